@@ -32,7 +32,7 @@ Result<BenchFolder> BenchFolder::make(const std::string& folder) {
     std::error_code error;
     for (int number = 1; folder.empty(); ++number) {
         made.path_ = fmt::format("lanescope-bench-{}", number);
-        // False, and no error, if it is there.
+        // Returns false without an error if it exists.
         if (fs::create_directory(made.path_, error)) return made;
         if (error) return fail("Cannot make {}: {}.", made.path_.string(), error.message());
     }
@@ -76,7 +76,7 @@ using namespace compare;
 
 namespace {
 
-/// In a pattern of a name a percent sign is two.
+/// Name patterns escape a percent sign by doubling it.
 std::string patternOf(const std::filesystem::path& name) {
     std::string pattern;
     for (const char character : name.string()) {
@@ -93,7 +93,7 @@ std::vector<std::string> ownEnvironment() {
     return entries;
 }
 
-/// Runs a program as it is, without our agent.
+/// Runs a program without the agent.
 RunEnd runUnrecorded(const std::vector<std::string>& program) {
     const auto file = capture::findProgram(program.front());
     if (!file) return {exitFailed, false, file.error().error.sentence};
@@ -114,7 +114,7 @@ Result<void> Bench::run() {
     for (int warmUps = 0; warmUps < options_.warmUps; ++warmUps)
         for (const BenchSide side : benchSides)
             if (Result<void> done = warmUp(side); !done) return done;
-    for (round_ = 1; round_ <= options_.mostRounds; ++round_) {
+    for (round_ = 1; round_ <= options_.maxRounds; ++round_) {
         for (const BenchSide side : benchSides)
             if (Result<void> done = record(side); !done) return done;
         const Result<bool> enough = areEnough();
@@ -127,9 +127,9 @@ Result<void> Bench::run() {
 Result<void> Bench::warmUp(BenchSide side) {
     const std::vector<std::string>& program = options_.programs[static_cast<size_t>(side)];
     const std::string run = side == BenchSide::Baseline ? "A" : "B";
-    say(fmt::format("{}: warming up, unrecorded.", run));
+    printMessage(fmt::format("{}: warming up, unrecorded.", run));
     const std::filesystem::path log = folder_.warmUpLog(side);
-    const RunEnd end = signals_.runApart(log, [&] { return runUnrecorded(program); });
+    const RunEnd end = signals_.runInChild(log, [&] { return runUnrecorded(program); });
     const std::string problem = problemOf(end, "The warm-up of " + run, log);
     if (!problem.empty()) return fail("{}", problem);
     return {};
@@ -140,16 +140,18 @@ Result<void> Bench::record(BenchSide side) {
     options.commandLine = options_.programs[static_cast<size_t>(side)];
     options.outputPattern = patternOf(folder_.trace(side, round_));
     const std::string run = BenchFolder::runName(side, round_);
-    say(fmt::format("{}: recording, round {} of at most {}.", run, round_, options_.mostRounds));
+    printMessage(
+        fmt::format("{}: recording, round {} of at most {}.", run, round_, options_.maxRounds));
     const std::filesystem::path log = folder_.log(side, round_);
-    const RunEnd end = signals_.runApart(log, [&] {
-        // What it asks the terminal for is of the process that shows it.
+    const RunEnd end = signals_.runInChild(log, [&] {
+        // Its terminal settings belong to the process that shows it.
         options.closing = closeRecorded();
         return recordRun(options);
     });
     std::string problem = problemOf(end, "Run " + run, log);
     if (problem.empty())
-        if (const Result<void> taken = takeSummary(side); !taken) problem = taken.error().sentence;
+        if (const Result<void> received = readSummary(side); !received)
+            problem = received.error().sentence;
     if (problem.empty()) return {};
     folder_.removeTrace(side, round_);
     return fail("{}", problem);
@@ -157,7 +159,8 @@ Result<void> Bench::record(BenchSide side) {
 
 std::string Bench::problemOf(const RunEnd& end, const std::string& run,
                              const std::filesystem::path& log) const {
-    if (signals_.taken() != 0) return fmt::format("{} was interrupted, so it does not count.", run);
+    if (signals_.received() != 0)
+        return fmt::format("{} was interrupted, so it does not count.", run);
     if (!end.problem.empty()) return fmt::format("{} failed: {}", run, firstLine(end.problem));
     if (end.exitStatus == 0 || end.wasEndedByUs) return {};
     return fmt::format(
@@ -166,7 +169,7 @@ std::string Bench::problemOf(const RunEnd& end, const std::string& run,
         run, end.exitStatus, log.string());
 }
 
-Result<void> Bench::takeSummary(BenchSide side) {
+Result<void> Bench::readSummary(BenchSide side) {
     const std::string run = BenchFolder::runName(side, round_);
     Result<RunSummary> summary =
         summarizeFile(folder_.trace(side, round_).string(), options_.selection, loadForCommand);
@@ -176,7 +179,8 @@ Result<void> Bench::takeSummary(BenchSide side) {
         return fail("Run {} used no GPU while it was recorded, so there is nothing to compare.",
                     run);
     const StepDistribution steps = stepsOf(summary->workers[critical]);
-    say(fmt::format("{}: median step {}, of {}.", run, timeText(steps.medianNs), steps.count));
+    printMessage(
+        fmt::format("{}: median step {}, of {}.", run, timeText(steps.medianNs), steps.count));
     runsOf(side).push_back(std::move(*summary));
     return {};
 }
@@ -190,9 +194,10 @@ Result<bool> Bench::areEnough() {
     if (!pair) return false;
     claims_.push_back(pair->claim);
     const bool areThey = compare::areEnough(claims_);
-    say(fmt::format("Round {}: the difference is known to within {} %{}.", round_,
+    printMessage(
+        fmt::format("Round {}: the difference is known to within {} %{}.", round_,
                     percentText(reachPercent(pair->claim)),
-                    areThey && round_ < options_.mostRounds ? ", so there are no more" : ""));
+                    areThey && round_ < options_.maxRounds ? ", so there are no more" : ""));
     return areThey;
 }
 

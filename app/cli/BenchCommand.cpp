@@ -17,7 +17,7 @@ namespace lanescope::cli {
 
 namespace {
 
-constexpr double mostRuns = 1000;
+constexpr double maxRuns = 1000;
 constexpr const char* separator = "---";
 
 struct BenchArguments {
@@ -29,7 +29,7 @@ struct BenchArguments {
     int warmUps = 1;
 };
 
-/// What the words ask for, or why they make no sense.
+/// Converts the arguments; fails with a sentence for invalid ones.
 Result<BenchOptions> optionsOf(const BenchArguments& arguments) {
     if (const Result<void> fits = arguments.answer.check(); !fits) return fail(fits.error());
     Result<capture::RecordOptions> recording = arguments.recording.options();
@@ -37,7 +37,7 @@ Result<BenchOptions> optionsOf(const BenchArguments& arguments) {
     BenchOptions options;
     options.recording = std::move(*recording);
     options.selection = arguments.answer.request.selection;
-    options.mostRounds = arguments.runs;
+    options.maxRounds = arguments.runs;
     options.warmUps = arguments.warmUps;
     const auto& words = arguments.words;
     const auto middle = std::ranges::find(words, separator);
@@ -64,12 +64,12 @@ int runBench(BenchArguments& arguments) {
     Bench bench(*options, *folder);
     const Result<void> done = bench.run();
     if (!done) reportFailure(done.error());
-    if (const std::string kept = bench.keptSentence(); !kept.empty()) say(kept);
+    if (const std::string kept = bench.keptSentence(); !kept.empty()) printMessage(kept);
     if (!done) return bench.interruptedBy() != 0 ? 128 + bench.interruptedBy() : exitNoAnswer;
     ComparisonRequest& request = arguments.answer.request;
     request.baseline = bench.traces(BenchSide::Baseline);
     request.candidates = {bench.traces(BenchSide::Candidate)};
-    return arguments.answer.give({});
+    return arguments.answer.compareAndPrint({});
 }
 
 }  // namespace
@@ -78,23 +78,23 @@ void addBench(CLI::App& app, int& exitStatus) {
     auto arguments = std::make_shared<BenchArguments>();
     CLI::App* command = app.add_subcommand(
         "bench", "Record two programs by turns, several times, and say which is slower");
-    help::takesNumber(command->add_option("--runs", arguments->runs,
-                                          "Runs of each program at most; fewer where the "
-                                          "difference is known well enough before"),
-                      "N", 2, mostRuns)
+    help::acceptNumber(command->add_option("--runs", arguments->runs,
+                                           "Runs of each program at most; fewer where the "
+                                           "difference is known well enough before"),
+                       "N", 2, maxRuns)
         ->capture_default_str();
-    help::takesNumber(command->add_option("--warmup", arguments->warmUps,
-                                          "Runs of each before these, which nobody records"),
-                      "K", 0, mostRuns)
+    help::acceptNumber(command->add_option("--warmup", arguments->warmUps,
+                                           "Runs of each before these, which nobody records"),
+                       "K", 0, maxRuns)
         ->capture_default_str();
-    help::takesOutput(
+    help::acceptOutputPath(
         command->add_option("-o,--output", arguments->folder,
                             "The folder that the traces are kept in, and what the programs print; "
                             "new or empty (default: lanescope-bench-<n>)"),
         "DIR");
     addStepRange(*command, arguments->answer.request.selection);
     arguments->answer.addTo(*command);
-    arguments->recording.addWhatIsRecorded(*command);
+    arguments->recording.addRecordingOptions(*command);
     command
         ->add_option("PROGRAM", arguments->words,
                      "Both programs with their arguments: A... --- B...; A is the baseline, B the "

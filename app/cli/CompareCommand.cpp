@@ -14,14 +14,14 @@ namespace lanescope::cli {
 namespace {
 
 struct CompareOptions {
-    std::string baseline;                                  ///< By place; one run a side.
-    std::vector<std::string> candidates;                   ///< By place, each a program of its own.
-    std::vector<std::string> baselineRuns, candidateRuns;  ///< By option, instead.
+    std::string baseline;                 ///< As a positional; one run per side.
+    std::vector<std::string> candidates;  ///< As positionals, each a separate program.
+    std::vector<std::string> baselineRuns, candidateRuns;  ///< As options instead.
     std::string output;
     ComparisonAnswer answer;
 };
 
-/// Names the runs of both sides, which stand by place or by option, not both.
+/// Sets the runs of both sides, given as positionals or as options, but not both.
 Result<void> nameRuns(CompareOptions& options) {
     const std::string& history = options.answer.request.history;
     if (!history.empty() &&
@@ -68,7 +68,7 @@ int runCompare(CompareOptions& options) {
         reportFailure(named.error());
         return exitUsage;
     }
-    return options.answer.give(options.output);
+    return options.answer.compareAndPrint(options.output);
 }
 
 void addSelectionOptions(CLI::App& command, const std::shared_ptr<CompareOptions>& options) {
@@ -117,13 +117,13 @@ void addCompare(CLI::App& app, int& exitStatus) {
                      "A folder: puts the one run that is named against the earlier runs of its "
                      "command on its machine there, and says where their level changed")
         ->type_name("DIR");
-    help::takesNumber(command->add_option("--last", options->answer.request.historyRuns,
-                                          "With --history: the last so many of them"),
-                      "N", 3, 10'000)
+    help::acceptNumber(command->add_option("--last", options->answer.request.historyRuns,
+                                           "With --history: the last so many of them"),
+                       "N", 3, 10'000)
         ->capture_default_str();
     addSelectionOptions(*command, options);
     options->answer.addTo(*command);
-    help::takesOutput(
+    help::acceptOutputPath(
         command->add_option("-o,--output", options->output, "File to write instead of stdout"),
         "FILE");
     command->footer(compareHelp());

@@ -58,7 +58,7 @@ using namespace report;
 
 namespace {
 
-/// One met condition decides, whatever else could not be compared.
+/// One met condition decides, even if others could not be evaluated.
 int statusOf(const ComparisonReport& report) {
     int status = exitOk;
     for (const ComparedCandidate& candidate : report.candidates) {
@@ -71,15 +71,15 @@ int statusOf(const ComparisonReport& report) {
     return status;
 }
 
-/// Says what decided the exit status, where the report itself went elsewhere.
-void sayConditions(const ComparisonReport& report) {
+/// Prints the conditions that decided the exit status if the report itself is not on stdout.
+void printConditions(const ComparisonReport& report) {
     for (const ComparedCandidate& candidate : report.candidates) {
         const std::string& title = candidate.summary.facts.title;
         if (candidate.comparison.answer.outcome == Outcome::Nothing)
-            say(fmt::format("{}: {}", title, candidate.comparison.answer.sentence));
+            printMessage(fmt::format("{}: {}", title, candidate.comparison.answer.sentence));
         for (const ConditionOutcome& condition : candidate.conditions)
             if (condition.state != ConditionState::NotMet)
-                say(fmt::format("{}: {}", title, condition.sentence));
+                printMessage(fmt::format("{}: {}", title, condition.sentence));
     }
 }
 
@@ -112,8 +112,8 @@ void ComparisonAnswer::addTo(CLI::App& command) {
     command.add_option("--top", top_, "Rows of each list, weightiest first (text: 10, html: 50)")
         ->type_name("N")
         ->check(checkTop);
-    help::takesOneOf(command.add_option("-f,--format", format_, "How it is printed"),
-                     {"text", "csv", "json", "html"})
+    help::acceptOneOf(command.add_option("-f,--format", format_, "How it is printed"),
+                      {"text", "csv", "json", "html"})
         ->capture_default_str();
     command
         .add_option(
@@ -135,10 +135,10 @@ Result<void> ComparisonAnswer::check() const {
     return {};
 }
 
-int ComparisonAnswer::give(const std::string& output) {
+int ComparisonAnswer::compareAndPrint(const std::string& output) {
     for (const std::string& text : conditionTexts_) {
         Result<Condition> condition = parseCondition(text);
-        // The others were refused.
+        // Invalid ones were rejected before.
         if (condition) request.conditions.push_back(std::move(*condition));
     }
     const Result<int> status = print(output);
@@ -160,7 +160,7 @@ Result<int> ComparisonAnswer::print(const std::string& output) const {
     for (const std::string& file : request.earlier) inputs.emplace_back(file);
     std::optional<std::filesystem::path> path;
     if (!output.empty()) path = output;
-    // Opened first: nobody waits for a comparison that cannot be written.
+    // Opened first: an unwritable output must fail before the comparison.
     Result<Output> opened = Output::open(path, inputs);
     if (!opened) return fail(opened.error());
     Result<ComparisonReport> report = makeComparison(request, loadForCommand);
@@ -172,7 +172,7 @@ Result<int> ComparisonAnswer::print(const std::string& output) const {
     opened->write(*text);
     const Result<void> closed = opened->close();
     if (!closed) return fail(closed.error());
-    if (path || format_ != "text") sayConditions(*report);
+    if (path || format_ != "text") printConditions(*report);
     return statusOf(*report);
 }
 

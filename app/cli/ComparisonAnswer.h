@@ -10,10 +10,11 @@
 
 namespace lanescope::cli {
 
-/// What conditions are made of, for the help of commands that take them.
+/// Returns the syntax of conditions for the help of commands that accept them.
 std::string_view conditionsHelp();
 
-/// What `lanescope compare --help` says below its options: conditions, exit status, examples.
+/// Returns the text of `lanescope compare --help` below its options: conditions, exit status,
+/// examples.
 std::string compareHelp();
 
 }  // namespace lanescope::cli
@@ -24,22 +25,22 @@ struct ComparisonReport;
 
 namespace lanescope::cli {
 
-/// What the exit status of an answer means, beside `exitOk` and `exitUsage`.
+/// The exit status of an answer, in addition to `exitOk` and `exitUsage`.
 enum AnswerStatus : int { exitMet = 1, exitNoAnswer = 3 };
 
-/// What `compare` and `bench` say of runs: which of them, and how it is printed.
+/// The answer of `compare` and `bench`: the selection of runs and the output format.
 class ComparisonAnswer {
   public:
     ComparisonRequest request;
 
-    /// Adds conditions, format, tables and rows to `command`; they are filled in when it parses.
-    /// Outlive it.
+    /// Adds conditions, format, tables and rows to `command`; they are set by its parse. Must
+    /// outlive it.
     void addTo(CLI::App& command);
     /// Fails with a sentence if two of the options contradict each other.
     Result<void> check() const;
-    /// Compares the runs of `request` and prints what is found, to stdout if `output` is empty.
-    /// Returns the exit status; what went wrong is said.
-    int give(const std::string& output);
+    /// Compares the runs of `request` and prints the result, to stdout if `output` is empty.
+    /// Reports errors and returns the exit status.
+    int compareAndPrint(const std::string& output);
 
   private:
     Result<int> print(const std::string& output) const;
@@ -48,7 +49,7 @@ class ComparisonAnswer {
     std::string format_ = "text";
     std::vector<std::string> conditionTexts_;
     std::vector<std::string> tables_;
-    size_t top_ = 0;  ///< 0: as the format has it.
+    size_t top_ = 0;  ///< 0 = default of the format.
 };
 
 }  // namespace lanescope::cli

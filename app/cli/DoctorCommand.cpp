@@ -20,17 +20,16 @@
 
 namespace lanescope::cli {
 
-/// `doctor --measure`: measures the copies of this machine, prints them beside what they could be
-/// by the data sheet, and keeps them for `record`. Returns the exit status: 0 if every GPU was
-/// measured.
+/// Runs `doctor --measure`: measures the copies of this machine, prints them next to the nominal
+/// values, and stores them for `record`. Returns the exit status: 0 if every GPU was measured.
 int measurePeaks(bool isForced, bool isJson);
 
 namespace {
 
-/// Rates above this share of the nominal peak are taken for mistakes.
-constexpr double mostOfNominal = 1.2;
+/// Rates above this share of the nominal peak are measurement errors.
+constexpr double maxNominalShare = 1.2;
 
-/// A measured peak with what it is called and compared with.
+/// A measured peak with its name and nominal value.
 struct Row {
     const capture::MeasuredPeak* peak = nullptr;
     std::string gpu;
@@ -54,7 +53,7 @@ const capture::MachineLink* linkBetween(const capture::Machine& machine, const s
     return nullptr;
 }
 
-/// The number by which nvidia-smi calls the GPU; CUDA's own where NVML is silent.
+/// Returns nvidia-smi's number of the GPU; CUDA's own without NVML.
 std::string numberOf(const capture::Machine& machine, const std::vector<capture::MeasuredGpu>& gpus,
                      const std::string& uuid) {
     if (const capture::MachineGpu* const gpu = machineGpu(machine, uuid))
@@ -109,7 +108,7 @@ ReportTable tableOf(const capture::Machine& machine, const capture::Measurement&
     return table;
 }
 
-/// Peer copies go over NVLink or PCIe; only NVML knows.
+/// Peer copies use NVLink or PCIe; only NVML reports which.
 void nameLinks(const capture::Machine& machine, std::vector<capture::MeasuredPeak>& peaks) {
     for (capture::MeasuredPeak& peak : peaks) {
         if (peak.peerUuid.empty()) continue;
@@ -118,12 +117,12 @@ void nameLinks(const capture::Machine& machine, std::vector<capture::MeasuredPea
     }
 }
 
-/// Takes out what is faster than the hardware can be, and says so: a measurement that went wrong.
+/// Removes and reports peaks faster than the hardware: failed measurements.
 void dropImplausible(const capture::Machine& machine, capture::Measurement& measured) {
     std::erase_if(measured.peaks, [&](const capture::MeasuredPeak& peak) {
         const Row row = rowOf(machine, measured, peak);
         const auto rate = static_cast<double>(peak.bytesPerSecond);
-        if (row.nominalBytesPerSecond <= 0 || rate <= mostOfNominal * row.nominalBytesPerSecond)
+        if (row.nominalBytesPerSecond <= 0 || rate <= maxNominalShare * row.nominalBytesPerSecond)
             return false;
         reportWarning(fmt::format(
             "GPU {}, {}: {:.1f} GB/s is not plausible where the hardware is rated {:.1f} GB/s, so "
@@ -136,7 +135,7 @@ void dropImplausible(const capture::Machine& machine, capture::Measurement& meas
 Result<std::filesystem::path> keep(const capture::Measurement& measured) {
     const Result<std::filesystem::path> file = capture::MeasuredPeaks::defaultFile();
     if (!file) return file;
-    // What another time found out of other GPUs stays; an unreadable file is replaced.
+    // Earlier results of other GPUs are kept; an unreadable file is replaced.
     capture::MeasuredPeaks all =
         capture::MeasuredPeaks::load(*file).value_or(capture::MeasuredPeaks{});
     capture::MeasuredPeaks newer;
@@ -159,7 +158,7 @@ int measurePeaks(bool isForced, bool isJson) {
     options.isForced = isForced;
     options.utilization = capture::gpuUtilization;
     options.progress = [](const std::string& what) {
-        say(what);
+        printMessage(what);
         return true;
     };
     Result<capture::Measurement> measured = capture::measureCopies(**driver, options);
@@ -182,8 +181,8 @@ int measurePeaks(bool isForced, bool isJson) {
         return reportFailure({"No copy could be measured, so nothing was kept."});
     const Result<std::filesystem::path> kept = keep(*measured);
     if (!kept) return reportFailure(kept.error());
-    say(fmt::format("Kept in {}; traces that are recorded here from now on have it.",
-                    kept->string()));
+    printMessage(fmt::format("Kept in {}; traces that are recorded here from now on have it.",
+                             kept->string()));
     return isComplete ? exitOk : exitFailed;
 }
 
@@ -202,8 +201,8 @@ const char* word(capture::CheckStatus status) {
     return "";
 }
 
-const char* verdict(capture::CheckStatus gravest) {
-    switch (gravest) {
+const char* verdict(capture::CheckStatus worst) {
+    switch (worst) {
         case capture::CheckStatus::Ok:
         case capture::CheckStatus::Warning:
             return "Recording will work here.";
@@ -222,7 +221,7 @@ std::string asText(const std::vector<capture::Check>& checks) {
                             check.subject, check.sentence);
         if (!check.advice.empty()) text += fmt::format("{:<19} {}\n", "", check.advice);
     }
-    return text + verdict(capture::gravestOf(checks)) + "\n";
+    return text + verdict(capture::worstOf(checks)) + "\n";
 }
 
 std::string asJson(const std::vector<capture::Check>& checks) {
@@ -251,8 +250,8 @@ void addDoctor(CLI::App& app, int& exitStatus) {
         app.add_subcommand("doctor", "Say whether recording will work here, and what to do if not");
     command->add_option("--agent", words->agent, "The agent to look at instead of ours")
         ->type_name("FILE");
-    help::takesOneOf(command->add_option("-f,--format", words->format, "How it is printed"),
-                     {"text", "json"})
+    help::acceptOneOf(command->add_option("-f,--format", words->format, "How it is printed"),
+                      {"text", "json"})
         ->capture_default_str();
     CLI::Option* const measure = command->add_flag("--measure", words->measures,
                                                    "Measure how fast copies to, from and between "

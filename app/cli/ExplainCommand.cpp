@@ -29,7 +29,7 @@ struct ExplainOptions {
     std::string output;
     CompareSelection selection;
     std::vector<std::string> muted, conditions;
-    bool areRulesAsked = false;
+    bool hasRuleConditions = false;
 };
 
 std::string rulesText() {
@@ -46,14 +46,14 @@ std::string printed(const report::ExplanationReport& explained, const std::strin
     return format == "html" ? explanationAsHtml(explained) : explanationAsText(explained);
 }
 
-/// Says which findings decided the exit status; true if any did.
+/// Prints the findings that decided the exit status; returns true if there are any.
 bool isAnyMet(const ExplainOptions& options, const Explanation& explanation) {
     bool isMet = false;
     for (const std::string& text : options.conditions) {
         const Result<RuleCondition> condition = parseRuleCondition(text);  // checked before
         for (const explain::Finding& finding : explanation.findings) {
             if (!condition || !condition->isMetBy(finding)) continue;
-            say(fmt::format("{} holds: {}", text, finding.sentence));
+            printMessage(fmt::format("{} holds: {}", text, finding.sentence));
             isMet = true;
             break;
         }
@@ -61,8 +61,8 @@ bool isAnyMet(const ExplainOptions& options, const Explanation& explanation) {
     return isMet;
 }
 
-/// Why no condition can be judged; empty if all can.
-std::string doubtOf(const report::ExplanationReport& explained) {
+/// Returns why no condition can be judged; empty if all can.
+std::string whyNotJudged(const report::ExplanationReport& explained) {
     if (explained.run.isEmpty()) return explained.explanation.sentence;
     if (const HealthNote* damage = explained.run.facts.damage()) return damage->sentence;
     return timelessSentence(explained.run);
@@ -73,7 +73,7 @@ Result<int> runExplain(const ExplainOptions& options) {
     if (!options.output.empty()) path = options.output;
     Result<Output> output = Output::open(path, {options.file});
     if (!output) return fail(output.error());
-    if (options.areRulesAsked) {
+    if (options.hasRuleConditions) {
         output->write(rulesText());
         const Result<void> closed = output->close();
         return closed ? Result<int>(exitOk) : fail(closed.error());
@@ -89,10 +89,10 @@ Result<int> runExplain(const ExplainOptions& options) {
     output->write(printed(explained, options.format));
     const Result<void> closed = output->close();
     if (!closed) return fail(closed.error());
-    // Of what nobody looked at, or is not what was recorded, nobody knows that it is good.
-    const std::string doubt = doubtOf(explained);
+    // An incomplete or unchecked trace cannot pass.
+    const std::string doubt = whyNotJudged(explained);
     if (!options.conditions.empty() && !doubt.empty()) {
-        say(fmt::format("{}: {} So no condition can be judged.", options.file, doubt));
+        printMessage(fmt::format("{}: {} So no condition can be judged.", options.file, doubt));
         return static_cast<int>(exitNoAnswer);
     }
     return isAnyMet(options, explained.explanation) ? static_cast<int>(exitMet)
@@ -118,11 +118,11 @@ void addExplain(CLI::App& app, int& exitStatus) {
         ->type_name("CONDITION")
         ->allow_extra_args(false)
         ->check([](const std::string& text) { return checkText(parseRuleCondition(text)); });
-    command->add_flag("--rules", options->areRulesAsked, "List the rules and when they hold");
-    help::takesOneOf(command->add_option("-f,--format", options->format, "How it is printed"),
-                     {"text", "json", "html"})
+    command->add_flag("--rules", options->hasRuleConditions, "List the rules and when they hold");
+    help::acceptOneOf(command->add_option("-f,--format", options->format, "How it is printed"),
+                      {"text", "json", "html"})
         ->capture_default_str();
-    help::takesOutput(
+    help::acceptOutputPath(
         command->add_option("-o,--output", options->output, "File to write instead of stdout"),
         "FILE");
     command->footer(
@@ -131,14 +131,15 @@ void addExplain(CLI::App& app, int& exitStatus) {
         "  lanescope explain run.sqlite --steps 20-40 -f html -o run.html\n"
         "  lanescope explain run.sqlite --fail-if 'launch_bound > 10%'");
     command->callback([options, file, &exitStatus] {
-        if (file->count() == 0 && !options->areRulesAsked) {
-            say("Name the trace to explain, or ask for --rules. Try 'lanescope explain --help'.");
+        if (file->count() == 0 && !options->hasRuleConditions) {
+            printMessage(
+                "Name the trace to explain, or ask for --rules. Try 'lanescope explain --help'.");
             exitStatus = exitUsage;
             return;
         }
         const Result<int> status = runExplain(*options);
         exitStatus = status ? *status : reportFailure(status.error());
-        // Of one who asks for a verdict, none is not the one that something was found.
+        // No verdict has another exit status than a finding.
         if (!status && !options->conditions.empty()) exitStatus = exitNoAnswer;
     });
 }

@@ -33,11 +33,11 @@ struct ExportOptions {
     std::string file;
     std::string format = "chrome";
     std::string output;
-    std::string over = "lines";  ///< What a flame graph is over.
+    std::string over = "lines";  ///< The frames of a flame graph.
     std::string range;
 };
 
-/// A file of our own, which no pipe can be.
+/// Writes a Lanescope (native) file, which cannot be a pipe.
 Result<void> runSqliteExport(const Trace& trace, const ExportOptions& options) {
     if (isOfSqlite(trace))
         return fail("{} is SQLite already, so it needs no other file: copy it.", options.file);
@@ -52,7 +52,7 @@ Result<void> runSqliteExport(const Trace& trace, const ExportOptions& options) {
     return {};
 }
 
-/// "run.rank3.json" of "run.json".
+/// Returns "run.rank3.json" for "run.json".
 std::filesystem::path pathOfRank(const std::filesystem::path& path, const Trace& trace,
                                  uint32_t process, size_t number) {
     const std::optional<int> rank = trace.processes[process].rank;
@@ -63,7 +63,7 @@ std::filesystem::path pathOfRank(const std::filesystem::path& path, const Trace&
     return path.parent_path() / name;
 }
 
-/// A file for each rank, as torch.profiler makes them.
+/// Writes one file per rank, like torch.profiler.
 Result<void> runKinetoExport(const Trace& trace, const ExportOptions& options) {
     const std::vector<uint32_t> processes = kinetoProcesses(trace);
     if (processes.size() > 1 && options.output.empty())
@@ -71,7 +71,7 @@ Result<void> runKinetoExport(const Trace& trace, const ExportOptions& options) {
             "{} has {} ranks, and a file of torch.profiler holds one: name a file with --output, "
             "whose name each rank gets with its number.",
             options.file, processes.size());
-    // Of which the files would be named.
+    // The files would be named after it.
     std::error_code ignored;
     const auto status = std::filesystem::status(options.output, ignored);
     if (processes.size() > 1 &&
@@ -85,14 +85,14 @@ Result<void> runKinetoExport(const Trace& trace, const ExportOptions& options) {
         paths[number] = processes.size() == 1
                             ? std::filesystem::path(options.output)
                             : pathOfRank(options.output, trace, processes[number], number);
-    // All of them, before any is written. A pipe, which one rank may go to, is opened once only.
+    // Opens all before any is written. A pipe, possible for a single rank, is opened only once.
     for (size_t number = 0; number < paths.size() && paths.size() > 1; ++number)
         if (Result<Output> output = Output::open(paths[number], {options.file}); !output)
             return fail(output.error());
     for (size_t number = 0; number < processes.size(); ++number) {
         Result<Output> output = Output::open(paths[number], {options.file});
         if (!output) return fail(output.error());
-        output->giveOutOnly([&trace] { return checkIndex(trace); });
+        output->emitOnlyWhile([&trace] { return checkIndex(trace); });
         writeKinetoTrace(trace, processes[number], [&output](std::string_view text) {
             output->write(text);
             return output->isWanted();
@@ -126,7 +126,7 @@ void writeFlame(const Trace& trace, const ExportOptions& options, std::optional<
         writeFlameSvg(tree, 0, fmt::format("{}: {}", trace.title, what), sink);
 }
 
-/// Whether the options make sense together.
+/// Fails with a sentence if the options contradict each other.
 Result<void> checkOptions(const ExportOptions& options) {
     if (!options.range.empty() && !isFlame(options))
         return fail("--range is for {}, {} and {}; other formats hold all of a trace.", folded,
@@ -156,7 +156,7 @@ Result<void> runExport(const ExportOptions& options) {
     if (!options.output.empty()) path = options.output;
     Result<Output> output = Output::open(path, {options.file});
     if (!output) return fail(output.error());
-    output->giveOutOnly([&trace] { return checkIndex(**trace); });
+    output->emitOnlyWhile([&trace] { return checkIndex(**trace); });
     const auto write = [&output](std::string_view text) {
         output->write(text);
         return output->isWanted();
@@ -178,7 +178,7 @@ void addExport(CLI::App& app, int& exitStatus) {
     auto options = std::make_shared<ExportOptions>();
     CLI::App* command = app.add_subcommand("export", "Write a trace in the format of another tool");
     command->add_option("FILE", options->file, readableFormats())->required();
-    help::takesOneOf(
+    help::acceptOneOf(
         command->add_option(
             "-f,--format", options->format,
             "chrome: trace-event JSON, which Perfetto and chrome://tracing open; kineto: JSON as "
@@ -188,7 +188,7 @@ void addExport(CLI::App& app, int& exitStatus) {
             "program; sqlite: a trace of our own, of a file of another profiler"),
         {"chrome", "kineto", "perfetto", folded, flame, flameOfNvtx, "sqlite"})
         ->capture_default_str();
-    help::takesOneOf(
+    help::acceptOneOf(
         command->add_option("--over", options->over,
                             "What folded and flame lay time over: lines of Python, its functions, "
                             "or NVTX ranges, time on GPUs; threads: the time of each CPU thread, "
@@ -200,7 +200,7 @@ void addExport(CLI::App& app, int& exitStatus) {
                      "Only this time of it, of folded and flame: 10ms:25ms, as the timeline counts")
         ->type_name("START:END")
         ->check([](const std::string& text) { return checkText(parseRange(text)); });
-    help::takesOutput(
+    help::acceptOutputPath(
         command->add_option("-o,--output", options->output, "File to write instead of stdout"),
         "FILE");
     command->footer(

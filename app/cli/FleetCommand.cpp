@@ -20,10 +20,10 @@ namespace lanescope::cli {
 namespace {
 
 constexpr const char* pythonVariable = "LANESCOPE_PYTHON";
-constexpr const char* usualPython = "python3";
+constexpr const char* defaultPython = "python3";
 constexpr const char* programVariable = "LANESCOPE_PROGRAM";
 
-/// Says in one sentence what is missing, where Python would show where it looked.
+/// Prints one sentence if the package is missing, instead of Python's search path.
 constexpr const char* start =
     "import sys\n"
     "try:\n"
@@ -34,10 +34,10 @@ constexpr const char* start =
     "another Python in LANESCOPE_PYTHON.')\n"
     "main(sys.argv[1:])\n";
 
-/// Returns only if that fails.
+/// Replaces this process; returns only if that fails.
 Error becomePython(const std::vector<std::string>& words) {
     const char* named = std::getenv(pythonVariable);
-    const std::string python = named != nullptr && *named != '\0' ? named : usualPython;
+    const std::string python = named != nullptr && *named != '\0' ? named : defaultPython;
     if (const std::filesystem::path self = system::ownProgram(); !self.empty())
         ::setenv(programVariable, self.c_str(), 1);
     std::vector<char*> arguments{const_cast<char*>(python.c_str()), const_cast<char*>("-c"),
@@ -86,11 +86,12 @@ void addFleet(CLI::App& app, int& exitStatus) {
                      "compared")
         ->required()
         ->expected(1, 2);
-    help::takesOutput(command->add_option("-o,--output", options->output,
-                                          "The report as an SQLite file (default: fleet.sqlite)"),
-                      "FILE");
-    help::takesOutput(command->add_option("--html", options->html, "Also the report as a page"),
-                      "FILE");
+    help::acceptOutputPath(
+        command->add_option("-o,--output", options->output,
+                            "The report as an SQLite file (default: fleet.sqlite)"),
+        "FILE");
+    help::acceptOutputPath(
+        command->add_option("--html", options->html, "Also the report as a page"), "FILE");
     command->add_flag("--force", options->isForced, "Overwrite what exists");
     command
         ->add_option("--roles", options->roles,

@@ -31,7 +31,7 @@ struct ImportOptions {
     std::string output;
 };
 
-/// "run.sqlite" of "run.json.gz": without the ending that a trace of some tool has.
+/// Returns "run.sqlite" for "run.json.gz": without the ending of a known trace format.
 fs::path nameFor(const fs::path& file) {
     std::string name = file.filename().string();
     const auto cut = [&name](std::string_view ending) {
@@ -47,7 +47,7 @@ fs::path nameFor(const fs::path& file) {
     return name + ".sqlite";
 }
 
-/// Why a file cannot become itself. It is the last thing that anybody should remove.
+/// Rejects a file as its own output, because that would remove it.
 tl::unexpected<Error> refuseItself(const fs::path& file) {
     Result<TraceSource> source = TraceSource::open(file, {});
     if (!source) return fail(source.error());
@@ -60,7 +60,7 @@ tl::unexpected<Error> refuseItself(const fs::path& file) {
                 file.string());
 }
 
-/// Says where it went.
+/// Returns the path of the result.
 Result<fs::path> importFile(const fs::path& file, const ImportOptions& options) {
     const fs::path folder = options.folder.empty() ? file.parent_path() : fs::path(options.folder);
     const fs::path output =
@@ -69,8 +69,8 @@ Result<fs::path> importFile(const fs::path& file, const ImportOptions& options) 
     std::error_code error;
     if (fs::equivalent(file, output, error)) return refuseItself(file);
     if (const Result<void> place = checkPlace(output); !place) return fail(place.error());
-    // Its name was mostly not chosen by anybody, so what has it may be worth more.
-    if (options.output.empty() && isThere(output))
+    // The name is usually a default, so an existing file may be more valuable.
+    if (options.output.empty() && mayExist(output))
         return fail(
             "{} would become {}, which exists: choose another name by -o, or a folder by --into.",
             file.string(), output.string());
@@ -91,7 +91,7 @@ Result<fs::path> importFile(const fs::path& file, const ImportOptions& options) 
     return output;
 }
 
-/// One that cannot be imported keeps no other from it.
+/// A file that cannot be imported does not stop the others.
 Result<void> runImport(const ImportOptions& options) {
     const auto files = filesToRead(options.files);
     if (!files) return fail(files.error());
@@ -106,7 +106,7 @@ Result<void> runImport(const ImportOptions& options) {
     std::string text;
     for (const fs::path& file : *files) {
         const Result<fs::path> made = importFile(file, options);
-        // A program takes a path as it is, a terminal may act upon it.
+        // A program needs the exact path; a terminal needs it escaped.
         if (made)
             text += (output->isTerminal() ? printable(made->string()) : made->string()) + "\n";
         else if (++failed, files->size() == 1)
@@ -128,12 +128,12 @@ void addImport(CLI::App& app, int& exitStatus) {
         app.add_subcommand("import", "Make traces of our own of files of other tools");
     command->add_option("FILE", options->files, "Traces of other tools, or folders that hold them")
         ->required();
-    CLI::Option* const into = help::takesOutput(
+    CLI::Option* const into = help::acceptOutputPath(
         command->add_option("--into", options->folder,
                             "Folder to write to instead of beside each file; made if it is not "
                             "there"),
         "FOLDER");
-    help::takesOutput(
+    help::acceptOutputPath(
         command->add_option("-o,--output", options->output, "Trace to write, of one file"), "FILE")
         ->excludes(into);
     command->footer(

@@ -21,14 +21,14 @@ Result<void> runIndex(const IndexOptions& options) {
     if (options.isRemoving) {
         const Result<int> removed = removeIndexes(options.file);
         if (!removed) return fail(removed.error());
-        say(*removed > 0 ? "The index was removed." : "There was no index.");
+        printMessage(*removed > 0 ? "The index was removed." : "There was no index.");
         return {};
     }
     const Result<std::filesystem::path> index = indexForCommand(options.file);
     if (!index) return fail(index.error());
-    say(fmt::format("The index is {}.", index->string()));
-    // It is there now, whatever the size of the trace.
-    const Result<TracePtr> trace = openTrace(options.file, {.leastBytes = 0, .mayWrite = false});
+    printMessage(fmt::format("The index is {}.", index->string()));
+    // The index exists now, for traces of any size.
+    const Result<TracePtr> trace = openTrace(options.file, {.minBytes = 0, .mayWrite = false});
     if (!trace) return fail(trace.error());
     reportHealth(**trace);
     return {};

@@ -22,15 +22,15 @@
 
 namespace lanescope::cli {
 
-/// How the GPUs of a trace are joined, as the matrix of `nvidia-smi topo -m`, whether NVLink was
-/// used, and what went from each GPU to each other. Ends with a line break.
+/// Returns the connections of the trace's GPUs as the matrix of `nvidia-smi topo -m`, the use of
+/// NVLink, and the traffic of each GPU pair. Ends with a line break.
 std::string topologyAsText(const Trace& trace);
-/// The same for programs: "gpus", "links", "nvlink".
+/// Returns the same as JSON: "gpus", "links", "nvlink".
 std::string topologyAsJson(const Trace& trace);
 
-/// What `lanescope info` prints of a trace: producer, host, processes, GPUs, counts, health.
+/// Returns the text of `lanescope info`: producer, host, processes, GPUs, counts, health.
 std::string infoAsText(const Trace& trace);
-/// The same as one JSON object; times in nanoseconds. Always valid UTF-8.
+/// Returns the same as one JSON object; times in nanoseconds. Always valid UTF-8.
 std::string infoAsJson(const Trace& trace);
 
 namespace {
@@ -84,7 +84,7 @@ std::string matrix(const Trace& trace, const std::vector<int64_t>& gpus) {
     return text;
 }
 
-/// "GPU 0  NVIDIA H200, GPU-4b1c...": which one a number means.
+/// Returns, for example, "GPU 0  NVIDIA H200, GPU-4b1c...": the GPU of each number.
 std::string names(const Trace& trace) {
     std::vector<Line> lines;
     for (const Gpu& gpu : trace.gpus) {
@@ -187,7 +187,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// A heading and its lines, indented; nothing where there are none.
+/// Appends a heading and its lines, indented; nothing without lines.
 void appendSection(std::string& text, std::string_view heading,
                    const std::vector<std::string>& lines) {
     if (lines.empty()) return;
@@ -195,7 +195,7 @@ void appendSection(std::string& text, std::string_view heading,
     for (const std::string& line : lines) text += fmt::format("  {}\n", printable(line));
 }
 
-/// Names padded to one width, so that the values stand in a column.
+/// Pads the names to one width, so that the values are aligned.
 std::vector<std::string> aligned(const std::vector<Property>& properties) {
     size_t width = 0;
     for (const Property& property : properties)
@@ -208,7 +208,7 @@ std::vector<std::string> aligned(const std::vector<Property>& properties) {
     return lines;
 }
 
-/// Each by its title, with its facts indented below.
+/// Returns each title with its facts indented below.
 std::vector<std::string> linesOf(const std::vector<DescribedThing>& things) {
     std::vector<std::string> lines;
     for (const DescribedThing& thing : things) {
@@ -239,7 +239,7 @@ Json orNull(const std::optional<T>& value) {
     return value ? Json(*value) : Json();
 }
 
-/// Pairs of start and end; null for a process that recorded all the time.
+/// Returns pairs of start and end; null for a process that was recorded throughout.
 Json windowsOf(const Process& process) {
     if (!process.hasWindows) return {};
     Json windows = Json::array();
@@ -286,7 +286,7 @@ Json processAsJson(const Process& process) {
             {"properties", asObject(propertiesOf(process))}};
 }
 
-/// The process of the note by its number, if the trace knows it.
+/// Returns the PID of the note's process if the trace contains it.
 Json pidOf(const Trace& trace, const HealthNote& note) {
     for (const Process& process : trace.processes)
         if (note.globalPid == process.globalPid) return process.pid;
@@ -362,7 +362,7 @@ Result<void> runInfo(const InfoOptions& options) {
     if (!trace) return fail(trace.error());
     Result<Output> output = Output::open(std::nullopt, {});
     if (!output) return fail(output.error());
-    output->giveOutOnly([&trace] { return checkIndex(**trace); });
+    output->emitOnlyWhile([&trace] { return checkIndex(**trace); });
     const bool isJson = options.format == "json";
     const std::string text = options.isTopology
                                  ? (isJson ? topologyAsJson(**trace) : topologyAsText(**trace))
@@ -378,8 +378,8 @@ void addInfo(CLI::App& app, int& exitStatus) {
     CLI::App* command =
         app.add_subcommand("info", "Print what a trace holds: host, processes, GPUs, health");
     command->add_option("FILE", options->file, readableFormats())->required();
-    help::takesOneOf(command->add_option("-f,--format", options->format, "How it is printed"),
-                     {"text", "json"})
+    help::acceptOneOf(command->add_option("-f,--format", options->format, "How it is printed"),
+                      {"text", "json"})
         ->capture_default_str();
     command->add_flag(
         "--topology", options->isTopology,

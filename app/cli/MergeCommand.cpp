@@ -16,7 +16,7 @@ namespace {
 struct MergeCommandOptions {
     std::vector<std::string> files;
     std::string output;
-    MergeWords merge;
+    MergeArguments merge;
 };
 
 Result<std::vector<HealthNote>> runMerge(const MergeCommandOptions& options) {
@@ -30,16 +30,17 @@ Result<std::vector<HealthNote>> runMerge(const MergeCommandOptions& options) {
                       });
 }
 
-/// How the clocks were brought together, and how steps count, is said where nothing is wrong, too.
-void sayNotes(const std::vector<HealthNote>& notes) {
+/// Prints the clock synchronization and the step numbering, also if there is no problem.
+void printNotes(const std::vector<HealthNote>& notes) {
     for (const HealthNote& note : notes) {
-        // Of the whole; each file tells how many windows it was recorded in, which nobody asked.
-        const bool isOfCut =
+        // For the whole: each file has notes about its recording windows, which are irrelevant
+        // here.
+        const bool isOfPart =
             note.code == HealthCode::Windows && !note.globalPid && !note.count.has_value();
-        const bool isTold =
-            note.code == HealthCode::ClocksAligned || note.code == HealthCode::ClockSet || isOfCut;
-        if (isTold && note.severity == Severity::Info)
-            say(note.sentence);
+        const bool isPrinted =
+            note.code == HealthCode::ClocksAligned || note.code == HealthCode::ClockSet || isOfPart;
+        if (isPrinted && note.severity == Severity::Info)
+            printMessage(note.sentence);
         else if (note.severity != Severity::Info)
             reportWarning(note.sentence);
     }
@@ -54,7 +55,8 @@ void addMerge(CLI::App& app, int& exitStatus) {
         ->add_option("FILE", options->files,
                      "Traces of one job, of any format, or folders that hold them")
         ->required();
-    help::takesOutput(command->add_option("-o,--output", options->output, "File to write"), "FILE")
+    help::acceptOutputPath(command->add_option("-o,--output", options->output, "File to write"),
+                           "FILE")
         ->required();
     addMergeOptions(*command, options->merge);
     command->footer(
@@ -67,7 +69,7 @@ void addMerge(CLI::App& app, int& exitStatus) {
         "  lanescope merge traces/ --ranks 0,17,517 --steps 120-124 -o slow.sqlite");
     command->callback([options, &exitStatus] {
         const auto notes = runMerge(*options);
-        if (notes) sayNotes(*notes);
+        if (notes) printNotes(*notes);
         exitStatus = notes ? static_cast<int>(exitOk) : reportFailure(notes.error());
     });
 }

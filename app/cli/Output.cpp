@@ -16,28 +16,28 @@
 
 namespace lanescope::cli {
 
-void say(std::string_view sentence) {
-    // Not fmt::print: it throws where stderr is closed.
+void printMessage(std::string_view sentence) {
+    // Not fmt::print: it throws if stderr is closed.
     std::fputs(fmt::format("lanescope: {}\n", printable(sentence)).c_str(), stderr);
 }
 
 int reportFailure(const Error& error) {
-    say(error.sentence);
+    printMessage(error.sentence);
     return exitFailed;
 }
 
-int sayOutOfMemory() {
+int reportOutOfMemory() {
     std::fputs("lanescope: No memory is left.\n", stderr);
     return exitFailed;
 }
 
 void reportWarning(std::string_view sentence) {
-    say(fmt::format("warning: {}", sentence));
+    printMessage(fmt::format("warning: {}", sentence));
 }
 
 namespace {
 
-/// Work shorter than this needs no line about it.
+/// Shorter work needs no progress line.
 constexpr std::chrono::milliseconds patience{500};
 
 }  // namespace
@@ -57,21 +57,21 @@ void ProgressLine::show(double fraction, std::string_view what) {
 
 namespace {
 
-/// Text that is held back until all of it is known to be sound; of more each part is.
-constexpr size_t mostHeld = size_t{64} << 20;
+/// Max text buffered until the source is checked; beyond this each part is checked.
+constexpr size_t maxPendingBytes = size_t{64} << 20;
 
-/// Nobody reads narrower lines.
-constexpr size_t fewestColumns = 20;
+/// Narrower lines are unreadable.
+constexpr size_t minLineWidth = 20;
 
-/// What COLUMNS says, if that makes sense.
-std::optional<size_t> askedColumns() {
-    constexpr size_t most = 10'000;
+/// Returns the value of COLUMNS if it is valid.
+std::optional<size_t> columnsFromEnvironment() {
+    constexpr size_t maxLineWidth = 10'000;
     const char* const variable = std::getenv("COLUMNS");
     const std::string_view text = variable != nullptr ? variable : "";
     size_t columns = 0;
     const auto read = std::from_chars(text.data(), text.data() + text.size(), columns);
-    if (read.ec != std::errc() || read.ptr != text.data() + text.size() ||
-        columns < fewestColumns || columns > most)
+    if (read.ec != std::errc() || read.ptr != text.data() + text.size() || columns < minLineWidth ||
+        columns > maxLineWidth)
         return std::nullopt;
     return columns;
 }
@@ -83,9 +83,9 @@ Result<Output> Output::open(const std::optional<std::filesystem::path>& path,
     if (!path) return Output(OutputFile::standardOutput(), true);
     if (const Result<void> other = checkIsNoInput(*path, inputs); !other)
         return fail(other.error());
-    if (const Result<void> report = checkIsNoTrace(*path); !report) return fail(report.error());
-    // What a trace holds, command lines among it, may be nobody else's business: so it is the
-    // owner's file.
+    if (const Result<void> report = checkNotTrace(*path); !report) return fail(report.error());
+    // A trace may contain confidential data such as command lines: only the owner can read the
+    // file.
     Result<OutputFile> file = OutputFile::open(*path);
     if (!file) return fail(file.error());
     return Output(std::move(*file), false);
@@ -93,14 +93,14 @@ Result<Output> Output::open(const std::optional<std::filesystem::path>& path,
 
 void Output::write(std::string_view text) {
     if (!isSound_) return file_.write(text);
-    held_ += text;
-    if (held_.size() > mostHeld) release();
+    pending_ += text;
+    if (pending_.size() > maxPendingBytes) release();
 }
 
 void Output::release() {
     if (sound_ && isSound_) sound_ = isSound_();
-    if (sound_) file_.write(held_);
-    held_.clear();
+    if (sound_) file_.write(pending_);
+    pending_.clear();
 }
 
 Result<void> Output::close() {
@@ -116,8 +116,8 @@ bool Output::isTerminal() const {
 size_t Output::lineWidth() const {
     winsize size{};
     if (isTerminal() && ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
-        return std::max<size_t>(size.ws_col, fewestColumns);
-    return askedColumns().value_or(usualLineWidth);
+        return std::max<size_t>(size.ws_col, minLineWidth);
+    return columnsFromEnvironment().value_or(defaultLineWidth);
 }
 
 }  // namespace lanescope::cli

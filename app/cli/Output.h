@@ -17,40 +17,38 @@
 
 namespace lanescope::cli {
 
-// How the commands of `lanescope` are made. Each is one pair of files, `XCommand.{h,cpp}`, with one
-// function
+// The commands of `lanescope`. Each has a source file `XCommand.cpp` with one function
 //
 //     void addX(CLI::App& app, int& exitStatus);
 //
 // that adds the subcommand with its options and help to `app` and gives it a callback. The callback
-// runs the command when the command line named it and leaves the exit status of the program in
-// `exitStatus`, which outlives the parse. Options live in a `std::shared_ptr` that the callback
-// holds.
-// Output goes to stdout; sentences about trouble go to stderr.
+// runs the command if it was named on the command line, and stores the exit status of the program
+// in `exitStatus`, which outlives the parse. Options live in a `std::shared_ptr` owned by the
+// callback. Output goes to stdout, errors and warnings to stderr.
 
-/// What the exit status of `lanescope` means. `record` passes on the status of its child instead.
+/// The exit status of `lanescope`. `record` returns the status of its child instead.
 enum ExitStatus : int {
     exitOk = 0,
-    exitFailed = 1,  ///< The command could not be done; a sentence on stderr says why.
-    exitUsage = 2,   ///< The command line made no sense.
+    exitFailed = 1,  ///< The command failed; a sentence on stderr states the reason.
+    exitUsage = 2,   ///< The command line was invalid.
 };
 
-/// Prints "lanescope: " and the sentence on stderr, on one line, as `printable` makes it: names of
-/// files and of what a trace holds may be any bytes. All sentences go this way. Does nothing where
+/// Prints "lanescope: " and the sentence on stderr, on one line, escaped by `printable`: names of
+/// files and trace content may contain any bytes. All messages use this function. Does nothing if
 /// stderr is closed.
-void say(std::string_view sentence);
+void printMessage(std::string_view sentence);
 
-/// Says the sentence; returns `exitFailed`.
+/// Prints the error; returns `exitFailed`.
 int reportFailure(const Error& error);
 
-/// Says that no memory is left, without needing any.
-int sayOutOfMemory();
+/// Reports that memory ran out, without allocating.
+int reportOutOfMemory();
 
-/// Says the sentence as a warning.
+/// Prints the sentence as a warning.
 void reportWarning(std::string_view sentence);
 
-/// One line on stderr, where that is a terminal, that says how far a command has come and is
-/// written over and over; it goes with this object. Work that is done soon shows none.
+/// A progress line on stderr if that is a terminal, overwritten in place and removed with this
+/// object. Short work shows none.
 class ProgressLine {
   public:
     ProgressLine();
@@ -67,32 +65,32 @@ class ProgressLine {
     bool isShown_ = false;
 };
 
-/// Where a command prints: stdout, or a file that only appears under its name once it is whole. One
+/// The output of a command: stdout, or a file that appears under its name only when complete. One
 /// thread.
 class Output {
   public:
-    /// stdout if there is no `path`. Devices and pipes are written in place. Fails for a path that
-    /// cannot be written, is one of `inputs` or names a database, as traces are.
+    /// Uses stdout without a `path`. Writes devices and pipes in place. Fails for a path that is
+    /// not writable, is one of `inputs`, or names a database such as a trace.
     static Result<Output> open(const std::optional<std::filesystem::path>& path,
                                const std::vector<std::filesystem::path>& inputs);
 
-    /// Text goes out only as long as `isSound` does not fail, which is asked of what was made so
-    /// far: before any of it leaves, and again by `close`, which fails with its error.
-    void giveOutOnly(std::function<Result<void>()> isSound) { isSound_ = std::move(isSound); }
+    /// Emits text only while `isSound` succeeds. Called before the first text is emitted and again
+    /// by `close`, which then fails with its error.
+    void emitOnlyWhile(std::function<Result<void>()> isSound) { isSound_ = std::move(isSound); }
 
-    /// Writes; a failure shows at `close`.
+    /// Writes text; `close` reports errors.
     void write(std::string_view text);
-    /// False once nothing more can arrive: the reader has gone, the disk is full or what is written
-    /// is not sound.
+    /// Returns false once nothing more can be written: the reader has gone, the disk is full or the
+    /// source is corrupt.
     bool isWanted() const { return sound_.has_value() && file_.isWanted(); }
-    /// Flushes and puts the file in its place. A reader that has gone away, as `head` does, is no
-    /// failure.
+    /// Flushes and renames the file to its final name. A closed pipe, as with `head`, is not an
+    /// error.
     Result<void> close();
 
-    /// Whether a person reads along, whose terminal acts upon what it is told.
+    /// Returns true if the output is a terminal, which interprets control characters.
     bool isTerminal() const;
-    /// How many columns a line of text may have: as many as the terminal has, else as the
-    /// environment variable COLUMNS says.
+    /// Returns the line width in columns: that of the terminal, else of the environment variable
+    /// COLUMNS.
     size_t lineWidth() const;
 
   private:
@@ -102,8 +100,8 @@ class Output {
     OutputFile file_;
     bool isStdout_;
     std::function<Result<void>()> isSound_;
-    Result<void> sound_;  ///< Once it has failed, for good.
-    std::string held_;    ///< What waits for `isSound_`.
+    Result<void> sound_;   ///< Once failed, it stays failed.
+    std::string pending_;  ///< Text that waits for `isSound_`.
 };
 
 }  // namespace lanescope::cli

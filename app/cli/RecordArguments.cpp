@@ -14,7 +14,7 @@ namespace lanescope::cli {
 
 namespace {
 
-/// "500MB" as bytes. The library's own words for a number that is too large name its factors.
+/// Parses "500MB" into bytes. CLI11's own error for large numbers lists its factors.
 CLI::Validator sizeInBytes() {
     return CLI::Validator(
         [](std::string& text) {
@@ -30,23 +30,23 @@ CLI::Validator sizeInBytes() {
 
 constexpr int64_t nsPerMs = 1'000'000;
 /// A year: a longer time is a mistake.
-constexpr int64_t longestNs = int64_t{366} * 24 * 3600 * 1'000'000'000;
-constexpr double mostWindows = 1'000'000'000;
-constexpr double mostRepeats = 10'000;
+constexpr int64_t maxTimeNs = int64_t{366} * 24 * 3600 * 1'000'000'000;
+constexpr double maxWindows = 1'000'000'000;
+constexpr double maxRepeats = 10'000;
 constexpr uint64_t bytesPerMb = 1 << 20;
 constexpr double fastestCounters = 100, fastestThreads = 1000;
 constexpr double slowestMetrics = 1, fastestMetrics = 10'000;
 
-/// What is wrong with the name of a trace; empty if nothing.
+/// Returns the problem of a trace name; empty if none.
 std::string outputProblem(const std::string& name) {
     if (name == "-") return "A trace cannot go to standard output: name a file";
     return {};
 }
 
-/// The times that delays and durations may have. In whole milliseconds, as the agent takes them.
+/// Parses a delay or duration, in whole milliseconds as in the agent.
 std::optional<int64_t> parseTime(const std::string& text) {
     const std::optional<int64_t> ns = parseDuration(text);
-    if (!ns || *ns < nsPerMs || *ns > longestNs) return std::nullopt;
+    if (!ns || *ns < nsPerMs || *ns > maxTimeNs) return std::nullopt;
     return *ns / nsPerMs * nsPerMs;
 }
 
@@ -79,7 +79,7 @@ std::string reserveProblem(uint64_t bytes) {
 }  // namespace
 
 void RecordArguments::addTo(CLI::App& command) {
-    help::takesOutput(
+    help::acceptOutputPath(
         command.add_option("-o,--output", options_.outputPattern,
                            "The trace; %p is the program's process id, %n the first free number, "
                            "%h the host, %q{NAME} an environment variable "
@@ -87,13 +87,13 @@ void RecordArguments::addTo(CLI::App& command) {
         "FILE")
         ->check(CLI::Validator(outputProblem, ""));
     command.add_flag("--force", options_.overwrite, "Overwrite the trace if it exists");
-    help::takesNumber(
+    help::acceptNumber(
         command.add_option("--repeat", repeats_,
                            "Run the program so many times, one after the other, for a trace of "
                            "each run; a name without %n gets -%n before its ending"),
-        "N", 1, mostRepeats)
+        "N", 1, maxRepeats)
         ->capture_default_str();
-    addWhatIsRecorded(command);
+    addRecordingOptions(command);
     command
         .add_option("--summary", summaries_,
                     "Also write the summary of the trace, which 'lanescope fleet' reads, into "
@@ -107,14 +107,14 @@ void RecordArguments::addTo(CLI::App& command) {
         ->required();
 }
 
-void RecordArguments::addWhatIsRecorded(CLI::App& command) {
+void RecordArguments::addRecordingOptions(CLI::App& command) {
     addWhat(command);
     addSamplers(command);
     addWhen(command);
     command.add_option("--agent", agent_, "The agent to load instead of ours")
         ->type_name("FILE")
         ->group("Around the recording");
-    help::takesOneOf(
+    help::acceptOneOf(
         command.add_option(
             "--wait", wait_,
             "main: until the program has ended, and a little for others of its run; all: "
@@ -129,7 +129,7 @@ void RecordArguments::addWhat(CLI::App& command) {
     const auto inGroup = [](CLI::Option* option) { option->group("What is recorded"); };
     inGroup(command.add_flag("--no-cuda", noCuda_, "Record no CUDA activity"));
     inGroup(command.add_flag("--no-nvtx", noNvtx_, "Record no NVTX ranges"));
-    inGroup(help::takesOneOf(
+    inGroup(help::acceptOneOf(
                 command.add_option(
                     "--api", api_,
                     "CUDA calls. filtered: the driver's that launch, copy, set, wait, "
@@ -138,11 +138,11 @@ void RecordArguments::addWhat(CLI::App& command) {
                 {"filtered", "launch", "all", "none"})
                 ->capture_default_str());
     inGroup(
-        help::takesOneOf(command.add_option(
-                             "--graphs", graphs_,
-                             "CUDA graphs. node: every kernel in them, slower; whole: each launch "
-                             "as one slice"),
-                         {"whole", "node"})
+        help::acceptOneOf(command.add_option(
+                              "--graphs", graphs_,
+                              "CUDA graphs. node: every kernel in them, slower; whole: each launch "
+                              "as one slice"),
+                          {"whole", "node"})
             ->capture_default_str());
     inGroup(command.add_flag("!--no-python", asked.recordPython,
                              "Record no Python stacks, of CUDA calls and of threads: functions, "
@@ -153,7 +153,7 @@ void RecordArguments::addWhat(CLI::App& command) {
                              "Also record allocations of device memory and memory pools"));
     inGroup(command.add_flag("--unified-memory", asked.recordUnifiedMemory,
                              "Also record migrations and page faults of managed memory"));
-    inGroup(help::takesOneOf(
+    inGroup(help::acceptOneOf(
                 command.add_option("--nccl", nccl_,
                                    "nvtx: NCCL's calls by its NVTX ranges; plugin: also by NCCL's "
                                    "profiler interface, with data types and algorithms"),
@@ -180,7 +180,7 @@ void RecordArguments::addWhat(CLI::App& command) {
             ->check(CLI::Validator(
                 [](const std::string& bytes) { return reserveProblem(std::stoull(bytes)); }, "")));
     inGroup(command
-                .add_option("--max-size", maximumBytes_,
+                .add_option("--max-size", maxLogBytes_,
                             "The most that the log of one process may hold, such as 500MB or 4GB")
                 ->type_name("SIZE")
                 ->transform(sizeInBytes())
@@ -190,14 +190,14 @@ void RecordArguments::addWhat(CLI::App& command) {
 
 void RecordArguments::addSamplers(CLI::App& command) {
     const auto inGroup = [](CLI::Option* option) { option->group("What is sampled beside it"); };
-    inGroup(help::takesNumber(
+    inGroup(help::acceptNumber(
                 command.add_option("--sample", options_.counterHz,
                                    "How often a second the GPUs (NVML, GPM), NVLinks and the host "
                                    "are asked how busy they are, at most 100; 0: never"),
                 "HZ", 0, fastestCounters)
                 ->capture_default_str());
     inGroup(command.add_flag("--no-sample", noSample_, "As --sample 0"));
-    inGroup(help::takesNumber(
+    inGroup(help::acceptNumber(
                 command.add_option("--threads", options_.threadsHz,
                                    "How often a second CPU threads are looked at: running, or "
                                    "waiting for what, at which line of Python; at most 1000; 0: "
@@ -205,17 +205,17 @@ void RecordArguments::addSamplers(CLI::App& command) {
                 "HZ", 0, fastestThreads)
                 ->capture_default_str());
     inGroup(command.add_flag("--no-threads", noThreads_, "As --threads 0"));
-    inGroup(help::takesOneOf(
+    inGroup(help::acceptOneOf(
                 command.add_option("--cpu-samples", cpuSamples_,
                                    "perf: have the kernel tell when each thread got or lost a "
                                    "core, and sample native stacks, Python within; needs the "
                                    "permission for perf events (doctor tells). no: do not"),
                 {"no", "perf"})
                 ->capture_default_str());
-    inGroup(help::takesNumber(command.add_option("--cpu-samples-hz", cpuSamplesHz_,
-                                                 "With --cpu-samples: so many samples of each "
-                                                 "second that a thread has a core, at most 2000"),
-                              "HZ", 1, capture::fastestPerfHz)
+    inGroup(help::acceptNumber(command.add_option("--cpu-samples-hz", cpuSamplesHz_,
+                                                  "With --cpu-samples: so many samples of each "
+                                                  "second that a thread has a core, at most 2000"),
+                               "HZ", 1, capture::maxPerfHz)
                 ->capture_default_str());
     inGroup(
         command
@@ -259,17 +259,18 @@ void RecordArguments::addWhen(CLI::App& command) {
                             "what differs (default: the names that steps commonly have)")
                 ->type_name("NAME"));
     inGroup(
-        help::takesNumber(
+        help::acceptNumber(
             command.add_option("--ranges", windows.repeat,
                                "With --capture-range: record so many ranges and no more; 0: all"),
-            "N", 0, mostWindows)
+            "N", 0, maxWindows)
             ->capture_default_str());
-    inGroup(help::takesOneOf(command.add_option(
-                                 "--kill", kill_,
-                                 "When the last of what is to be recorded is over. no: the program "
-                                 "runs on, unrecorded; sigterm: it is ended by SIGTERM"),
-                             {"no", "sigterm"})
-                ->capture_default_str());
+    inGroup(
+        help::acceptOneOf(
+            command.add_option("--kill", kill_,
+                               "When the last of what is to be recorded is over. no: the program "
+                               "runs on, unrecorded; sigterm: it is ended by SIGTERM"),
+            {"no", "sigterm"})
+            ->capture_default_str());
 }
 
 Result<agent::WindowOptions> RecordArguments::windows() const {
@@ -309,9 +310,9 @@ Result<capture::RecordOptions> RecordArguments::options() const {
     asked.recordNvtx = !noNvtx_;
     asked.apiCalls = agent::apiCallsNamed(api_).value_or(asked.apiCalls);
     asked.graphs = agent::graphDetailNamed(graphs_).value_or(asked.graphs);
-    if (reserveBytes_ != agent::usualReserve)
+    if (reserveBytes_ != agent::defaultReserve)
         asked.diskReserveBytes = reserveBytes_ / bytesPerMb * bytesPerMb;
-    asked.maximumLogBytes = maximumBytes_ / bytesPerMb * bytesPerMb;
+    asked.maxLogBytes = maxLogBytes_ / bytesPerMb * bytesPerMb;
     if (noCuda_ && noNvtx_ && !options.ncclPlugin)
         return fail("With --no-cuda and --no-nvtx there is nothing to record.");
     auto windows = this->windows();
@@ -321,7 +322,7 @@ Result<capture::RecordOptions> RecordArguments::options() const {
     if (noThreads_) options.threadsHz = 0;
     if (cpuSamples_ == "perf")
         options.cpuSamplesHz = cpuSamplesHz_;
-    else if (cpuSamplesHz_ != capture::usualPerfHz)
+    else if (cpuSamplesHz_ != capture::defaultPerfHz)
         return fail("--cpu-samples-hz says how often: give --cpu-samples perf, too.");
     if (options.metricsHz != 0 &&
         !(options.metricsHz >= slowestMetrics && options.metricsHz <= fastestMetrics))

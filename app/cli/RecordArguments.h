@@ -12,20 +12,19 @@
 
 namespace lanescope::cli {
 
-/// The options of `lanescope record` as its command line gives them; those of `bench`, too, that
-/// say what is recorded of each run.
+/// The options of `lanescope record`, also those of `bench` that apply to each run.
 class RecordArguments {
   public:
-    /// Adds the options to `command`; they are filled in when it parses. Outlive it.
+    /// Adds the options to `command`; they are set by its parse. Must outlive it.
     void addTo(CLI::App& command);
-    /// The same without those that name the trace, or say what becomes of it, and the program.
-    void addWhatIsRecorded(CLI::App& command);
-    /// What they ask for. Fails with a sentence if two of them contradict each other or one needs
+    /// Adds the same options without those for the trace name, its use, and the program.
+    void addRecordingOptions(CLI::App& command);
+    /// Returns the options. Fails with a sentence if two contradict each other or one requires
     /// another.
     Result<capture::RecordOptions> options() const;
-    /// The folder that a summary goes to when a recording is closed; empty: none does.
+    /// Returns the folder for a summary at the end of a recording; empty for none.
     const std::string& summaries() const { return summaries_; }
-    /// So many traces are asked for, each of a run of its own.
+    /// Returns the number of traces, each of a separate run.
     int repeats() const { return repeats_; }
 
   private:
@@ -38,9 +37,9 @@ class RecordArguments {
     std::string summaries_, agent_, wait_ = "main", api_ = "filtered", graphs_ = "node",
                                     nccl_ = "nvtx";
     std::string delay_, duration_, range_, steps_, stepRange_, kill_ = "no", cpuSamples_ = "no";
-    double cpuSamplesHz_ = capture::usualPerfHz;
+    double cpuSamplesHz_ = capture::defaultPerfHz;
     bool noCuda_ = false, noNvtx_ = false, noSample_ = false, noThreads_ = false;
-    uint64_t maximumBytes_ = 0, reserveBytes_ = agent::usualReserve;
+    uint64_t maxLogBytes_ = 0, reserveBytes_ = agent::defaultReserve;
     int repeats_ = 1;
 };
 

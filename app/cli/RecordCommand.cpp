@@ -23,7 +23,7 @@ constexpr std::array<std::string_view, 2> commandNames{"record", "bench"};
 int runRecord(const capture::RecordOptions& options, int repeats) {
     if (repeats > 1) return recordRuns(options, repeats);
     const RunEnd end = recordRun(options);
-    sayProblem(end);
+    printProblem(end);
     return end.exitStatus;
 }
 
@@ -67,7 +67,7 @@ void separateProgram(const CLI::App& app, std::vector<std::string>& words) {
             return;
         }
         const size_t nameLength = word.starts_with("--") ? word.find('=') : 2;
-        // Not by `get_option_no_throw`, which ends the program where no memory is left.
+        // Not by `get_option_no_throw`, which ends the program when out of memory.
         const std::string name = word.substr(0, nameLength);
         const auto found = command->get_options(
             [&name](const CLI::Option* each) { return each->check_name(name); });
@@ -77,9 +77,9 @@ void separateProgram(const CLI::App& app, std::vector<std::string>& words) {
                                               "own options come after its name",
                                               words.front(), word),
                                   CLI::ExitCodes::ExtrasError);
-        if (word.size() > nameLength) continue;  // It holds its value itself.
+        if (word.size() > nameLength) continue;  // The word contains its value.
         if (option->get_items_expected_max() == 0) continue;
-        // Its value; the parser would take the mark before the program for one.
+        // Its value; the parser would read the mark before the program as the value.
         ++at;
         if (at == words.size() || words[at] == "--")
             throw CLI::ParseError(fmt::format("{} needs a {}", word, option->get_type_name()),

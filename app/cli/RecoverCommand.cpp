@@ -17,10 +17,10 @@ namespace {
 int runRecover(const capture::RecoverOptions& options) {
     const Result<capture::CollectedRun> run = capture::recover(options);
     if (!run) return reportFailure(run.error());
-    sayWhatIsIn(*run);
+    printContent(*run);
     reportWarnings(*run);
-    say(fmt::format("{} is left as it is: remove it if the trace is what you need.",
-                    options.runFolder.string()));
+    printMessage(fmt::format("{} is left as it is: remove it if the trace is what you need.",
+                             options.runFolder.string()));
     return exitOk;
 }
 
@@ -35,9 +35,9 @@ void addRecover(CLI::App& app, int& exitStatus) {
     CLI::App* command =
         app.add_subcommand("recover", "Make a trace of the logs that a recording left behind");
     command->add_option("DIR", words->folder, "The folder with the logs, .<trace>.run")->required();
-    help::takesOutput(command->add_option("-o,--output", words->output,
-                                          "The trace (default: the name it would have had)"),
-                      "FILE");
+    help::acceptOutputPath(command->add_option("-o,--output", words->output,
+                                               "The trace (default: the name it would have had)"),
+                           "FILE");
     command->add_flag("--force", words->overwrite, "Overwrite the trace if it exists");
     command->footer(
         "Works on logs that were cut anywhere. The folder stays as it is.\n\n"

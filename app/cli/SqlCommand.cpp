@@ -31,8 +31,8 @@ struct SqlOptions {
     }
 };
 
-/// Longest query taken from stdin, in bytes.
-constexpr size_t longestQuery = 100'000;
+/// Max length of a query from stdin, in bytes.
+constexpr size_t maxQueryBytes = 100'000;
 
 Result<std::string> queryText(const SqlOptions& options) {
     if (options.sql != "-") return options.sql;
@@ -40,13 +40,13 @@ Result<std::string> queryText(const SqlOptions& options) {
     char part[4096];
     for (size_t got = 0; (got = std::fread(part, 1, sizeof part, stdin)) > 0;) {
         text.append(part, got);
-        if (text.size() > longestQuery)
-            return fail("The query on stdin is longer than {} bytes.", longestQuery);
+        if (text.size() > maxQueryBytes)
+            return fail("The query on stdin is longer than {} bytes.", maxQueryBytes);
     }
     return text;
 }
 
-/// What the query answers, written down.
+/// The formatted result of the query.
 struct Answer {
     std::string text;
     std::string warning;  ///< Empty if there is none.
@@ -98,17 +98,17 @@ void addSql(CLI::App& app, int& exitStatus) {
     command->add_option("FILE", options->file, readableFormats())->required();
     command->add_option("SQL", options->sql, "One SELECT statement; - reads it from stdin")
         ->required();
-    help::takesOneOf(command->add_option("-f,--format", options->format, "How it is printed"),
-                     {"text", "csv", "json"})
+    help::acceptOneOf(command->add_option("-f,--format", options->format, "How it is printed"),
+                      {"text", "csv", "json"})
         ->capture_default_str();
-    help::takesNumber(command->add_option("--rows", options->rowLimit, "Rows to print at most"),
-                      "N", 1, 100'000'000)
+    help::acceptNumber(command->add_option("--rows", options->rowLimit, "Rows to print at most"),
+                       "N", 1, 100'000'000)
         ->capture_default_str();
-    help::takesNumber(
+    help::acceptNumber(
         command->add_option("--time", options->timeLimitS, "Seconds the query may take"), "SECONDS",
         0.001, 86'400)
         ->capture_default_str();
-    help::takesOutput(
+    help::acceptOutputPath(
         command->add_option("-o,--output", options->output, "File to write instead of stdout"),
         "FILE");
     command->footer(

@@ -39,8 +39,8 @@ std::string reportList() {
            reportsThat(false);
 }
 
-/// Prints one report after the other as parts of them come, in a form that keeps the whole output
-/// readable by a program.
+/// Prints reports one after the other, in parts, in a form that keeps the whole output
+/// machine-readable.
 class ReportPrinter {
   public:
     ReportPrinter(Output& output, TableFormat format, bool isSingle, std::string rangeName)
@@ -67,7 +67,7 @@ class ReportPrinter {
             rangeName_);
         if (!made || !formatter) return made;
         output_.write(formatter->end());
-        // Programs that want the sentences ask for the report that has them as rows.
+        // Programs that need the notes request the report that has them as rows.
         if (format_ == TableFormat::Text && !notes.empty()) output_.write("\n");
         if (format_ == TableFormat::Text)
             for (const std::string& note : notes) output_.write(printable(note) + "\n");
@@ -107,8 +107,7 @@ class ReportPrinter {
 Result<void> printReports(const Trace& trace, const StatsOptions& options,
                           const std::vector<std::string>& names, TableFormat format,
                           std::optional<TimeRange> range, Output& output) {
-    // Nobody asked for an empty report by name, so nobody misses it; programs still get all of
-    // them.
+    // An empty default report is skipped for people; programs get all of them.
     const bool isSkippedIfEmpty = options.reports.empty() && format == TableFormat::Text;
     ReportPrinter printer(output, format, names.size() == 1, options.rangeName);
     for (const std::string& name : names) {
@@ -140,7 +139,7 @@ Result<void> runStats(const StatsOptions& options, const std::vector<std::string
     if (!options.output.empty()) path = options.output;
     Result<Output> output = Output::open(path, {options.file});
     if (!output) return fail(output.error());
-    output->giveOutOnly([&trace] { return checkIndex(**trace); });
+    output->emitOnlyWhile([&trace] { return checkIndex(**trace); });
     const Result<void> printed = printReports(**trace, options, names, *format, range, *output);
     if (!printed) return printed;
     const Result<void> closed = output->close();
@@ -173,8 +172,8 @@ void addStats(CLI::App& app, int& exitStatus) {
             const Result<const Report*> report = findReport(name);
             return report ? std::string() : report.error().sentence;
         });
-    help::takesOneOf(command->add_option("-f,--format", options->format, "How it is printed"),
-                     {"text", "csv", "nsys-csv", "json"})
+    help::acceptOneOf(command->add_option("-f,--format", options->format, "How it is printed"),
+                      {"text", "csv", "nsys-csv", "json"})
         ->capture_default_str();
     command
         ->add_option("--range", options->range,
@@ -182,7 +181,7 @@ void addStats(CLI::App& app, int& exitStatus) {
                      "unit follows (s, ms, us, ns)")
         ->type_name("START:END")
         ->check([](const std::string& text) { return checkText(parseRange(text)); });
-    help::takesOneOf(
+    help::acceptOneOf(
         command->add_option("--by", options->by,
                             "What reports tell their rows apart by: " + variantsSentence()),
         variantNames())
@@ -192,7 +191,7 @@ void addStats(CLI::App& app, int& exitStatus) {
                      "NVTX ranges that reports by range are about, '#' for any number "
                      "(\"epoch #\"); the steps if not given")
         ->type_name("NAME");
-    help::takesOutput(
+    help::acceptOutputPath(
         command->add_option("-o,--output", options->output, "File to write instead of stdout"),
         "FILE");
     command->footer(reportList() +

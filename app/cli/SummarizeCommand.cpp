@@ -39,10 +39,11 @@ Result<std::filesystem::path> summarize(const std::filesystem::path& file,
     if (run->isEmpty()) return fail("{} has no work of a GPU to sum up.", file.string());
     Result<fleet::RankDetails> details = fleet::rankDetails(**trace, *run);
     if (!details) return fail(details.error());
-    // Only traces of ours have clocks; of another format there are none.
+    // Only native traces have clocks.
     if (const Result<Database> database = Database::openReadOnly(file))
         details->clocks = fleet::readClocks(*database, **trace, *run);
-    // Before, so that what stands there stays; and after, as writing looks at more of the trace.
+    // Before writing, so that an existing summary stays; and after it, because writing reads more
+    // of the trace.
     if (const auto whole = checkIndex(**trace); !whole) return fail(whole.error());
     if (auto written = fleet::writeSummaryFile(path, **trace, *run, *details, false); !written)
         return fail(written.error());
@@ -55,7 +56,7 @@ Result<std::filesystem::path> summarize(const std::filesystem::path& file,
     return path;
 }
 
-/// Each for itself: one that fails is said and keeps no other from being made.
+/// Each separately: a failure is reported and does not stop the others.
 int runSummarize(const SummarizeOptions& options) {
     std::error_code error;
     if (!options.folder.empty()) std::filesystem::create_directories(options.folder, error);
@@ -69,7 +70,7 @@ int runSummarize(const SummarizeOptions& options) {
                                                  : std::filesystem::path(options.folder);
         const Result<std::filesystem::path> made = summarize(file, folder);
         if (made)
-            say(fmt::format("The summary is {}.", made->string()));
+            printMessage(fmt::format("The summary is {}.", made->string()));
         else
             status = reportFailure(made.error());
     }
@@ -83,7 +84,7 @@ void addSummarize(CLI::App& app, int& exitStatus) {
     CLI::App* command = app.add_subcommand(
         "summarize", "Write what a comparison of many ranks needs of a trace into a small file");
     command->add_option("FILE", options->files, readableFormats())->required();
-    help::takesOutput(
+    help::acceptOutputPath(
         command->add_option("-o,--output", options->folder,
                             "The folder for the summaries (default: beside each trace)"),
         "FOLDER");

@@ -12,7 +12,7 @@ namespace lanescope::cli {
 
 namespace {
 
-// How far the work has come when a step of it is done.
+// The progress after the load step.
 constexpr double afterLoad = 0.75;
 constexpr double afterSummary = 0.9;
 
@@ -71,7 +71,7 @@ Result<void> TraceClosing::writeIndex(const std::filesystem::path& file,
     std::error_code error;
     const uintmax_t bytes = std::filesystem::file_size(file, error);
     if (error) return fail("Cannot read {}: {}.", file.string(), error.message());
-    if (bytes < OpenOptions().leastBytes) return {};
+    if (bytes < OpenOptions().minBytes) return {};
     if (!trace_)
         if (auto loaded = load(file); !loaded) return loaded;
     const TracePtr trace = std::move(trace_);

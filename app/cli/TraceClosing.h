@@ -17,28 +17,29 @@ class Database;
 
 namespace lanescope::cli {
 
-/// Makes of a trace what it is opened and compared by, when all its events are written and before
-/// it gets its name: one load gives the summary, which goes into the trace itself, and the index
-/// beside it. Works on traces of any size. Whatever fails or is cancelled, the trace is as good as
-/// before: whoever opens or compares it makes what is missing. One thread.
+/// Creates the summary and the index of a trace when all its events are written and before it gets
+/// its name. One load yields both: the summary is stored in the trace, the index next to it. Works
+/// for traces of any size. After a failure or cancellation the trace is as good as before: the next
+/// open or comparison creates the missing part. One thread.
 class TraceClosing {
   public:
-    /// Errors and cancelling are those of `progress`, which is told of both steps together.
+    /// Errors and cancellation come from `progress`, which receives the progress of both steps
+    /// together.
     explicit TraceClosing(LoadProgress progress, const LoadOptions& options = {})
         : progress_(std::move(progress)), options_(options) {}
 
-    /// Reads the trace that `database` has written, all of it committed, by another connection, and
-    /// stores its summary, in one transaction. Of a run without work of a GPU there is none.
+    /// Reads the trace of `database`, with all writes committed, by another connection, and stores
+    /// its summary in one transaction. Stores none for a run without GPU work.
     Result<void> storeSummary(Database& database);
 
-    /// Writes the same summary into a file of its own, in `folder`, for a trace called `name`;
-    /// makes it of `file` if `storeSummary` has not. Nothing of a run without work of a GPU.
+    /// Writes the same summary into a separate file in `folder`, for a trace called `name`;
+    /// computes it from `file` if `storeSummary` has not. Writes nothing for a run without GPU
+    /// work.
     Result<void> writeSummary(const std::filesystem::path& file, const std::filesystem::path& name,
                               const std::filesystem::path& folder);
 
-    /// Writes the index of `file`, which will not change any more and is going to be called `name`;
-    /// small ones get none (`OpenOptions`). Reads the file if `storeSummary` has not. Gives the
-    /// memory of the trace back.
+    /// Writes the index of `file`, which is final and will be called `name`; small traces get none
+    /// (`OpenOptions`). Reads the file if `storeSummary` has not. Frees the memory of the trace.
     Result<void> writeIndex(const std::filesystem::path& file, const std::filesystem::path& name);
 
   private:
@@ -49,7 +50,7 @@ class TraceClosing {
     LoadOptions options_;
     TracePtr trace_;
     analysis::RunSummary summary_;
-    std::optional<fleet::RankDetails> details_;  ///< Of `summary_`, once it is made.
+    std::optional<fleet::RankDetails> details_;  ///< Details of `summary_`, once computed.
 };
 
 }  // namespace lanescope::cli

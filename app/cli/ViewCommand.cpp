@@ -22,12 +22,12 @@ constexpr const char* viewerName = "lanescope-viewer";
 struct ViewOptions {
     std::vector<std::string> files;
     bool isMerged = false;
-    MergeWords merge;
+    MergeArguments merge;
 };
 
-/// What the viewer is to open: one trace of several files if that is asked for, or a folder of them
-/// is named.
-Result<std::vector<std::string>> toOpen(const ViewOptions& options) {
+/// Returns the files for the viewer: one merged trace of several files if requested, or for a
+/// folder.
+Result<std::vector<std::string>> filesToOpen(const ViewOptions& options) {
     const bool isFolder =
         std::any_of(options.files.begin(), options.files.end(), [](const std::string& file) {
             std::error_code ignored;
@@ -41,19 +41,19 @@ Result<std::vector<std::string>> toOpen(const ViewOptions& options) {
     const auto files = filesToRead(options.files);
     if (!files) return fail(files.error());
     if (files->size() == 1 && !isCut) return std::vector{files->front().string()};
-    const Result<std::filesystem::path> merged = mergeToLookAt(*files, options.merge);
+    const Result<std::filesystem::path> merged = mergeForCommand(*files, options.merge);
     if (!merged) return fail(merged.error());
     return std::vector{merged->string()};
 }
 
-/// Becomes the viewer, which compares if there are two files; returns only if that fails.
+/// Replaces this process by the viewer, which compares two files; returns only if that fails.
 Error becomeViewer(const std::vector<std::string>& files) {
     std::vector<char*> arguments{const_cast<char*>(viewerName)};
     if (files.size() == 2) arguments.push_back(const_cast<char*>("--compare"));
     for (const std::string& file : files) arguments.push_back(const_cast<char*>(file.c_str()));
     arguments.push_back(nullptr);
 
-    // The viewer of the same build stands beside this program; that one first.
+    // The viewer of the same build is installed next to this program; it is tried first.
     const std::filesystem::path self = system::ownProgram();
     if (!self.empty()) ::execv((self.parent_path() / viewerName).c_str(), arguments.data());
     ::execvp(viewerName, arguments.data());
@@ -84,7 +84,7 @@ void addView(CLI::App& app, int& exitStatus) {
         "  lanescope view --merge traces/ --ranks 0,17,517 --steps 120-124\n"
         "  lanescope view fleet.sqlite");
     command->callback([options, &exitStatus] {
-        const auto files = toOpen(*options);
+        const auto files = filesToOpen(*options);
         exitStatus = reportFailure(files ? becomeViewer(*files) : files.error());
     });
 }

@@ -36,7 +36,7 @@ Result<std::filesystem::path> indexForCommand(const std::filesystem::path& path)
 }
 
 void reportHealth(const Trace& trace) {
-    for (const HealthNote& note : notesOf(trace))
+    for (const HealthNote& note : healthNotesOf(trace))
         if (note.severity != Severity::Info)
             reportWarning(fmt::format("{}: {}", trace.title, shownText(note)));
 }
@@ -63,7 +63,7 @@ void addStepOptions(CLI::App& command, CompareSelection& selection) {
         ->check([](const std::string& text) { return checkText(parseStepNumbers(text)); });
 }
 
-MergeOptions MergeWords::options() const {
+MergeOptions MergeArguments::options() const {
     MergeOptions options;
     options.cut = cut;
     constexpr std::array methods{ClockMethod::BaseTime, ClockMethod::Collectives,
@@ -83,16 +83,17 @@ Result<std::vector<std::filesystem::path>> filesToRead(const std::vector<std::st
     return files;
 }
 
-void addMergeOptions(CLI::App& command, MergeWords& words) {
-    help::takesOneOf(command.add_option("--align", words.method,
-                                        "By what the clocks of several hosts are brought together: "
-                                        "collectives that their ranks "
-                                        "took part in; steps of the same number; base-time, the "
-                                        "time of day that each file says "
-                                        "it began at; start, the first event of each; auto: "
-                                        "nothing on one host, else the first "
-                                        "of these by which all can be found"),
-                     {"auto", "collectives", "steps", "base-time", "start"})
+void addMergeOptions(CLI::App& command, MergeArguments& words) {
+    help::acceptOneOf(
+        command.add_option("--align", words.method,
+                           "By what the clocks of several hosts are brought together: "
+                           "collectives that their ranks "
+                           "took part in; steps of the same number; base-time, the "
+                           "time of day that each file says "
+                           "it began at; start, the first event of each; auto: "
+                           "nothing on one host, else the first "
+                           "of these by which all can be found"),
+        {"auto", "collectives", "steps", "base-time", "start"})
         ->capture_default_str();
     command
         .add_option_function<std::string>(
@@ -115,8 +116,8 @@ void addMergeOptions(CLI::App& command, MergeWords& words) {
         ->check([](const std::string& text) { return checkText(parseStepNumbers(text)); });
 }
 
-Result<std::filesystem::path> mergeToLookAt(const std::vector<std::filesystem::path>& files,
-                                            const MergeWords& words) {
+Result<std::filesystem::path> mergeForCommand(const std::vector<std::filesystem::path>& files,
+                                              const MergeArguments& words) {
     ProgressLine line;
     return openableMerge(files, words.options(), [&line](double fraction, std::string_view what) {
         line.show(fraction, what);

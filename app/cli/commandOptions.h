@@ -13,45 +13,44 @@
 
 namespace lanescope::cli {
 
-/// `openTrace` with its progress on stderr where that is a terminal and the load takes long enough
-/// to wonder. Of a trace that is still being recorded, named as it is until it is whole, what there
-/// is of it.
+/// Calls `openTrace`, with progress on stderr if that is a terminal and the load takes long. For an
+/// unfinished recording, found by its final name, loads the part that exists.
 Result<TracePtr> loadForCommand(const std::filesystem::path& path);
-/// `ensureIndex` with the same.
+/// Calls `ensureIndex` with the same progress.
 Result<std::filesystem::path> indexForCommand(const std::filesystem::path& path);
 
-/// Prints what the trace's health says is lost or doubtful as warnings on stderr.
+/// Prints the warnings and errors in the trace's health notes as warnings on stderr.
 void reportHealth(const Trace& trace);
 
-/// What CLI11 shows of an error: a sentence without its full stop, to which the caller adds one;
-/// nothing if there is none.
+/// Returns CLI11's error text: a sentence without its full stop, which CLI11 adds; empty if there
+/// is none.
 template <class T>
 std::string checkText(const Result<T>& result) {
     return result ? std::string() : result.error().sentence;
 }
 
-/// Adds `--range`, which ranges are the steps. `selection` outlives the parse.
+/// Adds `--range`, which selects the ranges that are steps. `selection` outlives the parse.
 void addStepRange(CLI::App& command, CompareSelection& selection);
-/// The same, and `--steps`, which of them are looked at.
+/// Adds the same and `--steps`, which selects steps.
 void addStepOptions(CLI::App& command, CompareSelection& selection);
 
-/// What `merge` and `view` take to make one trace of several.
-struct MergeWords {
+/// The options of `merge` and `view` for merging traces.
+struct MergeArguments {
     std::string method = "auto";
     TraceCut cut;
 
-    /// As the model has it.
+    /// Converts to the model's options.
     MergeOptions options() const;
 };
 
-/// `filesMeantBy`; packed files that are left out are said on stderr.
+/// Calls `filesMeantBy`; reports skipped packed files on stderr.
 Result<std::vector<std::filesystem::path>> filesToRead(const std::vector<std::string>& words);
 
 /// Adds `--align`, `--ranks` and `--steps`. `words` outlives the parse.
-void addMergeOptions(CLI::App& command, MergeWords& words);
+void addMergeOptions(CLI::App& command, MergeArguments& words);
 
-/// `openableMerge` with its progress on stderr.
-Result<std::filesystem::path> mergeToLookAt(const std::vector<std::filesystem::path>& files,
-                                            const MergeWords& words);
+/// Calls `openableMerge` with progress on stderr.
+Result<std::filesystem::path> mergeForCommand(const std::vector<std::filesystem::path>& files,
+                                              const MergeArguments& words);
 
 }  // namespace lanescope::cli

@@ -9,61 +9,52 @@
 
 namespace lanescope::cli {
 
-/// Adds `lanescope bench`, which records two programs by turns and compares them; see Command.h.
+/// Adds `lanescope bench`, which records two programs alternately and compares them.
 void addBench(CLI::App& app, int& exitStatus);
 
-/// Adds `check`: whether a trace is what was recorded.
+/// Adds `check`, which verifies that a trace is complete and unchanged.
 void addCheck(CLI::App& app, int& exitStatus);
 
-/// Adds `lanescope compare`; see Command.h.
 void addCompare(CLI::App& app, int& exitStatus);
 
-/// Adds `lanescope doctor`, which says whether recording will work here and what to do if not.
+/// Adds `lanescope doctor`, which reports whether recording will work here and how to fix problems.
 void addDoctor(CLI::App& app, int& exitStatus);
 
-/// `lanescope explain`: what is wrong with one run, and what to change first.
+/// Adds `lanescope explain`: the findings of one run and the changes to make first.
 void addExplain(CLI::App& app, int& exitStatus);
 
-/// Adds `lanescope export`; see Command.h.
 void addExport(CLI::App& app, int& exitStatus);
 
-/// Adds `lanescope fleet`, which becomes Python's `lanescope.fleet` with the words behind it. See
-/// `Command.h`.
+/// Adds `lanescope fleet`, which becomes Python's `lanescope.fleet` with the remaining arguments.
 void addFleet(CLI::App& app, int& exitStatus);
 
-/// `lanescope import`: files of other tools as traces of our own.
+/// Adds `lanescope import`, which converts files of other tools to native traces.
 void addImport(CLI::App& app, int& exitStatus);
 
-/// Adds `lanescope index`; see Command.h.
 void addIndex(CLI::App& app, int& exitStatus);
 
-/// Adds `lanescope info`; see Command.h.
 void addInfo(CLI::App& app, int& exitStatus);
 
-/// `lanescope merge`: several traces as one.
+/// Adds `lanescope merge`: several traces as one.
 void addMerge(CLI::App& app, int& exitStatus);
 
-/// Adds `lanescope record`, which runs a program under the agent and passes its exit status on.
+/// Adds `lanescope record`, which runs a program under the agent and returns its exit status.
 void addRecord(CLI::App& app, int& exitStatus);
 
-/// Puts "--" before the program in the words of a command line that begins with "record" or
-/// "bench", if it is not there, so that the program's options are not taken for ours. These
-/// commands are added first. Throws a `CLI::ParseError`, as the parser does, for an option that the
-/// command does not have.
+/// Inserts a missing "--" before the program in a command line that begins with "record" or
+/// "bench", so that the program's options are not parsed as ours. Add these commands first. Throws
+/// a `CLI::ParseError`, like the parser, for an unknown option of the command.
 void separateProgram(const CLI::App& app, std::vector<std::string>& words);
 
-/// Adds `lanescope recover`, which makes a trace of logs that were left behind.
+/// Adds `lanescope recover`, which builds a trace from logs that were left behind.
 void addRecover(CLI::App& app, int& exitStatus);
 
 void addSql(CLI::App& app, int& exitStatus);
 
-/// Adds `lanescope stats`; see Command.h.
 void addStats(CLI::App& app, int& exitStatus);
 
-/// Adds `lanescope summarize`. See `Command.h`.
 void addSummarize(CLI::App& app, int& exitStatus);
 
-/// Adds `lanescope view`; see Command.h.
 void addView(CLI::App& app, int& exitStatus);
 
 }  // namespace lanescope::cli

@@ -25,12 +25,12 @@
 
 namespace lanescope::cli {
 
-/// What options of this type name take, of those that `--help` lists apart: `REPORT`, `TABLE`. For
-/// completions.
+/// Returns the values of options with this type name that `--help` lists separately: `REPORT`,
+/// `TABLE`. For completions.
 std::vector<completion::Candidate> valueLists(std::string_view typeName);
 
-/// What `lanescope --version` prints, without a line feed at its end: the version first, then what
-/// of this build tells apart builds of one version, a line each.
+/// Returns the output of `lanescope --version` without a final line feed: the version first, then
+/// the details that distinguish builds of one version, one per line.
 std::string versionText();
 
 std::vector<completion::Candidate> valueLists(std::string_view typeName) {
@@ -72,15 +72,15 @@ std::string versionText() {
 
 namespace {
 
-/// Which `--help` explains what went wrong.
+/// Returns the `--help` command that explains the error.
 std::string helpCommand(const CLI::App& app) {
     for (const CLI::App* command : app.get_subcommands())
         return "lanescope " + command->get_name() + " --help";
     return "lanescope --help";
 }
 
-/// What to say if the first word names no command, or nothing. The parser would only say that a
-/// command is missing.
+/// Returns the error if the first word names no command; empty otherwise. The parser would only
+/// report a missing command.
 std::string unknownCommand(const CLI::App& app, std::string_view word) {
     constexpr std::array options{"-h", "--help", "--version"};
     if (word.starts_with('-') && std::ranges::find(options, word) == options.end())
@@ -94,8 +94,8 @@ std::string unknownCommand(const CLI::App& app, std::string_view word) {
     return fmt::format("There is no command \"{}\"; there are: {}", word, names);
 }
 
-/// A word that looks like an option and is none, where the parser complains of what is missing or
-/// left over; empty if there is none.
+/// Returns a word that looks like an unknown option if the parser reports missing or extra
+/// arguments; empty if there is none.
 std::string strayOption(const CLI::App& app, const CLI::ParseError& error) {
     using CLI::ExitCodes;
     const int code = error.get_exit_code();
@@ -110,7 +110,7 @@ std::string strayOption(const CLI::App& app, const CLI::ParseError& error) {
     return {};
 }
 
-/// What went wrong, without a full stop.
+/// Returns the error without a full stop.
 std::string sentenceOf(const CLI::App& app, const CLI::ParseError& error) {
     const std::string stray = strayOption(app, error);
     if (!stray.empty()) {
@@ -124,7 +124,7 @@ std::string sentenceOf(const CLI::App& app, const CLI::ParseError& error) {
     return sentence;
 }
 
-/// What was asked for instead of a command: help, or the version.
+/// Prints the requested help or version.
 lanescope::Result<void> printAnswer(const CLI::App& app, const CLI::ParseError& error) {
     std::ostringstream text;
     app.exit(error, text, text);
@@ -208,10 +208,10 @@ int run(int argc, char** argv) {
             reportFailure({fmt::format("{}. Try '{}'.", problem, helpCommand(app))});
             return exitUsage;
         }
-        std::reverse(words.begin(), words.end());  // As `parse` wants them.
+        std::reverse(words.begin(), words.end());  // In the order that `parse` expects.
         app.parse(std::move(words));
     } catch (const CLI::ParseError& error) {
-        // Asking for help or the version also comes here, as a success.
+        // A request for help or the version also ends here, as a success.
         if (error.get_exit_code() == 0) {
             const Result<void> printed = printAnswer(app, error);
             return printed ? static_cast<int>(exitOk) : reportFailure(printed.error());
@@ -225,12 +225,12 @@ int run(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    if (lanescope::isQueryProcess(argc, argv)) return lanescope::answerQueries();
-    // Nothing of ours throws; the standard library does when memory is out.
+    if (lanescope::isQueryProcess(argc, argv)) return lanescope::serveQueries();
+    // Our code does not throw; the standard library does when out of memory.
     try {
         return run(argc, argv);
     } catch (const std::bad_alloc&) {
-        return lanescope::cli::sayOutOfMemory();
+        return lanescope::cli::reportOutOfMemory();
     } catch (const std::exception& error) {
         return lanescope::cli::reportFailure(
             {fmt::format("Stopped by an unexpected failure: {}.", error.what())});

@@ -31,14 +31,14 @@ namespace lanescope::cli {
 
 namespace {
 
-// A signal handler reaches no object, so what it needs stands here.
+// A signal handler has no access to objects, so its data is global.
 std::atomic<pid_t> running{0};
-std::atomic<int> firstTaken{0};
+std::atomic<int> firstReceived{0};
 static_assert(std::atomic<pid_t>::is_always_lock_free && std::atomic<int>::is_always_lock_free);
 
 void take(int number, siginfo_t* info, void*) {
     int none = 0;
-    firstTaken.compare_exchange_strong(none, number);
+    firstReceived.compare_exchange_strong(none, number);
     const pid_t target = running.load();
     if (target <= 0 || info->si_code > 0) return;  // The terminal has sent it to the run, too.
     const int saved = errno;
@@ -46,7 +46,7 @@ void take(int number, siginfo_t* info, void*) {
     errno = saved;
 }
 
-/// The parts of a `RunEnd` but its sentence, as they go through a pipe.
+/// The parts of a `RunEnd` except its sentence, as sent through a pipe.
 struct Sent {
     int exitStatus = 0;
     bool wasEndedByUs = false;
@@ -74,7 +74,7 @@ std::string readAll(int file) {
     }
 }
 
-/// Why streams cannot go there; empty if they do.
+/// Redirects the streams; returns an error sentence, or empty on success.
 std::string redirect(const std::filesystem::path& output) {
     const int nothing = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
     const int file = ::open(output.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
@@ -113,7 +113,7 @@ RunEnd endOf(std::string_view answer, int status) {
 }  // namespace
 
 RunSignals::RunSignals() {
-    firstTaken = 0;
+    firstReceived = 0;
     running = 0;
     struct sigaction action {};
     action.sa_sigaction = take;
@@ -126,32 +126,32 @@ RunSignals::RunSignals() {
 }
 
 RunSignals::~RunSignals() {
-    giveBack();
+    restoreHandlers();
 }
 
-void RunSignals::giveBack() const {
+void RunSignals::restoreHandlers() const {
     for (size_t index = 0; index < numbers.size(); ++index)
         sigaction(numbers[index], &before_[index], nullptr);
 }
 
-int RunSignals::taken() const {
-    return firstTaken.load();
+int RunSignals::received() const {
+    return firstReceived.load();
 }
 
-RunEnd RunSignals::runApart(const std::filesystem::path& output,
-                            const std::function<RunEnd()>& work) {
+RunEnd RunSignals::runInChild(const std::filesystem::path& output,
+                              const std::function<RunEnd()>& work) {
     std::array<int, 2> pipe{};
     if (!system::openPipe(pipe))
         return {1, false, fmt::format("Cannot make a pipe: {}.", std::strerror(errno))};
     std::fflush(nullptr);
-    // Held back until the run has its own way with them.
+    // Blocked until the run has its own handlers.
     sigset_t held, before;
     sigemptyset(&held);
     for (const int number : numbers) sigaddset(&held, number);
     sigprocmask(SIG_BLOCK, &held, &before);
     const pid_t child = ::fork();
     if (child == 0) {
-        giveBack();
+        restoreHandlers();
         sigprocmask(SIG_SETMASK, &before, nullptr);
         ::close(pipe[0]);
         doAndLeave(pipe[1], output, work);
@@ -175,8 +175,8 @@ RunEnd RunSignals::runApart(const std::filesystem::path& output,
 
 namespace {
 
-constexpr size_t maximumWarnings = 8;
-/// Less is read in no time, and says nothing of whether the collector kept up.
+constexpr size_t maxWarnings = 8;
+/// Less is read quickly, and does not show that the collector fell behind.
 constexpr int64_t muchUnread = int64_t{1} << 20;
 
 }  // namespace
@@ -196,41 +196,42 @@ std::string countsSentence(const capture::ImportCounts& counts) {
     return text.empty() ? "no event" : text;
 }
 
-void sayWhatIsIn(const capture::CollectedRun& run) {
+void printContent(const capture::CollectedRun& run) {
     if (run.processes == 0 && run.threadStates > 0)
-        return say(
+        return printMessage(
             fmt::format("{} holds what threads did and no other event.", run.trace.string()));
-    say(fmt::format("{} holds {} of {} process{}.", run.trace.string(), countsSentence(run.counts),
-                    run.processes, run.processes == 1 ? "" : "es"));
+    printMessage(fmt::format("{} holds {} of {} process{}.", run.trace.string(),
+                             countsSentence(run.counts), run.processes,
+                             run.processes == 1 ? "" : "es"));
 }
 
-void sayHowItClosed(const capture::CollectedRun& run) {
+void printClosing(const capture::CollectedRun& run) {
     if (run.closingNs == 0) return;
     std::string sentence = fmt::format("It was complete {} after the last process ended",
                                        formatDuration(run.closingNs));
     if (run.logBytesUnreadAtExit.value_or(0) > muchUnread)
         sentence += fmt::format("; {} of the logs were unread when the program did",
                                 formatBytes(*run.logBytesUnreadAtExit));
-    say(sentence + ".");
+    printMessage(sentence + ".");
 }
 
 void reportWarnings(const capture::CollectedRun& run) {
-    for (size_t index = 0; index < run.warnings.size() && index < maximumWarnings; ++index)
+    for (size_t index = 0; index < run.warnings.size() && index < maxWarnings; ++index)
         reportWarning(run.warnings[index]);
-    if (run.warnings.size() > maximumWarnings)
+    if (run.warnings.size() > maxWarnings)
         reportWarning(fmt::format("{} more: see 'lanescope info {}'.",
-                                  run.warnings.size() - maximumWarnings, run.trace.string()));
+                                  run.warnings.size() - maxWarnings, run.trace.string()));
 }
 
 namespace {
 
-/// Set by Ctrl+C and SIGTERM. A handler reaches no object.
+/// Set by Ctrl+C and SIGTERM. A handler has no access to objects.
 volatile std::sig_atomic_t wasInterrupted = 0;
 
-/// Takes the signals that ask a program to end, as long as it lives.
-class SignalTaker {
+/// Handles the signals that end a program during its lifetime.
+class SignalHandler {
   public:
-    SignalTaker() {
+    SignalHandler() {
         struct sigaction action {};
         action.sa_handler = [](int) { wasInterrupted = 1; };
         action.sa_flags = SA_RESTART;
@@ -240,31 +241,31 @@ class SignalTaker {
             if (before_[index].sa_handler != SIG_IGN) sigaction(numbers[index], &action, nullptr);
         }
     }
-    ~SignalTaker() {
+    ~SignalHandler() {
         for (size_t index = 0; index < numbers.size(); ++index)
             sigaction(numbers[index], &before_[index], nullptr);
     }
-    SignalTaker(const SignalTaker&) = delete;
-    SignalTaker& operator=(const SignalTaker&) = delete;
+    SignalHandler(const SignalHandler&) = delete;
+    SignalHandler& operator=(const SignalHandler&) = delete;
 
   private:
     static constexpr std::array<int, 2> numbers{SIGINT, SIGTERM};
     std::array<struct sigaction, numbers.size()> before_{};
 };
 
-/// One recording on its way to its name.
+/// One recording that is being finished.
 class Closing {
   public:
     Closing() { wasInterrupted = 0; }
 
-    /// What went wrong in the last step. The first is done again by the second where it could not
-    /// read the trace, as on a file system that lets nobody read along.
+    /// Returns the error of the last step. The second step repeats the first if that could not read
+    /// the trace, as on a file system without concurrent readers.
     const std::optional<Error>& problem() const { return problem_; }
 
     template <class Step>
     void run(Step step) {
         if (wasInterrupted != 0) return;
-        const SignalTaker taker;
+        const SignalHandler taker;
         const Result<void> done = step(closing_);
         problem_.reset();
         if (!done && wasInterrupted == 0) problem_ = done.error();
@@ -282,7 +283,7 @@ class Closing {
 }  // namespace
 
 capture::ClosingSteps closeRecorded(const std::filesystem::path& summaries) {
-    // Not before there is something to close, since the line counts the time from then.
+    // Created on first use, because the progress line measures time from its construction.
     const auto closing = std::make_shared<std::unique_ptr<Closing>>();
     const auto begun = [closing]() -> Closing& {
         if (!*closing) *closing = std::make_unique<Closing>();
@@ -294,7 +295,7 @@ capture::ClosingSteps closeRecorded(const std::filesystem::path& summaries) {
     };
     steps.settled = [begun, closing, summaries](const std::filesystem::path& file,
                                                 const std::filesystem::path& name) {
-        // Also of a recording that is wanted no longer than this: it is the last that is written.
+        // Also if the recording was interrupted: this is the last write.
         const Result<void> sealed = sealPages(file);
         if (!summaries.empty())
             begun().run(
@@ -302,7 +303,7 @@ capture::ClosingSteps closeRecorded(const std::filesystem::path& summaries) {
         const std::optional<Error> ofSummary = summaries.empty() ? std::nullopt : begun().problem();
         begun().run([&](TraceClosing& trace) { return trace.writeIndex(file, name); });
         const std::optional<Error> problem = begun().problem();
-        closing->reset();  // and with it the line
+        closing->reset();  // also removes the progress line
         if (ofSummary) reportWarning(ofSummary->sentence);
         if (problem) reportWarning(problem->sentence);
         if (!sealed) reportWarning(sealed.error().sentence);
@@ -312,7 +313,7 @@ capture::ClosingSteps closeRecorded(const std::filesystem::path& summaries) {
 
 namespace {
 
-/// What `env` and `nohup` give back for a program that cannot be started.
+/// The status that `env` and `nohup` return for a program that cannot be started.
 constexpr int exitProgramNotFound = 127;
 constexpr int exitProgramCannotRun = 126;
 constexpr int firstSignalStatus = 128;
@@ -330,7 +331,7 @@ int exitStatusOf(const capture::RecordRefusal& refusal) {
     return exitFailed;
 }
 
-/// Why there may be nothing in the trace. What a process did in its first moments is not in a log
+/// Returns possible reasons for an empty trace. The first events of a process may not be in a log
 /// yet.
 std::string nothingSentence(const capture::RecordOptions& options,
                             const capture::RecordOutcome& outcome) {
@@ -358,14 +359,14 @@ std::string nothingSentence(const capture::RecordOptions& options,
         reason = fmt::format(
             "signal {} ended it before it used CUDA or NVTX, or within the first moments after",
             outcome.exitStatus - firstSignalStatus);
-    // Who asked for samples of threads may have come for nothing else.
+    // A run with thread samples may be complete without GPU events.
     const char* const what = options.cpuSamplesHz > 0 && outcome.run->threadStates > 0
                                  ? "No CUDA and no NVTX was recorded"
                                  : "Nothing was recorded";
     return fmt::format("{} of {}: {}. {}.", what, outcome.program, reason, left);
 }
 
-/// Where what there is of a run that has no trace may be.
+/// Returns where data of a run without a trace may be.
 std::string keptSentence(const std::filesystem::path& logs) {
     std::error_code ignored;
     return std::filesystem::is_directory(logs, ignored)
@@ -379,22 +380,22 @@ std::string keptSentence(const std::filesystem::path& logs) {
                      logs.string());
 }
 
-/// Says what is in the trace, and what is doubtful.
-void sayRecorded(const capture::RecordOptions& options, const capture::RecordOutcome& outcome) {
+/// Reports the content of the trace and its warnings.
+void printRecorded(const capture::RecordOptions& options, const capture::RecordOutcome& outcome) {
     if (outcome.wasEndedByUs)
-        say(
+        printMessage(
             fmt::format("{} was ended by SIGTERM when what was to be recorded was over, as --kill "
                         "asks.",
                         outcome.program));
     if (outcome.run->processes == 0) {
-        say(nothingSentence(options, outcome));
+        printMessage(nothingSentence(options, outcome));
     } else {
-        sayWhatIsIn(*outcome.run);
-        sayHowItClosed(*outcome.run);
+        printContent(*outcome.run);
+        printClosing(*outcome.run);
     }
     reportWarnings(*outcome.run);
     if (!outcome.keptLogs.empty())
-        say(fmt::format("The logs are in {}.", outcome.keptLogs.string()));
+        printMessage(fmt::format("The logs are in {}.", outcome.keptLogs.string()));
 }
 
 }  // namespace
@@ -406,21 +407,21 @@ RunEnd recordRun(const capture::RecordOptions& options) {
     RunEnd end{outcome->exitStatus != 0 || hasTrace ? outcome->exitStatus : exitFailed,
                outcome->wasEndedByUs,
                {}};
-    // The status of the program is passed on, whatever there is no memory for.
+    // Returns the status of the program also if memory runs out.
     try {
         if (hasTrace)
-            sayRecorded(options, *outcome);
+            printRecorded(options, *outcome);
         else
             end.problem = outcome->run.error().sentence + "\n" + keptSentence(outcome->keptLogs);
     } catch (const std::bad_alloc&) {
-        sayOutOfMemory();
+        reportOutOfMemory();
     }
     return end;
 }
 
-void sayProblem(const RunEnd& end) {
+void printProblem(const RunEnd& end) {
     std::istringstream lines(end.problem);
-    for (std::string line; std::getline(lines, line);) say(line);
+    for (std::string line; std::getline(lines, line);) printMessage(line);
 }
 
 int recordRuns(capture::RecordOptions options, int count) {
@@ -428,16 +429,17 @@ int recordRuns(capture::RecordOptions options, int count) {
         options.outputPattern = numberedPattern(options.outputPattern);
     RunSignals signals;
     for (int run = 1; run <= count; ++run) {
-        say(fmt::format("Run {} of {}.", run, count));
-        const RunEnd end = signals.runApart({}, [&] { return recordRun(options); });
-        sayProblem(end);
+        printMessage(fmt::format("Run {} of {}.", run, count));
+        const RunEnd end = signals.runInChild({}, [&] { return recordRun(options); });
+        printProblem(end);
         if (end.exitStatus != 0 && !end.wasEndedByUs && run < count)
-            say(fmt::format("Run {} of {} ended with exit status {}, so there are no more.", run,
+            printMessage(
+                fmt::format("Run {} of {} ended with exit status {}, so there are no more.", run,
                             count, end.exitStatus));
         if (end.exitStatus != 0 && !end.wasEndedByUs) return end.exitStatus;
         if (!end.problem.empty()) return exitFailed;
-        if (const int number = signals.taken(); number != 0 && run < count) {
-            say(fmt::format("Interrupted after run {} of {}.", run, count));
+        if (const int number = signals.received(); number != 0 && run < count) {
+            printMessage(fmt::format("Interrupted after run {} of {}.", run, count));
             return firstSignalStatus + number;
         }
     }

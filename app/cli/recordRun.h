@@ -14,18 +14,17 @@
 
 namespace lanescope::cli {
 
-/// How a run of a program ended.
+/// The end of a program's run.
 struct RunEnd {
-    int exitStatus = 0;         ///< The program's; 128 and the number of the signal that ended it.
-    bool wasEndedByUs = false;  ///< By SIGTERM, as `--kill sigterm` asks.
-    /// Why it did not run or has no trace, a sentence a line; empty if all is well.
+    int exitStatus = 0;         ///< The program's; 128 plus the number of the signal that ended it.
+    bool wasEndedByUs = false;  ///< By SIGTERM, as set by `--kill sigterm`.
+    /// Reasons for a missing run or trace, one sentence per line; empty if there are none.
     std::string problem;
 };
 
-/// Keeps this process alive through the signals that ask programs to end (Ctrl-C, SIGTERM, SIGHUP),
-/// while it goes through several runs, so that it can end in order. The terminal sends them to the
-/// run by itself; what comes from elsewhere is passed on to it. At most one at a time; signals that
-/// were ignored before stay ignored.
+/// Keeps this process alive through signals that end programs (Ctrl-C, SIGTERM, SIGHUP) during
+/// several runs, so that it can finish cleanly. The terminal sends them to the run directly; other
+/// signals are forwarded to it. At most one instance at a time; ignored signals stay ignored.
 class RunSignals {
   public:
     RunSignals();
@@ -33,56 +32,58 @@ class RunSignals {
     RunSignals& operator=(const RunSignals&) = delete;
     ~RunSignals();
 
-    /// The number of the first that came; 0 for none.
-    int taken() const;
+    /// Returns the number of the first signal received; 0 for none.
+    int received() const;
 
-    /// Does `work` in a process of its own, which has this one's memory as it is now, and waits for
-    /// it. Whatever it leaves behind, threads, memory or orphans of a program, is not ours. What it
-    /// prints goes to the file `output`, and it reads nothing; if that is empty, it keeps our
-    /// streams. Call it while this process has one thread.
-    RunEnd runApart(const std::filesystem::path& output, const std::function<RunEnd()>& work);
+    /// Runs `work` in a forked process and waits for it. Its leftovers (threads, memory, orphaned
+    /// processes) do not affect this process. Its output goes to the file `output` and its input is
+    /// empty; if `output` is empty, it inherits the streams. Call while this process has one
+    /// thread.
+    RunEnd runInChild(const std::filesystem::path& output, const std::function<RunEnd()>& work);
 
   private:
-    void giveBack() const;
+    void restoreHandlers() const;
 
     static constexpr std::array<int, 3> numbers{SIGINT, SIGTERM, SIGHUP};
     std::array<struct sigaction, numbers.size()> before_{};
 };
 
-/// "1,234 kernels, 56 memcpys": the kinds of which there are any; "no event" if there are none.
+/// Returns, for example, "1,234 kernels, 56 memcpys" for the kinds present; "no event" if there are
+/// none.
 std::string countsSentence(const capture::ImportCounts& counts);
 
-/// Says where the trace is and what is in it.
-void sayWhatIsIn(const capture::CollectedRun& run);
+/// Prints the path and the content of the trace.
+void printContent(const capture::CollectedRun& run);
 
-/// Says how long the trace took to close, and what of the logs was unread when that began. Nothing
-/// of a trace that was not recorded just now.
-void sayHowItClosed(const capture::CollectedRun& run);
+/// Prints the time to finish the trace and the size of the unread logs when that began. Prints
+/// nothing for a trace that was not just recorded.
+void printClosing(const capture::CollectedRun& run);
 
-/// Says what is doubtful about the trace, worst first; leaves a long list to `lanescope info`.
+/// Prints the warnings about the trace, most severe first; refers to `lanescope info` for long
+/// lists.
 void reportWarnings(const capture::CollectedRun& run);
 
-/// What `record` and `recover` do with a trace before it gets its name: summary and index, as
-/// `TraceClosing` makes them. Shows progress on stderr where that is a terminal. Ctrl+C or SIGTERM
-/// leaves out what is not done yet, and the trace gets its name at once; what fails is said, and
-/// the trace is whole all the same. `summaries` is the folder that a summary in a file of its own
-/// goes to; empty: there is none.
+/// Returns the steps of `record` and `recover` that finish a trace before it gets its name: summary
+/// and index, by `TraceClosing`. Shows progress on stderr if that is a terminal. Ctrl+C or SIGTERM
+/// skips the remaining steps, and the trace gets its name at once. Errors are reported, and the
+/// trace is complete nevertheless. `summaries` is the folder for a separate summary file; empty for
+/// none.
 capture::ClosingSteps closeRecorded(const std::filesystem::path& summaries = {});
 
-/// Records a run of a program, makes its trace and says what is in it and what is doubtful; what
-/// kept it from that is in the answer, for the caller to say. The main thread, before any other is
-/// made.
+/// Records a run of a program, builds its trace, and reports its content and warnings. The returned
+/// `RunEnd` contains errors for the caller to report. Call on the main thread before any other is
+/// created.
 RunEnd recordRun(const capture::RecordOptions& options);
 
-/// Says what kept a run from its trace, if anything did.
-void sayProblem(const RunEnd& end);
+/// Prints the reason for a missing trace, if any.
+void printProblem(const RunEnd& end);
 
-/// The same as `recordRun` for `count` runs one after the other, each in a process of its own, up
-/// to the first that fails or is interrupted. Says what went wrong and returns the exit status:
-/// that of the last run, or of the signal. A name without "%n" gets one.
+/// Calls `recordRun` for `count` runs one after the other, each in a separate process, up to the
+/// first that fails or is interrupted. Reports errors and returns the exit status: that of the last
+/// run, or of the signal. Adds "%n" to a name without it.
 int recordRuns(capture::RecordOptions options, int count);
 
-/// `pattern` with "-%n" before its ending, unless it has a number.
+/// Returns `pattern` with "-%n" before its ending, unless it has a number.
 std::string numberedPattern(const std::string& pattern);
 
 }  // namespace lanescope::cli

@@ -9,25 +9,25 @@ namespace lanescope::completion {
 
 namespace {
 
-constexpr size_t longestDescription = 120;
+constexpr size_t maxDescriptionLength = 120;
 
 std::string line(std::string_view word, std::string_view description) {
     std::string text(description.substr(0, description.find('\n')));
-    if (text.size() > longestDescription) {
-        text.resize(text.rfind(' ', longestDescription));
+    if (text.size() > maxDescriptionLength) {
+        text.resize(text.rfind(' ', maxDescriptionLength));
         text += " ...";
     }
     return fmt::format("{}\t{}\n", word, text);
 }
 
-/// How many words behind its name an option takes at most.
-int mostValues(const CLI::Option& option) {
+/// Returns the max number of words after an option.
+int maxValuesOf(const CLI::Option& option) {
     if (option.get_items_expected_max() <= 0) return 0;
     return option.get_allow_extra_args() ? option.get_items_expected_max()
                                          : std::max(1, option.get_items_expected_min());
 }
 
-/// The words between the braces of "TEXT:{text,csv}".
+/// Returns the words between the braces of "TEXT:{text,csv}".
 std::vector<std::string> membersOf(const std::string& typeName) {
     const size_t start = typeName.find('{');
     const size_t end = typeName.find('}', start);
@@ -35,15 +35,15 @@ std::vector<std::string> membersOf(const std::string& typeName) {
     return CLI::detail::split(typeName.substr(start + 1, end - start - 1), ',');
 }
 
-/// Goes through the words before the one under the cursor and knows what may stand next.
+/// Parses the words before the cursor and determines what may follow.
 class Position {
   public:
     explicit Position(const CLI::App& app) : app_(&app) {}
 
     const CLI::App& app() const { return *app_; }
-    /// The option whose value may come next, or null.
+    /// Returns the option whose value may come next, or null.
     const CLI::Option* open() const { return valuesLeft_ > 0 ? open_ : nullptr; }
-    /// Whether the next word is a value, even one that begins with a hyphen.
+    /// Returns true if the next word is a value, even if it begins with a hyphen.
     bool mustBeValue() const { return open() != nullptr && isFirstValue_; }
     bool isBehindOptions() const { return isBehindOptions_; }
 
@@ -58,7 +58,7 @@ class Position {
         } else if (isOption) {
             open_ = findOption(word.substr(0, word.find('=')));
             const bool hasItsValue = open_ == nullptr || word.find('=') != std::string::npos;
-            valuesLeft_ = hasItsValue ? 0 : mostValues(*open_);
+            valuesLeft_ = hasItsValue ? 0 : maxValuesOf(*open_);
             isFirstValue_ = true;
         } else if (const CLI::App* command = findCommand(word)) {
             app_ = command;
@@ -73,7 +73,7 @@ class Position {
         return nullptr;
     }
 
-    /// The positional that the next word would be, or null.
+    /// Returns the positional that the next word would be, or null.
     const CLI::Option* positional() const {
         size_t left = positionals_;
         for (const CLI::Option* option : app_->get_options()) {
@@ -129,8 +129,8 @@ std::string optionsOf(const CLI::App& app) {
     return text;
 }
 
-/// Where the program begins that the last word belongs to, if the first of those that are run one
-/// after the other stands at `first`: behind the last "---".
+/// Returns the start of the last program in a list of programs that starts at `first`: after the
+/// last "---".
 size_t lastProgram(std::span<const std::string> words, size_t first) {
     for (size_t at = words.size() - 1; at-- > first;)
         if (words[at] == "---") return at + 1;

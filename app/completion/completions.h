@@ -8,13 +8,13 @@
 #include <string_view>
 #include <vector>
 
-// What a shell offers at the tab key. The scripts of the shells (`resources/completions`) know
-// nothing of the programs: they start them with `completionRequest` and the words so far, so that
-// whatever a program has is offered.
+// Completions for a shell's tab key. The shell scripts (`resources/completions`) contain no options
+// of the programs: they start a program with `completionRequest` and the words so far, so that all
+// its options are offered.
 
 namespace lanescope::completion {
 
-/// The first word of a command line that asks for completions. What follows are the words behind
+/// The first word of a command line that requests completions. The following words are those after
 /// the program's name, up to the one under the cursor, which may be empty.
 constexpr std::string_view completionRequest = "--complete";
 
@@ -23,20 +23,21 @@ struct Candidate {
     std::string description;  ///< One line; may be empty.
 };
 
-/// The words that an option of this type name (`REPORT`) takes; empty if there is no such list.
+/// Returns the words that an option of this type name (`REPORT`) accepts; empty if there is no such
+/// list.
 using ValueLists = std::function<std::vector<Candidate>(std::string_view typeName)>;
 
-/// Answers by lines: "WORD<tab>DESCRIPTION" of each word that may stand where the last of `words`
-/// does, whatever of it is written already, or one of
+/// Returns lines: "WORD<tab>DESCRIPTION" for each word possible in place of the last of `words`,
+/// regardless of its typed part, or one of
 ///
 ///     :traces *.A *.B     the names of files that match
 ///     :files              the names of files
 ///     :folders            the names of folders
-///     :program N          what the shell offers for a command that begins with the N-th word,
-///     counted from 0
+///     :program N          the shell's own completion for a command that begins with the
+///                         N-th word, counted from 0
 ///
-/// Of options with a list of values it knows the values. What else a value is, its type name says
-/// (`FILE`, `TRACE`), of a positional its own name (`FILE` of a trace, `BASELINE`, `CANDIDATE`,
+/// Offers the values of options with a list of values. Other values are selected by the type name
+/// (`FILE`, `TRACE`), positionals by their own name (`FILE` of a trace, `BASELINE`, `CANDIDATE`,
 /// `DIR`, `PROGRAM`). Any thread.
 std::string completions(const CLI::App& app, std::span<const std::string> words,
                         std::string_view tracePatterns, const ValueLists& valueLists);

@@ -10,7 +10,7 @@
 
 namespace lanescope::help {
 
-CLI::Option* takesOneOf(CLI::Option* option, const std::vector<std::string>& words) {
+CLI::Option* acceptOneOf(CLI::Option* option, const std::vector<std::string>& words) {
     option->type_name(fmt::format("{}", fmt::join(words, "|")));
     return option->check(CLI::Validator(
         [words](const std::string& text) {
@@ -21,20 +21,21 @@ CLI::Option* takesOneOf(CLI::Option* option, const std::vector<std::string>& wor
         ""));
 }
 
-CLI::Option* takesNumber(CLI::Option* option, const std::string& name, double least, double most) {
+CLI::Option* acceptNumber(CLI::Option* option, const std::string& name, double minimum,
+                          double maximum) {
     option->type_name(name);
     return option->check(CLI::Validator(
-        [least, most](const std::string& text) {
+        [minimum, maximum](const std::string& text) {
             char* end = nullptr;
             const double number = std::strtod(text.c_str(), &end);
             const bool isNumber = !text.empty() && *end == '\0';
-            if (isNumber && number >= least && number <= most) return std::string();
-            return fmt::format("\"{}\" is no number from {} to {}", text, least, most);
+            if (isNumber && number >= minimum && number <= maximum) return std::string();
+            return fmt::format("\"{}\" is no number from {} to {}", text, minimum, maximum);
         },
         ""));
 }
 
-CLI::Option* takesOutput(CLI::Option* option, const std::string& name) {
+CLI::Option* acceptOutputPath(CLI::Option* option, const std::string& name) {
     option->type_name(name);
     return option->check(CLI::Validator(
         [](const std::string& text) {
@@ -57,7 +58,7 @@ namespace {
 constexpr size_t nameWidth = 28;
 constexpr size_t lineWidth = 96;
 
-/// The description in its column beside the name, or below a name that is too long.
+/// Formats a name with its description in the second column, or below a name that is too long.
 std::string entry(std::string name, std::string_view description) {
     std::string text = "  " + std::move(name);
     const auto toColumn = [&text](size_t lineBegin) {
@@ -91,7 +92,7 @@ bool isMany(const CLI::Option& option) {
     return option.get_expected_max() >= CLI::detail::expected_max_vector_size;
 }
 
-/// "-f, --format text|csv".
+/// Returns, for example, "-f, --format text|csv".
 std::string namesOf(const CLI::Option& option) {
     std::vector<std::string> names;
     for (const std::string& name : option.get_snames()) names.push_back("-" + name);

@@ -7,23 +7,23 @@
 
 namespace lanescope::help {
 
-/// The option takes one of these words; help shows them as "one|other". Returns the option.
-CLI::Option* takesOneOf(CLI::Option* option, const std::vector<std::string>& words);
+/// Limits the option to one of these words; help shows "one|other". Returns the option.
+CLI::Option* acceptOneOf(CLI::Option* option, const std::vector<std::string>& words);
 
-/// The option takes a number from `least` to `most`, which help calls `name`. Returns the option.
-CLI::Option* takesNumber(CLI::Option* option, const std::string& name, double least, double most);
+/// Limits the option to numbers from `minimum` to `maximum`; help shows `name`. Returns the option.
+CLI::Option* acceptNumber(CLI::Option* option, const std::string& name, double minimum,
+                          double maximum);
 
-/// The option takes the path of a file or folder to write to, which help calls `name`; an empty one
-/// is an error. Returns the option.
-CLI::Option* takesOutput(CLI::Option* option, const std::string& name);
+/// Makes the option an output path of a file or folder, called `name` in help; an empty one is an
+/// error. Returns the option.
+CLI::Option* acceptOutputPath(CLI::Option* option, const std::string& name);
 
-/// What is wrong with words of a command line, up to "--", that give an option an empty value, as
-/// "--output=$OUT" does where OUT is not set: the parser would take the next word for it. Empty if
-/// there are none.
+/// Returns the error if a word before "--" gives an option an empty value, as "--output=$OUT" does
+/// if OUT is not set: the parser would use the next word as the value. Empty if there is none.
 std::string emptyValueProblem(const std::vector<std::string>& words);
 
-/// Help texts for people: "-f, --format text|csv", descriptions in a column of their own that end
-/// with the default. Of what an option takes only its type name is shown, so that says it all.
+/// Formats help texts: "-f, --format text|csv", descriptions in a separate column that end with the
+/// default. Shows only the type name of an option's value, so the type name must be complete.
 class HelpFormatter : public CLI::Formatter {
   public:
     HelpFormatter();

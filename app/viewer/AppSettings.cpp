@@ -63,11 +63,11 @@ void AppSettings::setHighlighting(bool isOn) {
     settings_->setValue("colours/highlight", isOn);
 }
 
-bool AppSettings::isLeavingOutEmpty() const {
+bool AppSettings::isHidingEmpty() const {
     return settings_->value("tracks/leaveOutEmpty", true).toBool();
 }
 
-void AppSettings::setLeavingOutEmpty(bool isOn) {
+void AppSettings::setHidingEmpty(bool isOn) {
     settings_->setValue("tracks/leaveOutEmpty", isOn);
 }
 
@@ -137,9 +137,9 @@ void AppSettings::setPanelVisible(const QString& name, bool isVisible) {
 
 namespace {
 
-constexpr qsizetype mostArrangements = 100;
+constexpr qsizetype maxArrangements = 100;
 
-/// Paths hold slashes, which settings take for groups.
+/// Paths contain slashes, which settings interpret as groups.
 QString arrangementKey(const QString& document) {
     const QByteArray hash =
         QCryptographicHash::hash(document.toUtf8(), QCryptographicHash::Sha1).toHex();
@@ -162,7 +162,7 @@ void AppSettings::setTrackArrangement(const QString& document, const QByteArray&
         kept.prepend(key);
         settings_->setValue(key, json);
     }
-    while (kept.size() > mostArrangements) settings_->remove(kept.takeLast());
+    while (kept.size() > maxArrangements) settings_->remove(kept.takeLast());
     settings_->setValue("arrangedTraces", kept);
 }
 

@@ -19,12 +19,12 @@ namespace lanescope::viewer {
 
 enum class ThemeChoice { System, Light, Dark };
 
-/// What the viewer remembers from run to run. The only reader and writer of settings.
+/// The stored settings of the viewer. The only reader and writer of settings.
 class AppSettings {
   public:
-    /// The user's own settings.
+    /// Opens the user's own settings.
     AppSettings();
-    /// Kept in an INI file, for tests and for pictures that must not depend on the user.
+    /// Uses an INI file, for tests and for pictures that must not depend on the user.
     explicit AppSettings(const QString& path);
     ~AppSettings();
 
@@ -32,40 +32,40 @@ class AppSettings {
     void setTheme(ThemeChoice theme);
     views::Palette palette() const;
     void setPalette(views::Palette palette);
-    /// What the colours of slices tell.
+    /// Returns the meaning of the slice colours.
     views::ColorMode colorMode() const;
     void setColorMode(views::ColorMode mode);
-    /// Whether slices of one name stand out.
+    /// Returns true if slices of one name stand out.
     bool isHighlighting() const;
     void setHighlighting(bool isOn);
-    /// Whether tracks are left out while they have nothing in view.
-    bool isLeavingOutEmpty() const;
-    void setLeavingOutEmpty(bool isOn);
-    /// Whether the wheel scrolls the tracks, and zooms with Ctrl; else it zooms.
+    /// Returns true if tracks without visible events are hidden.
+    bool isHidingEmpty() const;
+    void setHidingEmpty(bool isOn);
+    /// Returns true if the wheel scrolls the tracks and zooms with Ctrl; else it zooms.
     bool isWheelScrolling() const;
     void setWheelScrolling(bool isOn);
-    /// Most recent first, a comparison as its files line by line; files that are gone stay until
-    /// they are opened in vain.
+    /// Returns the recent files, most recent first; a comparison is one entry with one file per
+    /// line. Deleted files stay until opening one fails.
     QStringList recentFiles() const;
     void setRecentFiles(const QStringList& paths);
-    /// Where file dialogs start.
+    /// Returns the folder in which file dialogs start.
     QString folder() const;
     void setFolder(const QString& folder);
     QByteArray windowGeometry() const;
     void setWindowGeometry(const QByteArray& geometry);
     QByteArray splitterState(const QString& name) const;
     void setSplitterState(const QString& name, const QByteArray& state);
-    /// Asked on the SQL page, the latest first.
+    /// Returns the queries of the SQL page, the latest first.
     QStringList queries() const;
     void setQueries(const QStringList& queries);
-    /// Rules of explanations that are not to be told of, by their identifiers.
+    /// Returns the identifiers of hidden rules of explanations.
     QStringList mutedRules() const;
     void setMutedRules(const QStringList& rules);
     bool isPanelVisible(const QString& name) const;
     void setPanelVisible(const QString& name, bool isVisible);
-    /// How the tracks of a document were arranged, as JSON (see `TrackArrangement`); empty if
-    /// never. A document is known by the path of its trace or its traces. Of those opened last
-    /// only.
+    /// Returns the arrangement of a document's tracks as JSON (see `TrackArrangement`); empty if
+    /// there is none. A document is identified by the paths of its traces. Stored only for the
+    /// documents opened last.
     QByteArray trackArrangement(const QString& document) const;
     void setTrackArrangement(const QString& document, const QByteArray& json);
 

@@ -20,7 +20,7 @@ using namespace views;
 
 namespace {
 
-/// "b1.sqlite", "b1.sqlite and 2 more runs".
+/// Returns, for example, "b1.sqlite" or "b1.sqlite and 2 more runs".
 QString nameOf(const TracePtr& shown, size_t runs) {
     const QString title = toQString(shown->title);
     if (runs <= 1) return title;
@@ -97,7 +97,7 @@ bool ComparePage::isBusy() const {
 }
 
 QString ComparePage::arrangementName() const {
-    // The tracks of both runs are arranged together, and otherwise than those of one alone.
+    // The tracks of both runs have one arrangement, different from that of a single run.
     return QStringLiteral("%1\n%2").arg(
         toQString(view_->baseline().timeline().trace()->path.string()),
         toQString(view_->candidate().timeline().trace()->path.string()));

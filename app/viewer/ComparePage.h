@@ -13,16 +13,16 @@ class CompareView;
 
 namespace lanescope::viewer {
 
-/// A baseline against one candidate or more, as a document of the window.
+/// A baseline against one or more candidates, as a document of the window.
 class ComparePage : public DocumentPage {
     Q_OBJECT
   public:
     ComparePage(TracePtr baseline, std::vector<TracePtr> candidates, QWidget* parent = nullptr);
-    /// Two programs by several runs a side.
+    /// Compares two programs by several runs per side.
     ComparePage(std::vector<TracePtr> baseline, std::vector<TracePtr> candidate,
                 QWidget* parent = nullptr);
 
-    /// Shows an answer that is known already until the first comparison is made.
+    /// Shows a stored answer until the first comparison is computed.
     void showStored(const compare::StoredComparison& stored);
     views::CompareView& view() const { return *view_; }
 

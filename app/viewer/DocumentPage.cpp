@@ -42,7 +42,7 @@ OfferBar::OfferBar(QWidget* parent)
 
 void OfferBar::offer(const QString& question, const QString& answer, const QString& other) {
     label_->setText(question);
-    // In a wide window the answers stand beside the question, in a narrow one it takes more lines.
+    // In a wide window the answers are next to the question; in a narrow one the question wraps.
     label_->setMaximumWidth(label_->fontMetrics().horizontalAdvance(question) + 4);
     accept_->setText(answer);
     accept_->setVisible(!answer.isEmpty());
@@ -55,7 +55,7 @@ QString OfferBar::question() const {
     return label_->text();
 }
 
-void DocumentPage::say(const QString& sentence) {
+void DocumentPage::showMessage(const QString& sentence) {
     auto* column = qobject_cast<QBoxLayout*>(layout());
     if (!column || sentence.isEmpty()) return;
     auto* bar = new OfferBar(this);

@@ -13,8 +13,8 @@ class QPushButton;
 
 namespace lanescope::viewer {
 
-/// A quiet question over a document, with one button to accept, maybe one for something else, and
-/// one to send it away; without answers, a sentence.
+/// An unobtrusive question over a document, with a button to accept, an optional second one, and
+/// one to dismiss it; without answers, a sentence.
 class OfferBar : public QWidget {
     Q_OBJECT
   public:
@@ -46,41 +46,41 @@ namespace lanescope::viewer {
 class AppSettings;
 class HitNavigator;
 
-/// One open document, a trace, a comparison or a report of many ranks: what the window's menus and
-/// search box can do with it.
+/// One open document: a trace, a comparison or a report of many ranks. The interface for the
+/// window's menus and search box.
 class DocumentPage : public QWidget {
     Q_OBJECT
   public:
     using QWidget::QWidget;
 
     virtual QString title() const = 0;
-    /// In the order from top to bottom; none if it has no timeline. The first has the keyboard by
-    /// default.
+    /// Returns the timelines from top to bottom; empty if there are none. The first has the
+    /// keyboard focus by default.
     virtual std::vector<views::TimelineView*> timelines() const { return {}; }
-    /// What a search finds in it; null if it cannot be searched.
+    /// Returns the search of the document; null if it cannot be searched.
     virtual HitNavigator* navigator() const { return nullptr; }
-    /// The table to export, or null if none is on the screen.
+    /// Returns the table to export, or null if none is visible.
     virtual views::ReportView* currentTable() const { return nullptr; }
-    /// What only this document can do, with names and keys, for the menu Analyse.
+    /// Returns the commands of this document, with names and keys, for the menu Analyse.
     virtual QList<QAction*> commands() const { return {}; }
-    /// What else than tracks and commands can be gone to by name: marks, tables.
+    /// Returns further places to go to by name, in addition to tracks and commands: marks, tables.
     virtual std::vector<FinderEntry> places() const { return {}; }
     virtual void setTheme(const views::Theme& theme) = 0;
     virtual void setDetailsVisible(bool /*isVisible*/) {}
     virtual void setTablesVisible(bool /*isVisible*/) {}
-    /// Something on the screen is still being computed.
+    /// Returns true if a visible part is still being computed.
     virtual bool isBusy() const = 0;
-    /// Sizes of the parts, kept from run to run.
+    /// Restores the stored sizes of the parts.
     virtual void restoreLayout(const AppSettings& settings) = 0;
     virtual void storeLayout(AppSettings& settings) const = 0;
 
-    /// Shows a sentence above the page until it is sent away.
-    void say(const QString& sentence);
+    /// Shows a sentence above the page until it is dismissed.
+    void showMessage(const QString& sentence);
 
   signals:
     void titleChanged();
-    /// The user asked for a table; they are to be shown if they are not.
-    void tablesWanted();
+    /// Emitted when the user requests a table; the receiver shows hidden tables.
+    void tablesRequested();
 };
 
 }  // namespace lanescope::viewer

@@ -78,7 +78,7 @@ void DocumentTabs::openTrace(const std::filesystem::path& path) {
             return;
         }
     }
-    // One that is on its way is not read a second time.
+    // A trace that is being loaded is not loaded a second time.
     for (LoadPage* page : pages<LoadPage>()) {
         if (page->paths().size() == 1 && page->isLoading() &&
             isSameFile(page->paths().front(), path)) {
@@ -139,7 +139,7 @@ void DocumentTabs::openMerged(const std::vector<std::filesystem::path>& files) {
     load(new LoadPage(files, {true}));
 }
 
-void DocumentTabs::openCut(const std::vector<std::filesystem::path>& files, const TraceCut& cut) {
+void DocumentTabs::openPart(const std::vector<std::filesystem::path>& files, const TraceCut& cut) {
     load(new LoadPage(files, {true, 0, cut}));
 }
 
@@ -170,7 +170,7 @@ void DocumentTabs::load(LoadPage* page) {
         emit loadFailed(toQString(page->paths().front()), sentence);
     });
     connect(page, &LoadPage::loaded, this, [this, page](const std::vector<TracePtr>& traces) {
-        // What files were merged into lies in a cache, from where it may go.
+        // The merged file is in a cache and may be deleted.
         if ((page->paths().size() == 1 && page->isWhole()) || traces.size() > 1)
             for (const auto& path : page->paths()) emit traceOpened(toQString(path));
         if (traces.size() >= 2) {
@@ -192,7 +192,7 @@ void DocumentTabs::load(LoadPage* page) {
     connect(page, &LoadPage::reportLoaded, this, [this, page](const fleet::FleetReportPtr& report) {
         emit traceOpened(toQString(page->paths().front()));
         auto* fleet = new FleetPage(report);
-        connect(fleet, &FleetPage::openWanted, this, &DocumentTabs::openCut);
+        connect(fleet, &FleetPage::openRequested, this, &DocumentTabs::openPart);
         replace(page, fleet);
     });
     page->start();
@@ -203,7 +203,7 @@ void DocumentTabs::replace(LoadPage* page, DocumentPage* document) {
     const bool wasCurrent = currentIndex() == index;
     insertTab(index, document, document->title());
     followTitle(document);
-    document->say(page->leftOutText());
+    document->showMessage(page->skippedText());
     removeTab(indexOf(page));
     page->deleteLater();
     if (wasCurrent) setCurrentWidget(document);
@@ -220,7 +220,7 @@ void DocumentTabs::followTitle(DocumentPage* document) {
 void DocumentTabs::closeTab(int index) {
     QWidget* page = widget(index);
     if (!page) return;
-    // Its trace may be on the way; it must not arrive in a page that is gone.
+    // Its trace may still be loading; it must not arrive in a deleted page.
     if (auto* loading = qobject_cast<LoadPage*>(page)) loading->cancel();
     if (auto* document = qobject_cast<DocumentPage*>(page)) emit documentClosing(document);
     removeTab(index);

@@ -47,7 +47,7 @@ bool PopupCard::pressKey(int) {
 
 void PopupCard::place() {
     const QSize space = parentWidget()->size() - QSize(2 * margin, distanceFromTop + margin);
-    const QSize size = wantedSize().boundedTo(space);
+    const QSize size = preferredSize().boundedTo(space);
     setGeometry((parentWidget()->width() - size.width()) / 2, distanceFromTop, size.width(),
                 size.height());
 }
@@ -59,7 +59,7 @@ bool PopupCard::eventFilter(QObject* watched, QEvent* event) {
         const auto reason = static_cast<QFocusEvent*>(event)->reason();
         if (reason != Qt::PopupFocusReason && reason != Qt::ActiveWindowFocusReason) hide();
     }
-    // Keys for the line are not to be taken by the commands of the window.
+    // Keys for the line must not trigger commands of the window.
     if (event->type() == QEvent::ShortcutOverride) {
         const int key = static_cast<QKeyEvent*>(event)->key();
         if (key == Qt::Key_Escape || key == Qt::Key_Return || key == Qt::Key_Enter) event->accept();
@@ -81,7 +81,7 @@ namespace {
 
 /// As many as take a few milliseconds.
 constexpr size_t namesAtOnce = 20'000;
-/// A command that fits as well as a name is the likelier wish.
+/// If a command and a name match equally, the command is more likely.
 constexpr int entryAdvantage = 30;
 
 }  // namespace
@@ -155,7 +155,7 @@ void FinderModel::add(std::vector<Match> found) {
     const auto isBetter = [](const Match& one, const Match& other) {
         return one.score != other.score ? one.score > other.score : one.index < other.index;
     };
-    const size_t kept = std::min(matches_.size(), mostShown);
+    const size_t kept = std::min(matches_.size(), maxShown);
     std::partial_sort(matches_.begin(), matches_.begin() + static_cast<std::ptrdiff_t>(kept),
                       matches_.end(), isBetter);
     matches_.resize(kept);
@@ -165,7 +165,7 @@ void FinderModel::add(std::vector<Match> found) {
 void FinderModel::activate(const QModelIndex& index) const {
     if (!index.isValid() || index.row() >= rowCount()) return;
     const size_t at = matches_[static_cast<size_t>(index.row())].index;
-    // Copies: what is done may give the model other entries.
+    // Copies: the action may change the entries of the model.
     if (at < entries_.size()) {
         const auto action = entries_[at].action;
         if (action) action();
@@ -273,7 +273,7 @@ void Finder::popUp() {
 }
 
 void Finder::followModel() {
-    // The best answer is the one that Enter takes, until the user goes to another.
+    // Enter chooses the best match until the user selects another.
     if (model_->rowCount() > 0) list_->setCurrentIndex(model_->index(0));
     const bool isEmpty = model_->rowCount() == 0;
     remark_->setText(isEmpty && !model_->isSearching() ? tr("Nothing has a name like that.")
@@ -286,7 +286,7 @@ void Finder::accept() {
 
 void Finder::choose(const QModelIndex& index) {
     if (!index.isValid()) return;
-    // Closed first: what is done may want the keyboard for itself.
+    // Closed first: the command may set the keyboard focus.
     const QPersistentModelIndex chosen(index);
     dismiss();
     model_->activate(chosen);
@@ -305,7 +305,7 @@ bool Finder::pressKey(int key) {
     return true;
 }
 
-QSize Finder::wantedSize() const {
+QSize Finder::preferredSize() const {
     const int line = fontMetrics().height();
     return {std::max(640, 40 * line), 16 * (line + 8) + 4 * line};
 }

@@ -13,30 +13,30 @@ class QLineEdit;
 
 namespace lanescope::viewer {
 
-/// A card over the upper middle of its parent with a line to type into. It is no window of its own,
-/// which is slow on a remote display. Escape, or the keyboard going elsewhere, closes it.
+/// A card over the upper middle of its parent with a text line. Not a window, because windows are
+/// slow on a remote display. Escape, or loss of the keyboard focus, closes it.
 class PopupCard : public QFrame {
     Q_OBJECT
   public:
     explicit PopupCard(QWidget* parent);
 
     QLineEdit& edit() const { return *edit_; }
-    /// Shows the card with the keyboard in an empty line.
+    /// Shows the card with the keyboard focus in an empty line.
     virtual void popUp();
     void dismiss();
 
   signals:
-    /// Closed, by whichever way; the keyboard is to go back to where it was.
+    /// Emitted when the card was closed in any way; the receiver restores the focus.
     void dismissed();
 
   protected:
     bool eventFilter(QObject* watched, QEvent* event) override;
-    /// Enter was pressed.
+    /// Called on Enter.
     virtual void accept() = 0;
-    /// Keys beside those of the line itself; true if it was one.
+    /// Handles keys in addition to those of the line; returns true if handled.
     virtual bool pressKey(int key);
-    /// How wide and high the card would like to be.
-    virtual QSize wantedSize() const = 0;
+    /// Returns the preferred size of the card.
+    virtual QSize preferredSize() const = 0;
     void place();
 
   private:
@@ -49,32 +49,32 @@ class QTimer;
 
 namespace lanescope::viewer {
 
-/// What fits the typed text best, at most some tens: commands and places first, then names. Names
-/// are gone through in pieces, so that typing never waits for them.
+/// The best matches of the typed text, at most some tens: commands and places first, then names.
+/// Names are searched in pieces, so that typing never waits for them.
 class FinderModel : public QAbstractListModel {
     Q_OBJECT
   public:
-    static constexpr size_t mostShown = 60;
+    static constexpr size_t maxShown = 60;
     enum Role { DetailRole = Qt::UserRole, KeyRole };
 
     explicit FinderModel(QObject* parent = nullptr);
 
     void setEntries(std::vector<FinderEntry> entries);
-    /// May come later than the entries; `search` is called with a chosen name.
+    /// May be set later than the entries; `search` is called with a chosen name.
     void setNames(std::shared_ptr<const FinderNames> names,
                   std::function<void(const QString&)> search);
-    /// Shows what fits; everything but names for an empty text.
+    /// Shows the matches; everything except names for an empty text.
     void setText(const QString& text);
-    /// Names are still being gone through.
+    /// Returns true while names are still being searched.
     bool isSearching() const;
-    /// What the row stands for; does nothing for an index that is not valid.
+    /// Runs the action of the row; does nothing for an invalid index.
     void activate(const QModelIndex& index) const;
 
     int rowCount(const QModelIndex& parent = {}) const override;
     QVariant data(const QModelIndex& index, int role) const override;
 
   signals:
-    /// The rows are others, or more of the names have been gone through.
+    /// Emitted when the rows changed or more of the names have been searched.
     void updated();
 
   private:
@@ -96,7 +96,8 @@ class FinderModel : public QAbstractListModel {
     QTimer* more_;
 };
 
-/// A row of the finder: the name, what it is, its keys at the right; never cut, only elided.
+/// Paints a row of the finder: the name, its kind, and its keys at the right; elided instead of
+/// clipped.
 class FinderDelegate : public QStyledItemDelegate {
     Q_OBJECT
   public:
@@ -113,7 +114,7 @@ class QListView;
 
 namespace lanescope::viewer {
 
-/// Finds commands, tracks, marks and names by a few letters, with the keyboard alone.
+/// Finds commands, tracks, marks and names by a few letters, with the keyboard only.
 class Finder : public PopupCard {
     Q_OBJECT
   public:
@@ -126,7 +127,7 @@ class Finder : public PopupCard {
   protected:
     void accept() override;
     bool pressKey(int key) override;
-    QSize wantedSize() const override;
+    QSize preferredSize() const override;
 
   private:
     void choose(const QModelIndex& index);

@@ -72,7 +72,7 @@ void addTrackEntries(std::vector<FinderEntry>& entries, views::TimelineView& tim
     const std::vector<Track>& tracks = timeline.trace()->tracks;
     const QPointer<views::TimelineView> safe(&timeline);
     for (uint32_t track = 0; track < tracks.size(); ++track) {
-        // The names of the groups around it tell one stream 7 from the other.
+        // The names of the groups around it distinguish one stream 7 from the other.
         QString detail = kindOf(tracks[track].kind);
         const int32_t parent = tracks[track].parent;
         if (parent >= 0 && static_cast<uint32_t>(parent) < track)
@@ -88,8 +88,8 @@ void addTrackEntries(std::vector<FinderEntry>& entries, views::TimelineView& tim
 
 namespace {
 
-/// More than anybody looks through; "step 1" to "step 1000000" are names, too.
-constexpr size_t mostNames = 200'000;
+/// A limit for names such as "step 1" to "step 1000000"; longer lists are not read.
+constexpr size_t maxNames = 200'000;
 
 }  // namespace
 
@@ -98,7 +98,7 @@ FinderNames distinctNames(const Trace& trace) {
     std::vector<bool> isTaken(trace.strings.size(), false);
     const auto add = [&](StringIndex index, const char* kind) {
         if (index == 0 || index >= isTaken.size() || isTaken[index]) return;
-        if (result.names.size() == mostNames) return;
+        if (result.names.size() == maxNames) return;
         isTaken[index] = true;
         result.names.push_back({std::string(trace.strings.at(index)), kind});
     };

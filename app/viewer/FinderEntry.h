@@ -12,15 +12,15 @@
 
 namespace lanescope::viewer {
 
-/// One thing that can be found by its name and then done or gone to.
+/// One item that can be found by name, and its action.
 struct FinderEntry {
     QString text;
-    QString detail;  ///< What kind of thing it is: "command", "stream", "kernel".
-    QString key;     ///< The keys that do the same; may be empty.
+    QString detail;  ///< The kind of the item: "command", "stream", "kernel".
+    QString key;     ///< The keys of the same command; may be empty.
     std::function<void()> action;
 };
 
-/// Names by the thousand, which share an action.
+/// Thousands of names that share one action.
 struct FinderNames {
     struct Name {
         std::string text;
@@ -40,12 +40,12 @@ namespace lanescope::viewer {
 
 class ViewerActions;
 
-/// Every command of the menus that can be done now, with its menu and keys.
+/// Returns every enabled command of the menus, with its menu and keys.
 std::vector<FinderEntry> commandEntries(const ViewerActions& actions);
-/// Appends the tracks of a timeline; choosing one unfolds, scrolls to and lights it.
+/// Appends the tracks of a timeline; choosing one unfolds, scrolls to and highlights it.
 void addTrackEntries(std::vector<FinderEntry>& entries, views::TimelineView& timeline);
 
-/// The text of a command as it is read: without mnemonics and dots.
+/// Returns the text of a command without mnemonics and dots.
 QString commandName(const QString& text);
 
 }  // namespace lanescope::viewer
@@ -66,7 +66,7 @@ class NameCatalog : public QObject {
     explicit NameCatalog(QObject* parent = nullptr);
 
     /// Calls `use` on the GUI thread: at once if the names are known, else later, unless another
-    /// trace is asked for before.
+    /// trace is requested before.
     void request(const TracePtr& trace, std::function<void(const Names&)> use);
     bool isGathering() const;
 
@@ -76,7 +76,7 @@ class NameCatalog : public QObject {
     views::LatestJob* job_;
 };
 
-/// Each name once, with the first of the kinds that bears it. O(events); any thread.
+/// Returns each name once, with the first of its kinds. O(events); any thread.
 FinderNames distinctNames(const Trace& trace);
 
 }  // namespace lanescope::viewer

@@ -25,7 +25,7 @@ FleetPage::FleetPage(fleet::FleetReportPtr report, QWidget* parent)
       report_(std::move(report)),
       view_(new FleetView(this)),
       offer_(new OfferBar(this)),
-      openTelling_(new QAction(tr("Open the most &telling ranks"), this)),
+      openFindings_(new QAction(tr("Open the most &telling ranks"), this)),
       job_(new LatestJob(this)) {
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(0, 0, 0, 0);
@@ -34,7 +34,7 @@ FleetPage::FleetPage(fleet::FleetReportPtr report, QWidget* parent)
     layout->addWidget(new PageArea(view_, this), 1);
     setFocusProxy(&view_->map());
     view_->setReport(report_);
-    openTelling_->setEnabled(fleet::tellingPart(*report_).has_value());
+    openFindings_->setEnabled(fleet::tellingPart(*report_).has_value());
     setFolderChooser([this] {
         return std::filesystem::path(
             QFileDialog::getExistingDirectory(
@@ -42,8 +42,8 @@ FleetPage::FleetPage(fleet::FleetReportPtr report, QWidget* parent)
                 toQString(std::filesystem::absolute(report_->path).parent_path().string()))
                 .toStdString());
     });
-    connect(openTelling_, &QAction::triggered, view_, &FleetView::openTellingPart);
-    connect(view_, &FleetView::openWanted, this, &FleetPage::open);
+    connect(openFindings_, &QAction::triggered, view_, &FleetView::openFindings);
+    connect(view_, &FleetView::openRequested, this, &FleetPage::open);
     connect(offer_, &OfferBar::accepted, this, &FleetPage::chooseFolder);
     connect(offer_, &OfferBar::otherAccepted, this, &FleetPage::readThere);
     connect(job_, &LatestJob::ranOutOfMemory, this, [this] {
@@ -59,17 +59,17 @@ void FleetPage::open(const std::vector<size_t>& rows, const std::optional<StepRa
     rows_ = rows;
     steps_ = steps;
     job_->cancel();
-    if (rows.size() > mostRanks)
+    if (rows.size() > maxRanks)
         return offer_->offer(
             tr("%1 ranks are marked, and %2 at most open as one trace: mark fewer.")
                 .arg(rows.size())
-                .arg(mostRanks),
+                .arg(maxRanks),
             {});
     offer_->hide();
     job_->start([this, report = report_, rows, folder = folder_]() -> LatestJob::Publish {
         auto files = std::make_shared<const Result<std::vector<std::filesystem::path>>>(
             fleet::tracesOf(*report, rows, folder));
-        // Published only while the job lives, which is this page's.
+        // Published only while the job exists, which belongs to this page.
         return [this, files] { openFound(*files); };
     });
 }
@@ -88,7 +88,7 @@ void FleetPage::openFound(const Result<std::vector<std::filesystem::path>>& file
     for (const size_t row : rows_) cut.ranks.push_back(static_cast<int>(report_->ranks[row].rank));
     std::sort(cut.ranks.begin(), cut.ranks.end());
     cut.steps = steps_;
-    emit openWanted(*files, cut);
+    emit openRequested(*files, cut);
 }
 
 void FleetPage::readThere() {
@@ -114,7 +114,7 @@ QString FleetPage::title() const {
 }
 
 QList<QAction*> FleetPage::commands() const {
-    return {openTelling_};
+    return {openFindings_};
 }
 
 void FleetPage::setTheme(const Theme& theme) {

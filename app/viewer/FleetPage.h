@@ -21,9 +21,9 @@ namespace lanescope::viewer {
 
 class OfferBar;
 
-/// A report of many ranks, as a document of the window. What is marked in it is opened as one
-/// trace; nothing that the report names is looked at before the user asks for that, and no folder
-/// but its own and those below before he says so.
+/// A report of many ranks, as a document of the window. Opens the marked ranks as one trace. Reads
+/// no file named by the report before the user requests it, and searches only its own folder and
+/// those below without asking.
 class FleetPage : public DocumentPage {
     Q_OBJECT
   public:
@@ -32,7 +32,8 @@ class FleetPage : public DocumentPage {
     const fleet::FleetReport& report() const { return *report_; }
     views::FleetView& view() const { return *view_; }
     OfferBar& offer() const { return *offer_; }
-    /// Asks the user for the folder of the traces, empty if he does not say; a dialog by default.
+    /// Sets the function that asks the user for the folder of the traces (empty if cancelled); a
+    /// dialog by default.
     void setFolderChooser(std::function<std::filesystem::path()> chooser);
 
     QString title() const override;
@@ -42,13 +43,13 @@ class FleetPage : public DocumentPage {
     void restoreLayout(const AppSettings& settings) override;
     void storeLayout(AppSettings& settings) const override;
 
-    /// So many ranks are opened as one trace at most.
-    static constexpr size_t mostRanks = 32;
+    /// Max number of ranks opened as one trace.
+    static constexpr size_t maxRanks = 32;
 
   signals:
-    /// Of these files these ranks and steps.
-    void openWanted(const std::vector<std::filesystem::path>& files,
-                    const lanescope::TraceCut& cut);
+    /// Opens these ranks and steps of the files.
+    void openRequested(const std::vector<std::filesystem::path>& files,
+                       const lanescope::TraceCut& cut);
 
   private:
     void open(const std::vector<size_t>& rows, const std::optional<StepRange>& steps);
@@ -59,11 +60,11 @@ class FleetPage : public DocumentPage {
     fleet::FleetReportPtr report_;
     views::FleetView* view_;
     OfferBar* offer_;
-    QAction* openTelling_;
+    QAction* openFindings_;
     std::function<std::filesystem::path()> chooser_;
-    views::LatestJob* job_;         ///< Looks for the traces.
-    std::filesystem::path folder_;  ///< That the user chose.
-    std::vector<size_t> rows_;      ///< What was to be opened last.
+    views::LatestJob* job_;         ///< Searches for the traces.
+    std::filesystem::path folder_;  ///< Chosen by the user.
+    std::vector<size_t> rows_;      ///< The last request to open.
     std::optional<StepRange> steps_;
 };
 

@@ -17,20 +17,20 @@ using namespace views;
 
 namespace {
 
-/// What the step takes on the GPU, of the worker with most steps; the slowest of all workers,
-/// warm-up aside.
+/// Returns the GPU time of the step, for the rank with the largest number of steps; the slowest
+/// step of all ranks, excluding warm-up.
 Result<TimeRange> rangeOfStep(const Trace& trace, const TimeTarget& target) {
     StepSelection selection;
     selection.keepsWarmUp = !target.isSlowestStep;
-    // The word for it does not matter where the steps are found by themselves.
+    // The typed word is ignored for detected steps.
     if (target.stepName != "step" && !target.stepName.empty())
         selection.rangeName = target.stepName + (target.stepName.back() == '#' ? "" : " #");
     const auto found = findSteps(trace, selection);
     if (!found) return fail(found.error());
-    const auto most = std::max_element(
+    const auto largestWorker = std::max_element(
         found->workers.begin(), found->workers.end(),
         [](const auto& one, const auto& other) { return one.steps.size() < other.steps.size(); });
-    if (most == found->workers.end() || most->steps.empty())
+    if (largestWorker == found->workers.end() || largestWorker->steps.empty())
         return fail("No steps can be told apart in this trace.");
     if (target.isSlowestStep) {
         TimeRange slowest;
@@ -39,10 +39,10 @@ Result<TimeRange> rangeOfStep(const Trace& trace, const TimeTarget& target) {
                 if (step.range.durationNs() > slowest.durationNs()) slowest = step.range;
         return slowest;
     }
-    for (const StepSpan& step : most->steps)
+    for (const StepSpan& step : largestWorker->steps)
         if (step.number == *target.step) return step.range;
     return fail("There is no step {}: they are counted from {} to {}.", *target.step,
-                most->steps.front().number, most->steps.back().number);
+                largestWorker->steps.front().number, largestWorker->steps.back().number);
 }
 
 }  // namespace
@@ -61,10 +61,10 @@ GoToBar::GoToBar(QWidget* parent)
     layout->addWidget(remark_);
     connect(&edit(), &QLineEdit::textEdited, this, [this] {
         job_->cancel();
-        say(tr("Enter goes there, Esc closes."), false);
+        showStatus(tr("Enter goes there, Esc closes."), false);
     });
     connect(job_, &LatestJob::ranOutOfMemory, this,
-            [this] { say(tr("There is not enough memory to look for this step."), true); });
+            [this] { showStatus(tr("There is not enough memory to look for this step."), true); });
 }
 
 void GoToBar::setTimeline(TimelineView* timeline) {
@@ -73,7 +73,7 @@ void GoToBar::setTimeline(TimelineView* timeline) {
 }
 
 void GoToBar::popUp() {
-    say(tr("A time, a share of the trace, a step, or a range with two dots."), false);
+    showStatus(tr("A time, a share of the trace, a step, or a range with two dots."), false);
     PopupCard::popUp();
 }
 
@@ -85,7 +85,7 @@ bool GoToBar::isSearching() const {
     return job_->isRunning();
 }
 
-void GoToBar::say(const QString& sentence, bool isError) {
+void GoToBar::showStatus(const QString& sentence, bool isError) {
     QPalette colors = palette();
     if (timeline_ && isError) colors.setColor(QPalette::WindowText, timeline_->theme().error);
     remark_->setPalette(colors);
@@ -101,9 +101,9 @@ void GoToBar::accept() {
                               timeline_->visibleRange()->range().shifted(timeline_->timeOrigin()),
                               timeline_->timeOrigin(), trace.startUtcNs};
     const auto target = parseTimeTarget(edit().text().toStdString(), context);
-    if (!target) return say(toQString(target.error().sentence), true);
+    if (!target) return showStatus(toQString(target.error().sentence), true);
     if (target->step || target->isSlowestStep) return findStep(*target);
-    target->isMoment() ? showMoment(target->range.startNs) : showRange(target->range);
+    target->isSingleTime() ? showTime(target->range.startNs) : showRange(target->range);
 }
 
 void GoToBar::showRange(TimeRange range) {
@@ -111,23 +111,23 @@ void GoToBar::showRange(TimeRange range) {
     timeline_->showRange(range);
 }
 
-void GoToBar::showMoment(int64_t timeNs) {
+void GoToBar::showTime(int64_t timeNs) {
     dismiss();
-    timeline_->showMoment(timeNs);
+    timeline_->showTime(timeNs);
 }
 
 void GoToBar::findStep(const TimeTarget& target) {
-    say(tr("Looking for the step…"), false);
+    showStatus(tr("Looking for the step…"), false);
     job_->start([trace = timeline_->trace(), target, this]() -> LatestJob::Publish {
         const auto range = rangeOfStep(*trace, target);
         return [range, this] {
             if (!timeline_ || isHidden()) return;
-            range ? showRange(*range) : say(toQString(range.error().sentence), true);
+            range ? showRange(*range) : showStatus(toQString(range.error().sentence), true);
         };
     });
 }
 
-QSize GoToBar::wantedSize() const {
+QSize GoToBar::preferredSize() const {
     const int line = fontMetrics().height();
     const int width = std::max(520, 34 * line);
     const int remark = remark_->heightForWidth(width - 24);

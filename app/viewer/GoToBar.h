@@ -15,27 +15,27 @@ class TimelineView;
 
 namespace lanescope::viewer {
 
-/// Goes to a typed time, range or step of a timeline. What is wrong with the text stands under it.
+/// Goes to a typed time, range or step of a timeline. Shows errors under the text.
 class GoToBar : public PopupCard {
     Q_OBJECT
   public:
     explicit GoToBar(QWidget* parent);
 
-    /// Which timeline the times are about; null for none.
+    /// Sets the timeline of the times; null for none.
     void setTimeline(views::TimelineView* timeline);
     void popUp() override;
     QString remark() const;
-    /// A step is being looked for.
+    /// Returns true while a step is being searched.
     bool isSearching() const;
 
   protected:
     void accept() override;
-    QSize wantedSize() const override;
+    QSize preferredSize() const override;
 
   private:
-    void say(const QString& sentence, bool isError);
+    void showStatus(const QString& sentence, bool isError);
     void showRange(TimeRange range);
-    void showMoment(int64_t timeNs);
+    void showTime(int64_t timeNs);
     void findStep(const views::TimeTarget& target);
 
     QPointer<views::TimelineView> timeline_;

@@ -21,8 +21,8 @@
 namespace lanescope::viewer {
 namespace {
 
-/// Told before the end; enough for many steps.
-constexpr size_t mostFirstHits = 4096;
+/// Reported before the end; enough for many steps.
+constexpr size_t maxFirstHits = 4096;
 constexpr qint64 countPeriodMs = 100;
 constexpr int64_t earliestNs = std::numeric_limits<int64_t>::min();
 constexpr int64_t latestNs = std::numeric_limits<int64_t>::max();
@@ -47,7 +47,7 @@ class SearchJob::Run : public std::enable_shared_from_this<SearchJob::Run> {
         }
     }
 
-    /// On the GUI thread, once `work` is done.
+    /// Runs on the GUI thread after `work`.
     void deliver() {
         if (!isWanted()) return;
         SearchJob& job = *job_;
@@ -59,7 +59,7 @@ class SearchJob::Run : public std::enable_shared_from_this<SearchJob::Run> {
     }
 
   private:
-    /// First from the place on, as that is where the eyes are, then what is before it.
+    /// Searches from the start place, where the user looks, then before it.
     SearchHitsPtr search(const Place& place, bool isFirst) {
         if (!place.trace) return nullptr;
         std::vector<EventRef> behind, before;
@@ -67,16 +67,16 @@ class SearchJob::Run : public std::enable_shared_from_this<SearchJob::Run> {
         find(*place.trace, {earliestNs, place.fromNs}, before, false);
         before.insert(before.end(), behind.begin(), behind.end());
         if (isCancelled_) return nullptr;
-        return views::freedElsewhere(SearchHits::of(*place.trace, std::move(before)));
+        return views::freedInBackground(SearchHits::of(*place.trace, std::move(before)));
     }
 
-    void find(const Trace& trace, TimeRange range, std::vector<EventRef>& hits, bool tellsFirst) {
+    void find(const Trace& trace, TimeRange range, std::vector<EventRef>& hits, bool reportsFirst) {
         findEvents(trace, query_, range, [&](std::span<const EventRef> batch) {
             hits.insert(hits.end(), batch.begin(), batch.end());
             count_ += static_cast<qint64>(batch.size());
-            if (tellsFirst && !batch.empty()) {
-                tellsFirst = false;
-                const auto first = batch.first(std::min(batch.size(), mostFirstHits));
+            if (reportsFirst && !batch.empty()) {
+                reportsFirst = false;
+                const auto first = batch.first(std::min(batch.size(), maxFirstHits));
                 post([first = std::vector(first.begin(), first.end()),
                       count = count_](SearchJob& job) {
                     emit job.begun(first);
@@ -92,7 +92,7 @@ class SearchJob::Run : public std::enable_shared_from_this<SearchJob::Run> {
 
     bool isWanted() const { return job_ && job_->run_.get() == this; }
 
-    /// Lets the GUI thread do it, unless the job is gone or does another search by then.
+    /// Runs `report` on the GUI thread, unless the job is deleted or has started another search.
     void post(std::function<void(SearchJob&)> report) {
         QCoreApplication* application = QCoreApplication::instance();
         if (!application || isCancelled_) return;
@@ -104,13 +104,13 @@ class SearchJob::Run : public std::enable_shared_from_this<SearchJob::Run> {
             Qt::QueuedConnection);
     }
 
-    const QPointer<SearchJob> job_;  // looked at on the GUI thread only
+    const QPointer<SearchJob> job_;  // accessed on the GUI thread only
     const std::vector<Place> places_;
     const SearchQuery query_;
     std::atomic<bool> isCancelled_ = false;
     qint64 count_ = 0;
     QElapsedTimer sinceCount_;
-    std::vector<SearchHitsPtr> found_;  // these two by the GUI thread, after the work
+    std::vector<SearchHitsPtr> found_;  // read by the GUI thread after the work
     bool isWhole_ = false;
 };
 
@@ -123,11 +123,11 @@ SearchJob::~SearchJob() {
 void SearchJob::start(std::vector<Place> places, SearchQuery query) {
     cancel();
     run_ = std::make_shared<Run>(this, std::move(places), std::move(query));
-    // What brings the answer is made by now, so that it arrives even if memory runs out.
+    // The courier is allocated in advance, so that the answer arrives even if memory runs out.
     auto* const courier = new views::Courier([run = run_] { run->deliver(); });
     QThreadPool::globalInstance()->start([run = run_, courier]() mutable {
         run->work();
-        run.reset();  // what it holds goes away on the GUI thread
+        run.reset();  // its content is deleted on the GUI thread
         courier->send();
     });
 }
@@ -139,17 +139,17 @@ void SearchJob::cancel() {
 
 namespace {
 
-/// Where the steady steps begin, on the shared axis; nothing if they are not known.
-std::optional<int64_t> steadyFrom(const views::TimelineView& timeline) {
+/// Returns the start of the steady steps on the shared axis; nullopt if unknown.
+std::optional<int64_t> steadyStartNs(const views::TimelineView& timeline) {
     if (!timeline.firstRange()) return std::nullopt;
     return timeline.firstRange()->startNs - timeline.timeOrigin();
 }
 
-/// From what is seen on; of much more than the steady steps from these on: who searches wants no
-/// warm-up.
-int64_t searchedFrom(const views::TimelineView& timeline) {
+/// Returns where the search begins: at the visible range, or at the steady steps if that contains
+/// much more, to skip the warm-up.
+int64_t searchStartNs(const views::TimelineView& timeline) {
     const TimeRange visible = timeline.visibleRange()->range();
-    const auto steadyNs = steadyFrom(timeline);
+    const auto steadyNs = steadyStartNs(timeline);
     const bool isWide = steadyNs && visible.durationNs() / 2 > timeline.firstRange()->durationNs();
     return isWide && visible.contains(*steadyNs) ? *steadyNs : visible.startNs;
 }
@@ -200,14 +200,14 @@ void HitNavigator::search(const QString& text, PatternKind kind) {
     }
     std::vector<SearchJob::Place> places;
     for (const views::TimelineView* timeline : timelines_)
-        places.push_back({timeline->trace(), searchedFrom(*timeline) + timeline->timeOrigin()});
+        places.push_back({timeline->trace(), searchStartNs(*timeline) + timeline->timeOrigin()});
     job_->start(std::move(places), std::move(*query));
     emit changed();
 }
 
 void HitNavigator::repeat() {
     if (text_.isEmpty()) return;
-    // What was found means nothing in another trace.
+    // Hits mean nothing in another trace.
     for (SearchHitsPtr& hits : hits_) hits.reset();
     current_ = -1;
     const PatternKind kind = kind_;
@@ -219,7 +219,7 @@ void HitNavigator::clear() {
 }
 
 void HitNavigator::begin(const std::vector<EventRef>& first) {
-    // Of several timelines another may have an earlier hit.
+    // Another timeline may have an earlier hit.
     if (timelines_.size() == 1) first_ = first;
     if (pendingStep_ > 0) step(std::exchange(pendingStep_, 0));
 }
@@ -232,7 +232,8 @@ void HitNavigator::publish(const std::vector<SearchHitsPtr>& found) {
         timelines_[index]->setSearchHits(hits_[index]);
     }
     if (firstStep_ >= 0) {
-        // The hits from the screen on were searched first, and stand behind those before it.
+        // The hits from the visible range on were searched first, and are stored after the earlier
+        // ones.
         const std::span<const EventRef> events = eventsOf(0);
         const EventRef shown = first_[static_cast<size_t>(firstStep_)];
         const int64_t timeNs = axisTime(0, shown);
@@ -288,7 +289,7 @@ qint64 HitNavigator::count() const {
 }
 
 HitNavigator::Hit HitNavigator::hit(qint64 index) const {
-    // Within a timeline the rank among all hits only grows, so each is searched by halves.
+    // Within a timeline the rank among all hits is monotonic, so a binary search works.
     for (size_t timeline = 0; timeline < timelines_.size(); ++timeline) {
         const std::span<const EventRef> events = eventsOf(timeline);
         size_t low = 0;
@@ -303,9 +304,9 @@ HitNavigator::Hit HitNavigator::hit(qint64 index) const {
     return {};
 }
 
-std::span<const EventRef> HitNavigator::firstHits(size_t most) const {
+std::span<const EventRef> HitNavigator::firstHits(size_t maxHits) const {
     const std::span<const EventRef> events = eventsOf(0);
-    return events.first(std::min(most, events.size()));
+    return events.first(std::min(maxHits, events.size()));
 }
 
 std::span<const EventRef> HitNavigator::eventsOf(size_t timeline) const {
@@ -344,10 +345,10 @@ qint64 HitNavigator::firstVisible() const {
         return before;
     };
     const views::TimelineView& timeline = *timelines_.front();
-    qint64 first = countUntil(searchedFrom(timeline));
+    qint64 first = countUntil(searchStartNs(timeline));
     if (first < count()) return first;
-    // Behind the last hit: around again, but not to the warm-up.
-    if (const auto steadyNs = steadyFrom(timeline)) first = countUntil(*steadyNs);
+    // After the last hit: wraps around, but skips the warm-up.
+    if (const auto steadyNs = steadyStartNs(timeline)) first = countUntil(*steadyNs);
     return first < count() ? first : 0;
 }
 

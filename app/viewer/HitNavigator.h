@@ -15,12 +15,12 @@
 
 namespace lanescope::viewer {
 
-/// Searches traces off the GUI thread. What is found first is told at once, how many there are so
-/// far now and then, and everything at the end. A new search voids the one before. GUI thread.
+/// Searches traces off the GUI thread. Reports the first hits at once, the count so far from time
+/// to time, and all hits at the end. A new search cancels the previous one. GUI thread.
 class SearchJob : public QObject {
     Q_OBJECT
   public:
-    /// A trace, and from when on it is searched first.
+    /// A trace, and the time at which its search begins.
     struct Place {
         TracePtr trace;
         int64_t fromNs = 0;
@@ -34,14 +34,14 @@ class SearchJob : public QObject {
     bool isRunning() const { return run_ != nullptr; }
 
   signals:
-    /// The first hits of the first trace from its `fromNs` on, in order of start. Once a search, if
-    /// there are any.
+    /// The first hits of the first trace from its `fromNs` on, in order of start. Emitted once per
+    /// search if there are any.
     void begun(const std::vector<lanescope::EventRef>& first);
-    /// How many hits there are so far.
+    /// The number of hits so far.
     void counted(qint64 count);
     /// The hits of each trace.
     void finished(const std::vector<lanescope::SearchHitsPtr>& hits);
-    /// In place of `finished`: there is no memory for all hits.
+    /// Emitted in place of `finished` if memory does not suffice for all hits.
     void ranOutOfMemory();
 
   private:
@@ -61,9 +61,9 @@ namespace lanescope::viewer {
 
 class SearchJob;
 
-/// Searches the timelines of one document and steps through what was found, in order of time on the
-/// axis that they share. Searches off the GUI thread, from what is on the screen on; the first hits
-/// can be stepped through before the search has ended.
+/// Searches the timelines of one document and steps through the hits in order of time on their
+/// shared axis. Searches off the GUI thread, starting at the visible range; stepping through the
+/// first hits works before the search has ended.
 class HitNavigator : public QObject {
     Q_OBJECT
   public:
@@ -78,46 +78,47 @@ class HitNavigator : public QObject {
 
     const QString& text() const { return text_; }
     PatternKind kind() const { return kind_; }
-    /// Why nothing is found: a sentence on the expression or on memory, or empty.
+    /// Returns the error of the expression or of memory; empty for none.
     const QString& error() const { return error_; }
-    /// How many hits there are; so far, while searching.
+    /// Returns the number of hits; so far, while searching.
     qint64 count() const;
-    /// Of those of the last search that ended. O(log n).
+    /// Returns a hit of the last completed search. O(log n).
     Hit hit(qint64 index) const;
-    /// The first of the first timeline's hits, at most `most`.
-    std::span<const EventRef> firstHits(size_t most) const;
-    /// Counts the searches that have ended; hits are the same as long as it is.
+    /// Returns up to `maxHits` of the first timeline's first hits.
+    std::span<const EventRef> firstHits(size_t maxHits) const;
+    /// Returns the number of completed searches; hits are the same while it is constant.
     int generation() const { return generation_; }
-    /// -1 before the first step, and until the search has ended.
+    /// Returns -1 before the first step, and until the search has ended.
     qint64 current() const { return current_; }
     bool isSearching() const;
 
-    /// Finds `text` everywhere; empty text clears.
+    /// Searches for `text` everywhere; empty text clears.
     void search(const QString& text, PatternKind kind = PatternKind::Substring);
-    /// Searches once more, for traces that have become others.
+    /// Repeats the search for changed traces.
     void repeat();
-    /// Reveals the next (+1) or previous (-1) hit, round and round; the first step goes to the
-    /// first hit on the screen. While a search runs steps reach the hits that were found first;
-    /// others are taken when it ends.
+    /// Reveals the next (+1) or previous (-1) hit, wrapping around; the first step goes to the
+    /// first visible hit. During a search, steps reach only the hits found first; others are
+    /// executed when it ends.
     void step(int direction);
     /// Reveals the hit at `index`.
     void show(qint64 index);
 
   signals:
-    /// Hits, their number or the current one changed.
+    /// Emitted when hits, their number or the current one changed.
     void changed();
 
   private:
     void clear();
     void begin(const std::vector<EventRef>& first);
     void publish(const std::vector<SearchHitsPtr>& found);
-    /// False if the step leads out of what was found first.
+    /// Returns false if the step leaves the hits found first.
     bool stepThroughFirst(int direction);
     std::span<const EventRef> eventsOf(size_t timeline) const;
     int64_t axisTime(size_t timeline, EventRef event) const;
-    /// How many hits of a timeline start before `timeNs` of the axis, or also at it.
+    /// Returns the number of hits of a timeline that start before `timeNs` of the axis, or also at
+    /// it if `includesIt`.
     qint64 countBefore(size_t timeline, int64_t timeNs, bool includesIt) const;
-    /// Where a hit stands among those of all timelines.
+    /// Returns the rank of a hit among those of all timelines.
     qint64 rankOf(size_t timeline, size_t index) const;
     qint64 firstVisible() const;
 
@@ -126,8 +127,8 @@ class HitNavigator : public QObject {
     PatternKind kind_ = PatternKind::Substring;
     QString error_;
     std::vector<SearchHitsPtr> hits_;  ///< By timeline.
-    std::vector<EventRef> first_;      ///< Of the first timeline, while searching.
-    int firstStep_ = -1;               ///< Which of them was shown last.
+    std::vector<EventRef> first_;      ///< Hits of the first timeline, while searching.
+    int firstStep_ = -1;               ///< The last one shown.
     qint64 countSoFar_ = 0;
     qint64 current_ = -1;
     int generation_ = 0;

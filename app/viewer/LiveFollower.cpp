@@ -26,15 +26,15 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::chrono::seconds shortestPeriod{1};
-/// A period for each part of work: a tenth of one core.
+constexpr std::chrono::seconds minPeriod{1};
+/// A period of ten times the work: a tenth of one core.
 constexpr int periodPerWork = 10;
-/// A reader can meet the moment in which the trace gets its name.
-constexpr int mostFailures = 5;
-/// Rows copied before a look at whether to stop, and before they are shown.
-constexpr int64_t rowsAtOnce = 50'000, mostRows = 2'000'000;
+/// A reader can hit the short time in which the trace is renamed.
+constexpr int maxFailures = 5;
+/// Rows copied between checks for a stop, and before they are shown.
+constexpr int64_t rowsAtOnce = 50'000, maxRowsPerRefresh = 2'000'000;
 
-/// Of all threads: reading and what is computed for the screen take several.
+/// Returns the CPU time of all threads: loading and computing for the screen use several.
 std::chrono::nanoseconds processCpuTime() {
     timespec now{};
     ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
@@ -44,7 +44,7 @@ std::chrono::nanoseconds processCpuTime() {
 }  // namespace
 
 std::chrono::nanoseconds refreshPeriod(std::chrono::nanoseconds cpuTime) {
-    return std::max<std::chrono::nanoseconds>(shortestPeriod, cpuTime * periodPerWork);
+    return std::max<std::chrono::nanoseconds>(minPeriod, cpuTime * periodPerWork);
 }
 
 LiveFollower::LiveFollower(LiveTrace live, QObject* parent)
@@ -60,7 +60,7 @@ LiveFollower::~LiveFollower() {
 }
 
 void LiveFollower::start() {
-    // Whatever fails in there, this can be said: it is made by now.
+    // Allocated before, so that any failure can be reported.
     auto end = std::make_shared<End>();
     end->failure = tr("There is not enough memory to go on reading %1.")
                        .arg(views::toQString(live_.finished.string()));
@@ -72,7 +72,7 @@ void LiveFollower::start() {
             *end = run();
         } catch (const std::bad_alloc&) {
         }
-        end.reset();  // what it holds goes away where it arrives
+        end.reset();  // its content is deleted on arrival
         courier->send();
     });
 }
@@ -102,12 +102,12 @@ LiveFollower::End LiveFollower::run() {
 bool LiveFollower::rest(Clock::time_point begun) {
     std::unique_lock lock(mutex_);
     cpuTime_ = std::max(cpuTime_, processCpuTime() - cpuAtBegin_);
-    // It may still turn out to have been more, and an end is not waited for.
-    Clock::time_point due = begun + shortestPeriod;
+    // The work may still increase, and the wait must end on a stop.
+    Clock::time_point due = begun + minPeriod;
     const auto isRecording = [this] { return stateOf(live_) == LiveState::Recording; };
     do {
         while (!isStopping_ && Clock::now() < due) wake_.wait_until(lock, due);
-        due = std::min(Clock::now() + shortestPeriod, begun + refreshPeriod(cpuTime_));
+        due = std::min(Clock::now() + minPeriod, begun + refreshPeriod(cpuTime_));
     } while (!isStopping_ && Clock::now() < due && isRecording());
     return !isStopping_;
 }
@@ -125,26 +125,26 @@ bool LiveFollower::isStopping() {
     return isStopping_;
 }
 
-/// In parts, since whoever closes the trace waits for us.
+/// In parts, because the recorder waits for this reader to finish the trace.
 Result<int64_t> LiveFollower::copyRows(TraceMirror& mirror) {
     int64_t all = 0;
     while (!isStopping()) {
         const auto rows = mirror.refresh(rowsAtOnce);
         if (!rows) return rows;
         all += *rows;
-        if (*rows < rowsAtOnce || all >= mostRows) break;
+        if (*rows < rowsAtOnce || all >= maxRowsPerRefresh) break;
     }
     return all;
 }
 
 std::optional<LiveFollower::End> LiveFollower::refresh(TraceMirror& mirror) {
-    // Looked at before reading: what is read after the end is the whole.
+    // Checked before reading: data read after the end is complete.
     const LiveState state = stateOf(live_);
     if (state == LiveState::Finished) return conclude();
     const auto rows = copyRows(mirror);
     if (isStopping()) return End{};
     if (!rows) {
-        if (++failures_ < mostFailures) return std::nullopt;
+        if (++failures_ < maxFailures) return std::nullopt;
         return End{nullptr, views::toQString(rows.error().sentence)};
     }
     failures_ = 0;
@@ -154,11 +154,13 @@ std::optional<LiveFollower::End> LiveFollower::refresh(TraceMirror& mirror) {
         if (trace)
             QMetaObject::invokeMethod(
                 this,
-                [this, shown = views::freedElsewhere(std::move(*trace))] { emit refreshed(shown); },
+                [this, shown = views::freedInBackground(std::move(*trace))] {
+                    emit refreshed(shown);
+                },
                 Qt::QueuedConnection);
         hasShown_ = hasShown_ || trace.has_value();
     }
-    // Twice in a row: between the last name and the lock there is a moment without either.
+    // Twice in a row: between the last name and the lock there is a short time without either.
     const bool isAbandoned = state == LiveState::Abandoned && *rows == 0;
     if (isAbandoned && std::exchange(mayBeAbandoned_, true))
         return End{
@@ -181,7 +183,7 @@ using namespace views;
 
 namespace {
 
-/// Of the visible range; nearer to the end one still looks at the end.
+/// Part of the visible range; a smaller distance counts as at the end.
 constexpr int64_t nearEnd = 50;
 
 }  // namespace
@@ -193,7 +195,7 @@ LiveBar::LiveBar(TimelineView& timeline, QWidget* parent)
       text_(new WrappedLabel(this)),
       follow_(new QPushButton(tr("Follow the end"), this)) {
     setObjectName("liveBar");
-    // Else a widget of a class of its own has no background from the window's style.
+    // Otherwise a widget subclass has no background from the window's style.
     setAttribute(Qt::WA_StyledBackground);
     text_->setText(tr("Recording…"));
     text_->setTextInteractionFlags(Qt::TextSelectableByMouse);
@@ -206,7 +208,7 @@ LiveBar::LiveBar(TimelineView& timeline, QWidget* parent)
     layout->addWidget(dot_);
     layout->addWidget(text_, 1);
     layout->addWidget(follow_, 0, Qt::AlignTop);
-    if (timeline.trace()) sayHowMuch(*timeline.trace());
+    if (timeline.trace()) showProgress(*timeline.trace());
     connect(follow_, &QPushButton::toggled, this, &LiveBar::setFollowing);
     connect(timeline_.visibleRange(), &VisibleRange::changed, this, &LiveBar::noticeMove);
 }
@@ -253,10 +255,10 @@ void LiveBar::afterChange(const Trace& trace) {
     if (isFollowing_ && !wasFitted_)
         visible.setRange(before_.shifted(visible.limits().endNs - before_.endNs));
     isChanging_ = false;
-    sayHowMuch(trace);
+    showProgress(trace);
 }
 
-void LiveBar::sayHowMuch(const Trace& trace) {
+void LiveBar::showProgress(const Trace& trace) {
     text_->setText(tr("Recording… %1 so far")
                        .arg(toQString(formatDuration(std::max<int64_t>(0, trace.range.endNs)))));
 }

@@ -19,13 +19,12 @@ class TraceMirror;
 
 namespace lanescope::viewer {
 
-/// How long after its begin a refresh that took so much CPU time is followed by the next: a second,
-/// but long enough that all of them together take at most a tenth of one core.
+/// Returns the period of a refresh with this CPU time: a second, but long enough that all refreshes
+/// together take at most a tenth of one core.
 std::chrono::nanoseconds refreshPeriod(std::chrono::nanoseconds cpuTime);
 
-/// Reads a trace again and again while it is being recorded, on a thread of its own, as often as
-/// `refreshPeriod` allows. Signals arrive on the thread of this object. Ends by itself when the
-/// recording does.
+/// Reloads a trace repeatedly while it is being recorded, on a separate thread, as often as
+/// `refreshPeriod` allows. Signals arrive on the thread of this object. Ends with the recording.
 class LiveFollower : public QObject {
     Q_OBJECT
 
@@ -37,21 +36,21 @@ class LiveFollower : public QObject {
     const LiveTrace& live() const { return live_; }
     /// Call once.
     void start();
-    /// Whoever shows the traces says that all of the last one is on the screen: what was computed
-    /// for that counts as work of the refresh.
+    /// Call when the last trace is completely visible: its computations count as work of the
+    /// refresh.
     void noteShown();
 
   signals:
-    /// There is more than before, or this is the first that there is.
+    /// Emitted with more data than before, or with the first.
     void refreshed(lanescope::TracePtr trace);
-    /// The recording has ended; this is the finished trace.
+    /// Emitted with the finished trace when the recording has ended.
     void finished(lanescope::TracePtr trace);
-    /// Nothing more will come, for this reason.
+    /// Emitted with the reason when no more data follows.
     void failed(const QString& sentence);
 
   private:
-    /// How it ends: with the finished trace, with why nothing more comes, or with neither because
-    /// it was stopped.
+    /// The end of the loop: the finished trace, the reason for a failure, or neither if it was
+    /// stopped.
     struct End {
         TracePtr trace;
         QString failure;
@@ -59,14 +58,14 @@ class LiveFollower : public QObject {
 
     End run();
     bool isStopping();
-    /// Takes the rows that are new, as many as a refresh shows; tells how many there were.
+    /// Copies the new rows, as many as a refresh shows; returns their number.
     Result<int64_t> copyRows(TraceMirror& mirror);
-    /// Something when nothing more is to be done.
+    /// Returns an end if there is no more work.
     std::optional<End> refresh(TraceMirror& mirror);
-    /// Waits until the next refresh is due. False if there is to be none.
+    /// Waits until the next refresh is due. Returns false if there is none.
     bool rest(std::chrono::steady_clock::time_point begun);
     End conclude();
-    /// On the thread of this object, once `run` is done.
+    /// Runs on the thread of this object after `run`.
     void finish(const End& end);
 
     LiveTrace live_;
@@ -76,8 +75,8 @@ class LiveFollower : public QObject {
     std::mutex mutex_;
     std::condition_variable wake_;
     bool isStopping_ = false;
-    std::chrono::nanoseconds cpuAtBegin_{0};  ///< Of the process, when the last refresh began.
-    std::chrono::nanoseconds cpuTime_{0};     ///< What the last refresh took of it so far.
+    std::chrono::nanoseconds cpuAtBegin_{0};  ///< Process CPU time when the last refresh began.
+    std::chrono::nanoseconds cpuTime_{0};     ///< CPU time of the last refresh so far.
     std::thread thread_;
 };
 
@@ -93,8 +92,8 @@ struct Theme;
 
 namespace lanescope::viewer {
 
-/// Says that a trace is still being recorded and how much there is of it, and keeps the end of it
-/// in sight until the user looks elsewhere.
+/// Shows that a trace is still being recorded and its length so far. Keeps the end visible until
+/// the user moves the view.
 class LiveBar : public QWidget {
     Q_OBJECT
 
@@ -107,16 +106,15 @@ class LiveBar : public QWidget {
     QString text() const;
     void setTheme(const views::Theme& theme);
 
-    /// Around `TimelineView::setTrace`: what stood where, and that it stands there again, or at the
-    /// new end.
+    /// Call around `TimelineView::setTrace` to restore the view, or to move it to the new end.
     void beforeChange();
     void afterChange(const Trace& trace);
-    /// Nothing more will come; an empty sentence hides the bar.
+    /// Call when no more data follows; an empty sentence hides the bar.
     void end(const QString& sentence);
 
   private:
     void noticeMove();
-    void sayHowMuch(const Trace& trace);
+    void showProgress(const Trace& trace);
 
     views::TimelineView& timeline_;
     QLabel* dot_;

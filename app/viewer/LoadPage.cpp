@@ -30,19 +30,19 @@ namespace {
 using Paths = std::vector<std::filesystem::path>;
 
 Result<TracePtr> openOne(const Paths& paths, const TraceCut& cut, const LoadProgress& progress,
-                         Paths& leftOut) {
+                         Paths& skippedFiles) {
     constexpr double merging = 0.8;  // of the progress
     std::error_code error;
     if (paths.size() == 1 && cut.isWhole() && !std::filesystem::is_directory(paths.front(), error))
         return openTrace(paths.front(), {}, progress);
     std::vector<std::string> words;
     for (const std::filesystem::path& path : paths) words.push_back(path.string());
-    const auto files = filesMeantBy(words, &leftOut);
+    const auto files = filesMeantBy(words, &skippedFiles);
     if (!files) return fail(files.error());
     if (files->size() == 1 && cut.isWhole()) return openTrace(files->front(), {}, progress);
     MergeOptions options;
     options.cut = cut;
-    // Whoever only looks at a part of a trace leaves nothing beside it.
+    // Loading a part of a trace must not write files next to it.
     options.mayWriteIndexes = cut.isWhole();
     const auto merged = openableMerge(*files, options, partOf(progress, 0, merging));
     if (!merged) return fail(merged.error());
@@ -52,16 +52,16 @@ Result<TracePtr> openOne(const Paths& paths, const TraceCut& cut, const LoadProg
 }  // namespace
 
 Result<TraceLoader::Loaded> TraceLoader::open(const Paths& paths, const TraceCut& cut,
-                                              const LoadProgress& progress, Paths& leftOut) {
+                                              const LoadProgress& progress, Paths& skippedFiles) {
     if (paths.size() == 1 && fleet::isFleetReport(paths.front())) {
         auto report = fleet::readFleetReport(paths.front(), progress);
         if (!report) return fail(report.error());
-        return Loaded{nullptr, views::freedElsewhere(std::move(*report))};
+        return Loaded{nullptr, views::freedInBackground(std::move(*report))};
     }
-    Result<TracePtr> trace = openOne(paths, cut, progress, leftOut);
+    Result<TracePtr> trace = openOne(paths, cut, progress, skippedFiles);
     if (!trace) return fail(trace.error());
-    // What was cancelled is also freed here, not on the thread of the user.
-    return Loaded{views::freedElsewhere(std::move(*trace)), nullptr};
+    // A cancelled trace is also freed here instead of on the GUI thread.
+    return Loaded{views::freedInBackground(std::move(*trace)), nullptr};
 }
 
 TraceLoader::TraceLoader(std::vector<std::filesystem::path> paths, QObject* parent, TraceCut cut)
@@ -77,7 +77,7 @@ TraceLoader::~TraceLoader() {
 void TraceLoader::start() {
     isRunning_ = true;
     // The worker must not touch `this`, which may be gone by then; the application object outlives
-    // both, and its event loop is where the guard is looked at.
+    // both, and its event loop checks the guard.
     const auto post = [guard = QPointer<TraceLoader>(this)](auto deliver) {
         QCoreApplication* application = QCoreApplication::instance();
         if (!application) return;
@@ -88,19 +88,19 @@ void TraceLoader::start() {
             },
             Qt::QueuedConnection);
     };
-    // Whatever fails in there, this can be said: it is made by now.
+    // Allocated before, so that any failure can be reported.
     struct Answer {
         Result<Loaded> result;
-        Paths leftOut;
+        Paths skippedFiles;
     };
     auto answer = std::make_shared<Answer>(
         fail("There is not enough memory to open {}.", paths_.front().string()));
     auto* const courier = new views::Courier([guard = QPointer<TraceLoader>(this), answer] {
         if (!guard) return;
-        guard->leftOut_ = answer->leftOut;
+        guard->skipped_ = answer->skippedFiles;
         guard->finish(answer->result);
     });
-    // A thread more than the pool has for short jobs, which it gets back at the end.
+    // Adds a thread to the pool for short jobs, and removes it at the end.
     QThreadPool* pool = QThreadPool::globalInstance();
     pool->releaseThread();
     pool->start(
@@ -113,7 +113,7 @@ void TraceLoader::start() {
                 return true;
             };
             try {
-                answer->result = open(paths, cut, progress, answer->leftOut);
+                answer->result = open(paths, cut, progress, answer->skippedFiles);
             } catch (const std::bad_alloc&) {
             }
             courier->send();
@@ -217,20 +217,20 @@ QString LoadPage::errorText() const {
     return bar_->isHidden() ? text_->text() : QString();
 }
 
-QString LoadPage::leftOutText() const {
-    constexpr size_t mostNamed = 3;
-    if (leftOut_.empty()) return {};
+QString LoadPage::skippedText() const {
+    constexpr size_t maxNamed = 3;
+    if (skipped_.empty()) return {};
     QStringList names;
-    for (const std::filesystem::path& file : leftOut_)
+    for (const std::filesystem::path& file : skipped_)
         names << views::toQString(printable(file.filename().string()));
     if (names.size() == 1)
         return tr("%1 is left out: it is there unpacked, too. Open it by itself to see it.")
             .arg(names.front());
-    if (leftOut_.size() > mostNamed)
-        names = names.mid(0, qsizetype{mostNamed}) << QStringLiteral("…");
+    if (skipped_.size() > maxNamed)
+        names = names.mid(0, qsizetype{maxNamed}) << QStringLiteral("…");
     return tr("%1 packed files are left out, as each is there unpacked, too: %2. Open one by "
               "itself to see it.")
-        .arg(leftOut_.size())
+        .arg(skipped_.size())
         .arg(names.join(QStringLiteral(", ")));
 }
 
@@ -251,13 +251,13 @@ void LoadPage::startPreview() {
         });
         return;
     }
-    // What two of many runs say is not the answer.
+    // The summaries of two of many runs are not the answer.
     if (several_.baselineRuns > 0 && paths_.size() > 2) return;
     previewJob_->start(
         [this, baseline = paths_[0], candidate = paths_[1]]() -> views::LatestJob::Publish {
             compare::StoredComparisonPtr stored = compare::compareStoredRuns(baseline, candidate);
             if (!stored) return {};
-            // Published only while the job lives, which is this page's.
+            // Published only while the job exists, which belongs to this page.
             return [this, stored] {
                 stored_ = stored;
                 preview_->setComparison(*stored, paths_.size() - 1);
@@ -298,7 +298,8 @@ void LoadPage::loadNext() {
     connect(loader_, &TraceLoader::failed, this, &LoadPage::showError);
     connect(loader_, &TraceLoader::loaded, this, [this](const TracePtr& trace) {
         traces_.push_back(trace);
-        leftOut_.insert(leftOut_.end(), loader_->leftOut().begin(), loader_->leftOut().end());
+        skipped_.insert(skipped_.end(), loader_->skippedFiles().begin(),
+                        loader_->skippedFiles().end());
         if (traces_.size() < traceCount()) {
             loadNext();
             return;

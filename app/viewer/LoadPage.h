@@ -18,10 +18,10 @@
 
 namespace lanescope::viewer {
 
-/// Reads one trace on a thread of its own: a file, or several files or a folder of them, which are
-/// merged (`openableMerge`), or some ranks and steps of them; or a report of many ranks. Construct,
-/// start and destroy on the GUI thread, where signals arrive; after `cancel` none does. Destroying
-/// it cancels and waits for nothing: the thread stops at its next report of progress, and the
+/// Loads one trace on a separate thread: a file, several files or a folder of them, which are
+/// merged (`openableMerge`), some ranks and steps of them, or a report of many ranks. Construct,
+/// start and destroy on the GUI thread, where signals arrive; none arrives after `cancel`. The
+/// destructor cancels without waiting: the thread stops at its next progress report, and the
 /// application waits for it at its own end.
 class TraceLoader : public QObject {
     Q_OBJECT
@@ -36,30 +36,30 @@ class TraceLoader : public QObject {
     void start();
     void cancel();
     bool isRunning() const { return isRunning_; }
-    /// The packed files of a folder that were left out, since they are there unpacked, too
-    /// (`filesMeantBy`). Known when `loaded` arrives.
-    const std::vector<std::filesystem::path>& leftOut() const { return leftOut_; }
+    /// Returns the skipped packed files of a folder that also contains them unpacked
+    /// (`filesMeantBy`). Valid when `loaded` arrives.
+    const std::vector<std::filesystem::path>& skippedFiles() const { return skipped_; }
 
   signals:
     /// `fraction` in [0, 1].
     void progressed(double fraction, const QString& what);
     void loaded(lanescope::TracePtr trace);
     void reportLoaded(lanescope::fleet::FleetReportPtr report);
-    /// `sentence` says what, which file, and what to do.
+    /// `sentence` contains the problem, the file, and the remedy.
     void failed(const QString& sentence);
 
   private:
-    /// What was read: one of them.
+    /// The result: one of them.
     struct Loaded {
         TracePtr trace;
         fleet::FleetReportPtr report;
     };
     static Result<Loaded> open(const std::vector<std::filesystem::path>& paths, const TraceCut& cut,
                                const LoadProgress& progress,
-                               std::vector<std::filesystem::path>& leftOut);
+                               std::vector<std::filesystem::path>& skippedFiles);
     void finish(const Result<Loaded>& result);
 
-    std::vector<std::filesystem::path> paths_, leftOut_;
+    std::vector<std::filesystem::path> paths_, skipped_;
     const TraceCut cut_;
     std::shared_ptr<std::atomic<bool>> isCancelled_;
     bool isRunning_ = false;
@@ -81,54 +81,54 @@ namespace lanescope::viewer {
 
 class TraceLoader;
 
-/// What several files become: a comparison, or one trace.
+/// The treatment of several files: as a comparison, or as one trace.
 struct SeveralFiles {
     bool areOneTrace = false;
-    /// Of a comparison: the first so many are runs of one program, the others of another. 0: the
+    /// For a comparison: the first so many are runs of one program, the others of another. 0: the
     /// first is compared with each of the others.
     size_t baselineRuns = 0;
-    TraceCut cut = {};  ///< What of one trace is wanted.
+    TraceCut cut = {};  ///< For one trace, the requested part.
 };
 
-/// Stands in for a document while its traces are read: progress and a way out. If a file cannot be
-/// read, the page stays and says why. For a comparison it shows the answer above the progress as
-/// soon as it is known from the summaries stored in the files, if they have any.
+/// A placeholder for a document while its traces are loaded: progress and a cancel button. If a
+/// file cannot be read, the page stays and shows the error. For a comparison, shows the answer
+/// above the progress as soon as it is known from the summaries stored in the files.
 class LoadPage : public QWidget {
     Q_OBJECT
   public:
-    /// One path for a timeline, of a file or of a folder of ranks.
+    /// One path per timeline, of a file or of a folder of ranks.
     explicit LoadPage(std::vector<std::filesystem::path> paths, SeveralFiles several = {},
                       QWidget* parent = nullptr);
 
     void start();
-    /// Nothing is reported from now on.
+    /// Suppresses all further signals.
     void cancel();
     bool isLoading() const { return isLoading_; }
     QString title() const;
-    /// Why it failed; empty while it has not.
+    /// Returns the error; empty for none.
     QString errorText() const;
     const std::vector<std::filesystem::path>& paths() const { return paths_; }
     bool isWhole() const { return several_.cut.isWhole(); }
-    /// 0 if each path is a program of its own.
+    /// Returns 0 if each path is a separate program.
     size_t baselineRuns() const { return several_.baselineRuns; }
-    /// What the preview shows; null while it shows nothing.
+    /// Returns the content of the preview; null if it shows nothing.
     const compare::StoredComparisonPtr& storedComparison() const { return stored_; }
-    /// Of one trace, what its stored summary says; null if it has none or was not read yet.
+    /// Returns the stored summary of a single trace; null if it has none or was not read yet.
     const views::ExplainedRunPtr& storedRun() const { return storedRun_; }
-    /// What was left out of folders (`TraceLoader::leftOut`), in words; empty if nothing was.
-    QString leftOutText() const;
+    /// Describes the skipped files of folders (`TraceLoader::skippedFiles`); empty for none.
+    QString skippedText() const;
     views::AnswerPreview& preview() const { return *preview_; }
     void setTheme(const views::Theme& theme);
 
   signals:
     /// All traces, in the order of the paths.
     void loaded(const std::vector<lanescope::TracePtr>& traces);
-    /// The file is a report of many ranks.
+    /// Emitted if the file is a report of many ranks.
     void reportLoaded(lanescope::fleet::FleetReportPtr report);
     void failed(const QString& sentence);
-    /// The user wants this page to go away.
+    /// Emitted when the user asks to close this page.
     void closeRequested();
-    /// The preview shows the answer from now on.
+    /// Emitted when the preview shows the answer.
     void answered();
 
   private:
@@ -137,10 +137,10 @@ class LoadPage : public QWidget {
     void startPreview();
     void showError(const QString& sentence);
 
-    /// How many traces there will be.
+    /// Returns the number of traces.
     size_t traceCount() const { return several_.areOneTrace ? 1 : paths_.size(); }
 
-    std::vector<std::filesystem::path> paths_, leftOut_;
+    std::vector<std::filesystem::path> paths_, skipped_;
     const SeveralFiles several_;
     std::vector<TracePtr> traces_;
     TraceLoader* loader_ = nullptr;

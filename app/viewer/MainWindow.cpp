@@ -86,7 +86,7 @@ MainWindow::MainWindow(AppSettings& settings, QWidget* parent)
 }
 
 MainWindow::~MainWindow() {
-    // Tabs that go away with the window must not report to what is left of it.
+    // Tabs deleted with the window must not send signals to it.
     tabs_->disconnect(this);
 }
 
@@ -100,7 +100,7 @@ void MainWindow::build() {
     auto* toolBar = addToolBar(tr("Tools"));
     toolBar->setObjectName("tools");
     toolBar->setMovable(false);
-    // Whoever needs larger letters needs larger icons, too.
+    // Users with larger letters need larger icons, too.
     const int iconSide = std::max(18, fontMetrics().height());
     toolBar->setIconSize({iconSide, iconSide});
     toolBar->setContextMenuPolicy(Qt::PreventContextMenu);
@@ -178,16 +178,16 @@ void MainWindow::adoptDocument(DocumentPage* page) {
     page->setTheme(theme_);
     for (TimelineView* timeline : page->timelines()) {
         timeline->addActions(actions_->timelineActions());
-        connect(timeline, &TimelineView::nameWanted, searchBar_, [this](const QString& name) {
+        connect(timeline, &TimelineView::nameRequested, searchBar_, [this](const QString& name) {
             searchBar_->edit().setText(name);
             searchBar_->next();
         });
     }
     page->restoreLayout(settings_);
-    restoreLook(*page);
+    restoreColors(*page);
     page->setDetailsVisible(actions_->showDetails->isChecked());
     page->setTablesVisible(actions_->showTables->isChecked());
-    connect(page, &DocumentPage::tablesWanted, this,
+    connect(page, &DocumentPage::tablesRequested, this,
             [this] { actions_->showTables->setChecked(true); });
     updateCurrent();
     if (qobject_cast<TracePage*>(page))
@@ -196,28 +196,27 @@ void MainWindow::adoptDocument(DocumentPage* page) {
         offerOneTrace(*page);
 }
 
-void MainWindow::restoreLook(const DocumentPage& page) const {
+void MainWindow::restoreColors(const DocumentPage& page) const {
     for (TimelineView* timeline : page.timelines()) {
         timeline->setColorMode(settings_.colorMode());
         timeline->setHighlighting(settings_.isHighlighting());
         timeline->setWheelScrolling(settings_.isWheelScrolling());
-        // Tracks of two runs stand under each other, empty or not.
-        if (page.timelines().size() == 1)
-            timeline->setLeavingOutEmpty(settings_.isLeavingOutEmpty());
+        // Tracks of two runs are paired, even if empty.
+        if (page.timelines().size() == 1) timeline->setHidingEmpty(settings_.isHidingEmpty());
     }
 }
 
-void MainWindow::keepLook(const TimelineView& timeline) {
+void MainWindow::storeColors(const TimelineView& timeline) {
     if (timeline.colorMode() == settings_.colorMode() &&
         timeline.isHighlighting() == settings_.isHighlighting() &&
         timeline.isWheelScrolling() == settings_.isWheelScrolling() &&
-        (timeline.hasCompanion() || timeline.isLeavingOutEmpty() == settings_.isLeavingOutEmpty()))
+        (timeline.hasCompanion() || timeline.isHidingEmpty() == settings_.isHidingEmpty()))
         return;
     settings_.setColorMode(timeline.colorMode());
     settings_.setHighlighting(timeline.isHighlighting());
     settings_.setWheelScrolling(timeline.isWheelScrolling());
-    if (!timeline.hasCompanion()) settings_.setLeavingOutEmpty(timeline.isLeavingOutEmpty());
-    for (const DocumentPage* page : tabs_->documents()) restoreLook(*page);
+    if (!timeline.hasCompanion()) settings_.setHidingEmpty(timeline.isHidingEmpty());
+    for (const DocumentPage* page : tabs_->documents()) restoreColors(*page);
 }
 
 void MainWindow::offerComparison() {
@@ -233,7 +232,7 @@ void MainWindow::offerComparison() {
                      tr("Compare"), areRanks ? tr("Open as one") : QString());
 }
 
-/// Two files that were opened to be compared may be ranks of one job.
+/// Two files opened for comparison may be ranks of one job.
 void MainWindow::offerOneTrace(const DocumentPage& page) {
     std::vector<TracePtr> opened;
     for (const TimelineView* timeline : page.timelines()) opened.push_back(timeline->trace());
@@ -299,14 +298,14 @@ bool MainWindow::isBusy() const {
 }
 
 void MainWindow::connectViewActions() {
-    // Timelines of one document share range and arrangement; the first is the one on the screen.
+    // Timelines of one document share range and arrangement; the first is the visible one.
     connect(actions_, &ViewerActions::timelineCommand, this,
             [this](const std::function<void(TimelineView&)>& run) {
                 DocumentPage* page = tabs_->currentDocument();
                 if (!page || page->timelines().empty()) return;
                 TimelineView& timeline = *page->timelines().front();
                 run(timeline);
-                keepLook(timeline);
+                storeColors(timeline);
                 actions_->showStateOf(&timeline);
             });
 
@@ -390,7 +389,7 @@ QString traceFilter() {
     return MainWindow::tr("Traces (%1);;All files (*)").arg(views::toQString(formatPatterns()));
 }
 
-void say(QMainWindow* window, const Result<void>& result, const QString& path) {
+void showWritten(QMainWindow* window, const Result<void>& result, const QString& path) {
     constexpr int shownMs = 8000;
     window->statusBar()->showMessage(result ? MainWindow::tr("Written: %1").arg(path)
                                             : views::toQString(result.error().sentence),
@@ -436,7 +435,7 @@ void MainWindow::askForComparison() {
     if (const TracePage* page = tabs_->currentTrace()) {
         baseline << views::toQString(page->trace()->path.string());
         folder =
-            QFileInfo(baseline.front()).absolutePath();  // runs to compare mostly lie side by side
+            QFileInfo(baseline.front()).absolutePath();  // runs to compare mostly share a folder
     } else {
         baseline = QFileDialog::getOpenFileNames(
             this, tr("The run to compare against, or several of one program (baseline)"),
@@ -453,7 +452,7 @@ void MainWindow::askForComparison() {
     std::vector<std::filesystem::path> files;
     for (const QStringList& paths : {baseline, candidates})
         for (const QString& path : paths) files.emplace_back(path.toStdString());
-    // Of one baseline each candidate may be a program of its own.
+    // With one baseline, each candidate may be a separate program.
     tabs_->openComparison(files, baseline.size() > 1 ? size_t(baseline.size()) : 0);
 }
 
@@ -463,7 +462,7 @@ void MainWindow::askForPicture() {
     const QString path = QFileDialog::getSaveFileName(this, tr("Export picture"),
                                                       settings_.folder() + "/timeline.png",
                                                       tr("Pictures (*.png *.svg)"));
-    if (!path.isEmpty()) say(this, exportDocumentPicture(*page, path.toStdString()), path);
+    if (!path.isEmpty()) showWritten(this, exportDocumentPicture(*page, path.toStdString()), path);
 }
 
 void MainWindow::askForTable() {
@@ -477,7 +476,7 @@ void MainWindow::askForTable() {
     const QString path = QFileDialog::getSaveFileName(
         this, tr("Export table"), settings_.folder() + "/" + views::toQString(table.name) + ".csv",
         tr("Tables (*.csv *.json)"));
-    if (!path.isEmpty()) say(this, exportTableTo(table, path.toStdString()), path);
+    if (!path.isEmpty()) showWritten(this, exportTableTo(table, path.toStdString()), path);
 }
 
 void MainWindow::showManual() {

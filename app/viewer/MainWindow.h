@@ -32,7 +32,8 @@ class SearchBar;
 class StartPage;
 class ViewerActions;
 
-/// The window of the viewer: joins menus, tool bar, search box and tabs. Holds no trace itself.
+/// The window of the viewer: connects menus, tool bar, search box and tabs. Contains no trace
+/// itself.
 class MainWindow : public QMainWindow {
     Q_OBJECT
   public:
@@ -56,7 +57,7 @@ class MainWindow : public QMainWindow {
     MarkActions& markActions() const { return *markActions_; }
     Finder& finder() const { return *finder_; }
     GoToBar& goToBar() const { return *goToBar_; }
-    /// A trace is being read or something on the screen computed.
+    /// Returns true while a trace is loaded or a visible part is computed.
     bool isBusy() const;
 
   protected:
@@ -75,13 +76,14 @@ class MainWindow : public QMainWindow {
     void connectTabs();
     void adoptDocument(DocumentPage* page);
     void updateCurrent();
-    /// Colours the slices of a document as they were coloured last.
-    void restoreLook(const DocumentPage& page) const;
-    /// What a command changed of one timeline holds for all, and for the next run.
-    void keepLook(const views::TimelineView& timeline);
+    /// Restores the slice colours of a document.
+    void restoreColors(const DocumentPage& page) const;
+    /// Applies the changed options of one timeline to all, and stores them.
+    void storeColors(const views::TimelineView& timeline);
     void offerComparison();
     void offerOneTrace(const DocumentPage& page);
-    /// Whether the traces seem to be ranks of one job; then they are what is opened as one.
+    /// Returns true if the traces seem to be ranks of one job; then stores them for the offer to
+    /// open them as one.
     bool noteRanks(const std::vector<TracePtr>& traces);
     void askForFiles();
     void askForComparison();
@@ -101,7 +103,7 @@ class MainWindow : public QMainWindow {
     SearchBar* searchBar_;
     StartPage* startPage_;
     OfferBar* offerBar_;
-    std::vector<std::filesystem::path> ranksOffered_;  ///< That can be opened as one.
+    std::vector<std::filesystem::path> ranksOffered_;  ///< Ranks offered as one trace.
     DocumentTabs* tabs_;
     Finder* finder_;
     GoToBar* goToBar_;

@@ -28,7 +28,7 @@ NotesKeeper::NotesKeeper(MarkStore& store, const std::filesystem::path& trace,
       job_(new LatestJob(this)) {
     connect(job_, &LatestJob::ranOutOfMemory, this, [this] {
         isBusy_ = false;
-        // Tried again with the next edit, or at closing.
+        // Repeated with the next edit, or on closing.
         isDirty_ = isDirty_ || isSaving_;
         emit remarked(tr("There is not enough memory to read or write the marks."), true);
     });
@@ -40,8 +40,8 @@ NotesKeeper::NotesKeeper(MarkStore& store, const std::filesystem::path& trace,
 }
 
 NotesKeeper::~NotesKeeper() {
-    // What a job is writing now comes before, as both wait for the same lock, or is merged in. If
-    // it fails, nobody is there any more to be told; who edited was told of every failure before.
+    // A running write comes first, as both wait for the same lock, or is merged. An error here can
+    // no longer be shown; earlier errors were shown to the user.
     if (isDirty_) static_cast<void>(file_.store(base_, store_.notes()));
 }
 
@@ -59,7 +59,7 @@ void NotesKeeper::save() {
     job_->start([this, file = file_, base = base_, mine = store_.notes()]() -> LatestJob::Publish {
         auto stored = std::make_shared<Result<FoundNotes>>(file.store(base, mine));
         return [this, stored, mine] {
-            // Tried again with the next edit, or at closing.
+            // Repeated with the next edit, or on closing.
             if (!*stored) isDirty_ = true;
             take(*stored, mine);
         };
@@ -73,7 +73,7 @@ void NotesKeeper::take(const Result<FoundNotes>& found, const Notes& sent) {
         return;
     }
     base_ = found->notes;
-    // The user may have gone on meanwhile.
+    // The user may have made further edits meanwhile.
     store_.setNotes(mergeNotes(sent, store_.notes(), found->notes));
     if (!found->remark.empty()) {
         emit remarked(toQString(found->remark), true);
@@ -102,7 +102,7 @@ MarkActions::MarkActions(QObject* parent)
     remove->setShortcut(QKeySequence(Qt::Key_Delete));
     next->setShortcut(QKeySequence(Qt::SHIFT | Qt::Key_M));
     previous->setShortcut(QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_M));
-    // On every desktop those that the manual has.
+    // The keys of the manual on every desktop.
     undo->setShortcut(QKeySequence(Qt::CTRL | Qt::Key_Z));
     redo->setShortcuts(
         {QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_Z), QKeySequence(Qt::CTRL | Qt::Key_Y)});

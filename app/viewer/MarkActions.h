@@ -13,24 +13,23 @@ class MarkStore;
 
 namespace lanescope::viewer {
 
-/// Reads the marks of a trace and keeps what becomes of them in the file beside it, off the GUI
-/// thread and one write after the other. What other viewers wrote meanwhile comes in with each
-/// write.
+/// Loads the marks of a trace and saves changes in the file next to it, off the GUI thread and one
+/// write after the other. Each write also merges changes by other viewers.
 class NotesKeeper : public QObject {
     Q_OBJECT
 
   public:
-    /// `store` outlives the keeper. `userFolder` is for traces in folders that cannot be written.
+    /// `store` outlives the keeper. `userFolder` is for traces in read-only folders.
     NotesKeeper(views::MarkStore& store, const std::filesystem::path& trace,
                 const std::filesystem::path& userFolder, QObject* parent = nullptr);
-    /// Writes what is not written yet.
+    /// Saves pending changes.
     ~NotesKeeper() override;
 
     const NotesFile& file() const { return file_; }
     bool isBusy() const { return isBusy_; }
 
   signals:
-    /// Something about the file that the user should know, or that it is well again.
+    /// Reports a problem with the file, or its end.
     void remarked(const QString& sentence, bool isTrouble);
 
   private:
@@ -43,7 +42,7 @@ class NotesKeeper : public QObject {
     Notes base_;
     views::LatestJob* job_;
     bool isBusy_ = false;
-    bool isSaving_ = false;  ///< What is busy writes; else it reads.
+    bool isSaving_ = false;  ///< True if the running job writes, false if it reads.
     bool isDirty_ = false;
 };
 
@@ -56,16 +55,16 @@ namespace lanescope::viewer {
 
 class TracePage;
 
-/// The menu of marks, and what its commands do to the page that is in front.
+/// The menu of marks, with commands for the front page.
 class MarkActions : public QObject {
     Q_OBJECT
 
   public:
     explicit MarkActions(QObject* parent = nullptr);
 
-    /// Puts the menu before the last one, which is for help.
+    /// Inserts the menu before the last one, which is Help.
     void fillMenu(QMenuBar* bar);
-    /// Null if what is in front has no marks.
+    /// Null if the front page has no marks.
     void setPage(TracePage* page);
 
     QAction* add;

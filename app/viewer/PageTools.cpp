@@ -29,8 +29,8 @@ using namespace views;
 
 namespace {
 
-/// What SQL calls a start may be any number; sums of a few of these still fit.
-constexpr int64_t farthestNs = int64_t{1} << 60;
+/// A column called start may contain any number; sums of a few of these still fit.
+constexpr int64_t maxTimeNs = int64_t{1} << 60;
 
 std::filesystem::path userNotesFolder() {
     const QString data = QStandardPaths::writableLocation(QStandardPaths::AppDataLocation);
@@ -61,7 +61,7 @@ PageTools::PageTools(TracePtr trace, TimelineView& timeline, QTabWidget& tables,
 }
 
 PageTools::~PageTools() {
-    delete keeper_;  // It writes what is left of the marks, so it goes before them.
+    delete keeper_;  // It saves pending marks, so it is deleted before them.
 }
 
 void PageTools::addTabs(QWidget* before) {
@@ -104,14 +104,14 @@ void PageTools::setTrace(TracePtr trace) {
         events->setVisibleRange(visibleRange());
     }
     if (name_->panel()) name_->panel()->setTrace(trace_);
-    if (SqlPanel* sql = sql_->panel(); sql && sql->file() != fileToAsk()) sql->setFile(fileToAsk());
+    if (SqlPanel* sql = sql_->panel(); sql && sql->file() != queryFile()) sql->setFile(queryFile());
 }
 
 TimeRange PageTools::visibleRange() const {
     return timeline_.visibleRange()->range().shifted(timeline_.timeOrigin());
 }
 
-std::filesystem::path PageTools::fileToAsk() const {
+std::filesystem::path PageTools::queryFile() const {
     const auto live = liveTraceAt(trace_->path);
     return live ? live->partial : trace_->path;
 }
@@ -134,7 +134,7 @@ EventsPanel* PageTools::makeEvents() {
 SqlPanel* PageTools::makeSql() {
     auto* sql = new SqlPanel;
     connect(sql, &SqlPanel::rangeActivated, this, &PageTools::showRange);
-    sql->setFile(fileToAsk());
+    sql->setFile(queryFile());
     sql->setTheme(theme_);
     sql->setHistory(queries_);
     return sql;
@@ -165,7 +165,7 @@ void PageTools::showRemark(const QString& text, bool isTrouble) {
     remark_ = text;
     isRemarkTrouble_ = isTrouble;
     if (marksPanel_->panel()) marksPanel_->panel()->setRemark(text, isTrouble);
-    // Marks that are not kept must not go unnoticed.
+    // Unsaved marks must be noticed.
     if (isTrouble) tables_.setCurrentWidget(marksPanel_);
 }
 
@@ -194,11 +194,11 @@ std::vector<FinderEntry> PageTools::markEntries() const {
 
 void PageTools::showRange(TimeRange range) {
     VisibleRange& visible = *timeline_.visibleRange();
-    range = {std::clamp(range.startNs, -farthestNs, farthestNs),
-             std::clamp(range.endNs, -farthestNs, farthestNs)};
+    range = {std::clamp(range.startNs, -maxTimeNs, maxTimeNs),
+             std::clamp(range.endNs, -maxTimeNs, maxTimeNs)};
     const TimeRange shared = range.shifted(-timeline_.timeOrigin());
     const int64_t shownNs = visible.range().durationNs();
-    // Near enough to be seen, far enough to be understood.
+    // Near enough to be visible, with enough context around it.
     const int64_t windowNs =
         range.isEmpty() ? shownNs : std::max<int64_t>(range.durationNs() * 3, 1000);
     const int64_t middle = shared.startNs + shared.durationNs() / 2;

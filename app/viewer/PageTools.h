@@ -28,7 +28,7 @@ namespace lanescope::viewer {
 class AppSettings;
 class NotesKeeper;
 
-/// What works beside one timeline: the table of events in view, everything of one name, the SQL
+/// The tools next to one timeline: the table of visible events, the events of one name, the SQL
 /// page, and the marks.
 class PageTools : public QObject {
     Q_OBJECT
@@ -39,12 +39,12 @@ class PageTools : public QObject {
               QWidget* parent);
     ~PageTools() override;
 
-    /// These make the panel if nobody has looked at it.
+    /// These return the panel; they create it if necessary.
     views::EventsPanel& events() const;
     views::SqlPanel& sql() const;
     views::MarksPanel& marksPanel() const;
     views::NamePanel& name() const;
-    // The tabs that hold them.
+    // The tabs of these panels.
     views::LazyTab& eventsTab() const;
     views::LazyTab& sqlTab() const;
     views::LazyTab& marksTab() const;
@@ -53,19 +53,19 @@ class PageTools : public QObject {
     views::TimelineMarks& marks() const { return *marks_; }
     NotesKeeper& keeper() const { return *keeper_; }
 
-    /// The marks, for the finder.
+    /// Returns the marks for the finder.
     std::vector<FinderEntry> markEntries() const;
-    /// The trace has become another one, with more in it.
+    /// Replaces the trace by a longer one.
     void setTrace(TracePtr trace);
     void setTheme(const views::Theme& theme);
-    /// Marks are still being read or written.
+    /// Returns true while marks are loaded or saved.
     bool isBusy() const;
     void restore(const AppSettings& settings);
     void store(AppSettings& settings) const;
 
   private:
-    /// While the trace is being recorded it has another name.
-    std::filesystem::path fileToAsk() const;
+    /// Returns the file for SQL; it has another name while the trace is being recorded.
+    std::filesystem::path queryFile() const;
     views::EventsPanel* makeEvents();
     views::SqlPanel* makeSql();
     views::MarksPanel* makeMarks();
@@ -88,7 +88,7 @@ class PageTools : public QObject {
     views::MarkStore* store_;
     views::TimelineMarks* marks_;
     NotesKeeper* keeper_;
-    // For panels that are still to be made.
+    // For panels that are not created yet.
     QStringList queries_;
     views::Theme theme_ = views::Theme::light();
     QString remark_;

@@ -20,12 +20,12 @@ using explain::StepPlace;
 
 namespace {
 
-// Of the height of a page, for the lines of findings.
+// Share of the page height for the lines of findings.
 constexpr double cardShare = 0.14;
 constexpr double stripShare = 0.12;  // the same for the strip of steps
 constexpr int lowPage = 440;         // in a lower one every line counts
 
-/// So much of the time around a piece is shown that the piece takes a third.
+/// Returns a range around a piece of which the piece is a third.
 TimeRange around(TimeRange piece) {
     const int64_t room = std::max<int64_t>(piece.durationNs(), 1000);
     return {piece.startNs - room, piece.endNs + room};
@@ -53,7 +53,7 @@ RunGuide::RunGuide(TracePtr trace, TimelineView& timeline, QWidget* page)
 
 RunGuide::~RunGuide() {
     if (!timelineLeft_) return;
-    // It asks this.
+    // It calls this object.
     timeline_.setEmptyPlaces({});
     timeline_.setGpuParts({});
 }
@@ -61,7 +61,7 @@ RunGuide::~RunGuide() {
 QAction* RunGuide::make(const QString& text, const QKeySequence& key, bool isForTimeline) {
     auto* action = new QAction(text, this);
     action->setShortcut(key);
-    // Letters mean something else in tables.
+    // In tables, letters have another meaning.
     if (isForTimeline) {
         action->setShortcutContext(Qt::WidgetWithChildrenShortcut);
         timelineActions_ << action;
@@ -113,7 +113,7 @@ void RunGuide::connectParts() {
             return idle_->partsOf(gpu, time, count, columns);
         });
         timeline_.refreshEmptyPlaces();
-        if (std::exchange(isNextGapWanted_, false)) showNextGap(+1);
+        if (std::exchange(isNextGapPending_, false)) showNextGap(+1);
     });
     connect(&timeline_, &TimelineView::emptyPlaceActivated, this,
             [this](uint32_t track, int64_t timeNs) {
@@ -128,7 +128,7 @@ void RunGuide::connectParts() {
 }
 
 void RunGuide::start(ExplainedRunPtr known) {
-    // What is known of a run without plain steps is not all that there is to say of it.
+    // A stored summary of a run without plain steps is incomplete.
     if (known && known->hasPlainSteps())
         take(withHealthOf(std::move(known), *trace_));
     else
@@ -159,8 +159,8 @@ void RunGuide::setTheme(const Theme& theme) {
 void RunGuide::setPageHeight(int height) {
     const int line = card_->fontMetrics().height() + 8;
     const bool isLow = height < lowPage;
-    card_->setMostLines(isLow ? 1 : std::clamp(static_cast<int>(height * cardShare / line), 1, 5));
-    strip_->setMostHeight(isLow ? 0 : static_cast<int>(height * stripShare));
+    card_->setMaxLines(isLow ? 1 : std::clamp(static_cast<int>(height * cardShare / line), 1, 5));
+    strip_->setMaxHeight(isLow ? 0 : static_cast<int>(height * stripShare));
 }
 
 bool RunGuide::isBusy() const {
@@ -192,11 +192,12 @@ void RunGuide::take(ExplainedRunPtr run) {
     updateCard();
     strip_->setVisible(strip_->hasContent());
     updateStrip();
-    // Whoever has looked elsewhere by now goes on looking there.
+    // A user who has moved the view keeps it.
     const bool isUntouched =
         mayMove_ && timeline_.visibleRange()->isFitted() && !timeline_.canGoBack();
     timeline_.setFirstRange(run_->first());
-    if (run_->first() && isUntouched) timeline_.moveAlong([this] { timeline_.showFirstRange(); });
+    if (run_->first() && isUntouched)
+        timeline_.moveWithoutHistory([this] { timeline_.showFirstRange(); });
     emit explained();
 }
 
@@ -235,7 +236,7 @@ void RunGuide::stepBy(int direction) {
     const size_t row = run_->grid.rowOf(worker);
     if (row >= run_->grid.rowCount()) return;
     const TimeRange visible = timeline_.visibleRange()->range().shifted(timeline_.timeOrigin());
-    // Without one, the first or the last that is seen.
+    // Without one, the first or last visible one.
     const auto [first, end] = run_->grid.columnsIn(row, visible);
     auto column = static_cast<int64_t>(direction > 0 ? first : end) - (direction > 0 ? 1 : 0);
     if (chosen) {
@@ -293,7 +294,7 @@ void RunGuide::showGap(size_t worker, size_t gap, bool movesThere) {
 void RunGuide::showNextGap(int direction) {
     if (!idle_->gaps()) {
         idle_->demand();
-        isNextGapWanted_ = idle_->isBusy();
+        isNextGapPending_ = idle_->isBusy();
         return;
     }
     const auto& longest = idle_->gaps()->longest();

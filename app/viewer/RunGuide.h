@@ -27,13 +27,13 @@ namespace lanescope::viewer {
 
 class AppSettings;
 
-/// Leads through one run: explains it, begins at its steady steps, and goes from findings, steps
+/// Guides through one run: explains it, begins at its steady steps, and leads from findings, steps
 /// and idle times to their places on the timeline.
 class RunGuide : public QObject {
     Q_OBJECT
 
   public:
-    /// The widgets are put in their places by the page, which owns them.
+    /// The page owns the widgets and places them.
     RunGuide(TracePtr trace, views::TimelineView& timeline, QWidget* page);
     ~RunGuide() override;
 
@@ -44,35 +44,35 @@ class RunGuide : public QObject {
     /// Null until it is known.
     const views::ExplainedRunPtr& run() const { return run_; }
 
-    /// Begins to explain, unless that is done (`known`). A trace that is still being recorded is
-    /// not explained before its end.
+    /// Starts the explanation unless it is available (`known`). A trace that is still being
+    /// recorded is explained only at its end.
     void start(views::ExplainedRunPtr known = {});
-    /// Takes another trace, and forgets what was found in the one before; the view stays where it
-    /// is from now on.
+    /// Sets another trace and discards earlier results; the view stays where it is from now on.
     void setTrace(TracePtr trace);
     void setTheme(const views::Theme& theme);
-    /// How high the page is: a low one shows less of the card.
+    /// Sets the height of the page: a low one shows less of the card.
     void setPageHeight(int height);
     bool isBusy() const;
-    /// In the menu Analyse.
+    /// For the menu Analyse.
     QList<QAction*> actions() const { return actions_; }
-    /// For the keys that mean something on the timeline only.
+    /// For keys that apply only to the timeline.
     QList<QAction*> timelineActions() const { return timelineActions_; }
     void restore(const AppSettings& settings);
     void store(AppSettings& settings) const;
 
     void showStep(explain::StepPlace place);
-    /// To the neighbouring step of the worker that was looked at last.
+    /// Goes to the neighbouring step of the last viewed rank.
     void stepBy(int direction);
     void showSlowestStep();
-    /// To the next-shorter (+1) or next-longer (-1) idle gap of the steps; begins with the longest.
+    /// Goes to the next-shorter (+1) or next-longer (-1) idle gap of the steps; begins with the
+    /// longest.
     void showNextGap(int direction);
 
   signals:
     void queryRequested(const QString& sql);
-    /// A gap is marked, or none is any more: whose card is to be seen.
+    /// Emitted when a gap was marked (its card must be shown) or unmarked.
     void gapShown(bool isShown);
-    /// Runs and steps are known, or are not going to be.
+    /// Emitted when runs and steps are known or cannot be.
     void explained();
 
   private:
@@ -84,16 +84,16 @@ class RunGuide : public QObject {
     void showGap(size_t worker, size_t gap, bool movesThere);
     void updateCard();
     void updateStrip();
-    /// The GPU track of a worker of the summary, or `noIndex`.
+    /// Returns the GPU track of a rank of the summary, or `noIndex`.
     uint32_t trackOf(uint32_t worker) const;
 
     TracePtr trace_;
     views::TimelineView& timeline_;
-    QPointer<views::TimelineView> timelineLeft_;  ///< Null when the page has gone before this.
+    QPointer<views::TimelineView> timelineLeft_;  ///< Null if the page was deleted before this.
     views::ExplainedRunPtr run_;
     bool mayMove_ = true;
-    std::optional<size_t> ranked_;  ///< Of the gap that is shown, among the longest.
-    bool isNextGapWanted_ = false;
+    std::optional<size_t> ranked_;  ///< The index of the shown gap among the longest.
+    bool isNextGapPending_ = false;
     views::ExplainJob* job_;
     views::LatestJob* placeJob_;
     views::ExplanationCard* card_;

@@ -21,10 +21,10 @@ namespace {
 
 /// Long enough to type the next letter, short enough to feel immediate.
 constexpr int typingPauseMs = 120;
-/// Of the text beside the box, in pixels.
-constexpr int longestCount = 320;
-/// Of the box, in pixels, and in characters of a larger font.
-constexpr int widestEdit = 320, widestEditCharacters = 34;
+/// Width of the text next to the box, in pixels.
+constexpr int maxCountWidth = 320;
+/// Width of the box, in pixels, and in characters of a larger font.
+constexpr int maxEditWidth = 320, maxEditCharacters = 34;
 
 }  // namespace
 
@@ -43,9 +43,9 @@ SearchBar::SearchBar(QWidget* parent)
     clear_ = edit_->addAction(QIcon(), QLineEdit::TrailingPosition);
     clear_->setToolTip(tr("Clear the search (Esc)"));
     clear_->setVisible(false);
-    edit_->setMinimumWidth(widestEdit / 2);
+    edit_->setMinimumWidth(maxEditWidth / 2);
     edit_->setMaximumWidth(
-        std::max(widestEdit, widestEditCharacters * fontMetrics().averageCharWidth()));
+        std::max(maxEditWidth, maxEditCharacters * fontMetrics().averageCharWidth()));
     edit_->installEventFilter(this);
     count_->setTextFormat(Qt::PlainText);
     count_->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
@@ -69,7 +69,7 @@ SearchBar::SearchBar(QWidget* parent)
     auto* layout = new QHBoxLayout(this);
     layout->setContentsMargins(4, 2, 6, 2);
     layout->setSpacing(2);
-    // The count stands where the tool bar is empty, so that nothing moves when it comes.
+    // The count is in an empty area of the tool bar, so that nothing moves when it appears.
     layout->addWidget(count_);
     layout->addSpacing(8);
     layout->addWidget(edit_);
@@ -90,7 +90,7 @@ SearchBar::SearchBar(QWidget* parent)
 
 QSize SearchBar::sizeHint() const {
     QSize hint = minimumSizeHint();
-    hint.rwidth() += edit_->maximumWidth() - edit_->minimumWidth() + leastCount();
+    hint.rwidth() += edit_->maximumWidth() - edit_->minimumWidth() + minCountWidth();
     return hint;
 }
 
@@ -100,7 +100,7 @@ QSize SearchBar::minimumSizeHint() const {
     return hint;
 }
 
-int SearchBar::leastCount() const {
+int SearchBar::minCountWidth() const {
     return fontMetrics().horizontalAdvance(QStringLiteral("9,999 of 99,999"));
 }
 
@@ -109,11 +109,11 @@ void SearchBar::resizeEvent(QResizeEvent* event) {
     showCount();
 }
 
-/// The box gives way to the count down to its least width, and the count to the window.
+/// Shrinks the box to its min width in favour of the count, then the count in favour of the window.
 void SearchBar::showCount() {
-    const int text = std::min(fontMetrics().horizontalAdvance(countText_), longestCount);
+    const int text = std::min(fontMetrics().horizontalAdvance(countText_), maxCountWidth);
     const int room = std::max(0, width() - minimumSizeHint().width());
-    const int given = std::min(room, std::max(text, leastCount()));
+    const int given = std::min(room, std::max(text, minCountWidth()));
     if (count_->minimumWidth() != given) count_->setFixedWidth(given);
     const QString shown = fontMetrics().elidedText(countText_, Qt::ElideRight, given);
     count_->setText(shown);
@@ -172,7 +172,7 @@ void SearchBar::showSearch() {
 
 void SearchBar::updateCount() {
     const qint64 count = navigator_ ? navigator_->count() : 0;
-    // Tables search too; what they looked for shows here, unless the user is just typing.
+    // Tables search too; their search text is shown here, unless the user is typing.
     const bool isOthers = navigator_ && edit_->text() != navigator_->text();
     if (isOthers && !delay_->isActive()) showSearch();
     countText_ = describeCount();

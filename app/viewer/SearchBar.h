@@ -17,23 +17,24 @@ namespace lanescope::viewer {
 class HitNavigator;
 
 /// The search box: finds while typing, Enter and Shift+Enter go to the next and previous hit,
-/// Escape clears and gives the keyboard back.
+/// Escape clears and returns the focus.
 class SearchBar : public QWidget {
     Q_OBJECT
   public:
     explicit SearchBar(QWidget* parent = nullptr);
 
-    /// What the box steers from now on; null for none. Shows that document's own search.
+    /// Sets the search that the box controls; null for none. Shows that document's own search.
     void setNavigator(HitNavigator* navigator);
     void setTheme(const views::Theme& theme);
-    /// Puts the keyboard into the box and selects its text.
+    /// Sets the keyboard focus to the box and selects its text.
     void activate();
     QLineEdit& edit() const { return *edit_; }
-    /// By regular expression, or else by a part of the name.
+    /// Returns the button that selects a regular expression instead of a substring.
     QToolButton& expression() const { return *expression_; }
-    /// "3 of 120", "no hits", what is wrong with an expression; empty without a search.
+    /// Returns, for example, "3 of 120", "no hits", or the error of an expression; empty without a
+    /// search.
     QString countText() const;
-    /// In a narrow window the box gives way, to the half of what it wants, and then the count.
+    /// In a narrow window the box shrinks first, to half of its preferred width, then the count.
     QSize sizeHint() const override;
     QSize minimumSizeHint() const override;
 
@@ -53,15 +54,15 @@ class SearchBar : public QWidget {
     void showSearch();
     void updateCount();
     void showCount();
-    int leastCount() const;
+    int minCountWidth() const;
     QString describeCount() const;
 
     QPointer<HitNavigator> navigator_;
     QLineEdit* edit_;
-    QAction* clear_;  // The style's own button cannot be seen on a dark ground.
+    QAction* clear_;  // The style's own button is invisible on a dark background.
     QToolButton* expression_;
     QLabel* count_;
-    QString countText_;  ///< Whole, where the label shows as much as it has room for.
+    QString countText_;  ///< The full text; the label elides it.
     QToolButton* previous_;
     QToolButton* next_;
     QTimer* delay_;

@@ -20,7 +20,7 @@
 namespace lanescope::viewer {
 
 RecentFiles::RecentFiles(AppSettings& settings, QObject* parent)
-    : QObject(parent), settings_(settings), paths_(settings.recentFiles().mid(0, maximumCount)) {}
+    : QObject(parent), settings_(settings), paths_(settings.recentFiles().mid(0, maxFiles)) {}
 
 void RecentFiles::add(const QStringList& files) {
     QStringList absolute;
@@ -28,7 +28,7 @@ void RecentFiles::add(const QStringList& files) {
     const QString entry = absolute.join('\n');
     paths_.removeAll(entry);
     paths_.prepend(entry);
-    paths_ = paths_.mid(0, maximumCount);
+    paths_ = paths_.mid(0, maxFiles);
     store();
 }
 
@@ -120,7 +120,7 @@ QLabel* dimmed(const QString& text, QWidget* parent) {
     return label;
 }
 
-/// To be copied.
+/// Selectable, for copying.
 QLabel* commandToRecord(QWidget* parent) {
     auto* command =
         new QLabel(QStringLiteral("lanescope record -o run.sqlite -- python train.py"), parent);
@@ -142,7 +142,7 @@ StartPage::StartPage(QWidget* parent)
     font.setPointSizeF(font.pointSizeF() * 2.2);
     font.setWeight(QFont::DemiBold);
     name->setFont(font);
-    // Of lines that wrap below it the layout would take their height from it.
+    // The layout would reduce its height in favour of wrapped lines below.
     name->setMinimumHeight(QFontMetrics(font).height());
     auto* titles = new QVBoxLayout;
     titles->setSpacing(0);
@@ -194,7 +194,7 @@ StartPage::StartPage(QWidget* parent)
     layout->addWidget(dimmed(tr("To record, on the GPU server:"), this));
     layout->addWidget(commandToRecord(this));
     layout->addWidget(recent_);
-    // Stretches and no alignment: what is aligned gets no height for lines that wrap.
+    // Stretches instead of alignment: an aligned item gets no height for wrapped lines.
     auto* centre = new QHBoxLayout;
     centre->addStretch();
     centre->addWidget(column);

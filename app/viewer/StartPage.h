@@ -15,11 +15,11 @@ namespace lanescope::viewer {
 class AppSettings;
 
 /// The files and comparisons opened last, in the settings and in a menu. A comparison is one entry:
-/// its files, a line each.
+/// its files, one per line.
 class RecentFiles : public QObject {
     Q_OBJECT
   public:
-    static constexpr int maximumCount = 10;
+    static constexpr int maxFiles = 10;
 
     /// `settings` outlives this.
     explicit RecentFiles(AppSettings& settings, QObject* parent = nullptr);
@@ -28,16 +28,17 @@ class RecentFiles : public QObject {
     const QStringList& paths() const { return paths_; }
     /// Moves `path`, made absolute, to the front.
     void add(const QString& path) { add(QStringList{path}); }
-    /// The same with a comparison of these files, baseline first.
+    /// Does the same for a comparison of these files, baseline first.
     void add(const QStringList& files);
-    /// Also of comparisons with it.
+    /// Removes the path, also from comparisons.
     void remove(const QString& path);
-    /// The files of an entry.
+    /// Returns the files of an entry.
     static QStringList filesOf(const QString& entry);
-    /// "a.sqlite – ~/runs", "a.sqlite with b.sqlite – ~/runs": names, then where they lie.
+    /// Returns, for example, "a.sqlite – ~/runs" or "a.sqlite with b.sqlite – ~/runs": names, then
+    /// their folder.
     static QString textOf(const QString& entry);
     void clear();
-    /// Keeps `menu` filled from now on.
+    /// Keeps `menu` up to date.
     void attach(QMenu* menu);
 
   signals:
@@ -52,8 +53,8 @@ class RecentFiles : public QObject {
     QStringList paths_;
 };
 
-/// The trace that comes with the viewer, as a file in `folder`, which is made if need be: written
-/// once, and again if it is not what the viewer has. Errors: no place to write.
+/// Writes the viewer's sample trace as a file in `folder`, which is created if necessary; rewrites
+/// it only if it differs. Errors: an unwritable folder.
 Result<QString> sampleTrace(const QString& folder);
 
 }  // namespace lanescope::viewer
@@ -62,8 +63,8 @@ class QVBoxLayout;
 
 namespace lanescope::viewer {
 
-/// What the window shows while no trace is open: how to open one, a sample and what to look at in
-/// it, how to record, and the recent ones.
+/// The page without an open trace: how to open one, a sample and its points of interest, how to
+/// record, and the recent files.
 class StartPage : public QWidget {
     Q_OBJECT
   public:

@@ -63,7 +63,7 @@ TracePage::TracePage(TracePtr trace, ExplainedRunPtr known, QWidget* parent)
     tools_ = new PageTools(trace_, *timeline_, *tables_, &tables_->hitTab(), this);
     tableCommands_ = new TableCommands(*tables_, this);
     connect(tableCommands_, &TableCommands::shown, this, [this] {
-        emit tablesWanted();
+        emit tablesRequested();
         area_->showPart(*tables_);
     });
     copyEvidence_ = new QAction(tr("Copy as &evidence"), this);
@@ -78,15 +78,16 @@ TracePage::TracePage(TracePtr trace, ExplainedRunPtr known, QWidget* parent)
     guide_->start(std::move(known));
 }
 
-/// Pictures read an index piece by piece, and each piece tells only then that it is damaged.
+/// Pictures read an index in pieces, and the corruption of a piece is detected only then.
 void TracePage::watchIndex() {
     constexpr std::chrono::milliseconds interval{1000};
-    if (trace_->damagedBlocks == nullptr) return;
+    if (trace_->corruptBlocks == nullptr) return;
     auto* timer = new QTimer(this);
     connect(timer, &QTimer::timeout, this, [this, timer] {
-        if (!trace_->isDamaged()) return;
+        if (!trace_->isCorrupt()) return;
         timer->stop();
-        // So that the trace is read anew when it is opened again. One that stays is told of again.
+        // Checked again, so that the trace is reloaded when opened again. A persistent problem is
+        // reported again.
         static_cast<void>(checkIndex(*trace_));
         showHealth();
         tables_->showHealth();
@@ -153,7 +154,7 @@ void TracePage::connectParts() {
     });
     connect(guide_, &RunGuide::explained, this, [this] { tables_->setRun(guide_->run()); });
     connect(tables_, &TraceTables::stepActivated, guide_, &RunGuide::showStep);
-    connect(tables_, &TraceTables::momentActivated, timeline_, &TimelineView::showMoment);
+    connect(tables_, &TraceTables::timeActivated, timeline_, &TimelineView::showTime);
     connect(guide_, &RunGuide::queryRequested, this, [this](const QString& sql) {
         showTable(&tools_->sqlTab());
         tools_->sql().editor().setPlainText(sql);
@@ -167,14 +168,14 @@ void TracePage::connectParts() {
     connect(timeline_->visibleRange(), &VisibleRange::changed, this, followView);
 }
 
-/// What the menu of a slice leads to.
+/// Connects the requests of the slice menu.
 void TracePage::offerTables() {
     timeline_->setTablesOffered(true);
-    connect(timeline_, &TimelineView::histogramWanted, this, [this](EventRef event) {
+    connect(timeline_, &TimelineView::histogramRequested, this, [this](EventRef event) {
         showTable(&tools_->nameTab());
         tools_->name().showNameOf(event);
     });
-    connect(timeline_, &TimelineView::listWanted, this, [this](EventRef event) {
+    connect(timeline_, &TimelineView::listRequested, this, [this](EventRef event) {
         showTable(&tools_->eventsTab());
         timeline_->revealEvent(event);
         tools_->events().selectEvent(event);
@@ -182,10 +183,10 @@ void TracePage::offerTables() {
 }
 
 void TracePage::showHealth() {
-    healthBar_->setNotes(notesOf(*trace_));
+    healthBar_->setNotes(healthNotesOf(*trace_));
     healthBar_->setPlaceKnown(
         placeOf(*trace_, healthPlaces(*trace_), healthBar_->worst()).has_value());
-    guide_->card().setToldBeside(shownText(healthBar_->worst()));
+    guide_->card().setShownCaveat(shownText(healthBar_->worst()));
 }
 
 void TracePage::showName(const QString& name) {
@@ -228,10 +229,10 @@ void TracePage::setDetailsVisible(bool isVisible) {
     updateDetails();
 }
 
-/// They take their room only while they tell of something.
+/// Details take room only while they have content.
 void TracePage::updateDetails() {
-    const bool tellsOfSomething = timeline_->selectedEvent().isValid() || timeline_->hasGapMark();
-    side_->setVisible(hasDetails_ && tellsOfSomething);
+    const bool hasSelection = timeline_->selectedEvent().isValid() || timeline_->hasGapMark();
+    side_->setVisible(hasDetails_ && hasSelection);
 }
 
 void TracePage::resizeEvent(QResizeEvent* event) {
@@ -241,12 +242,13 @@ void TracePage::resizeEvent(QResizeEvent* event) {
     updateDetails();
 }
 
-/// In a low window tables leave more to the timeline, until somebody says otherwise.
+/// In a low window tables leave more room to the timeline, until the user resizes them.
 void TracePage::shareHeight() {
-    constexpr int mostOfTables = 280;
-    constexpr double leastShare = 0.3;
+    constexpr int maxTablesHeight = 280;
+    constexpr double minTimelineShare = 0.3;
     if (hasOwnSizes_) return;
-    const int tables = std::min(mostOfTables, static_cast<int>(whole_->height() * leastShare));
+    const int tables =
+        std::min(maxTablesHeight, static_cast<int>(whole_->height() * minTimelineShare));
     whole_->setSizes({whole_->height() - tables, tables});
 }
 
@@ -291,7 +293,8 @@ TimeRange rangeOf(const views::TimelineView& timeline) {
     return timeline.visibleRange()->range().shifted(timeline.timeOrigin());
 }
 
-/// Gives the kernels of a range back, in our files and in exports of Nsight Systems.
+/// Returns a query for the kernels of a range, valid in native files and in exports of Nsight
+/// Systems.
 QString queryFor(TimeRange range) {
     return QStringLiteral(
                "SELECT k.start, k.end - k.start AS duration, s.value AS name, k.deviceId,\n"
@@ -362,7 +365,7 @@ void TracePage::updateTrace(TracePtr trace) {
     const EventRef event = sameEvent(*trace_, timeline_->selectedEvent(), *trace);
     if (liveBar_) liveBar_->beforeChange();
     trace_ = std::move(trace);
-    timeline_->moveAlong([&] {
+    timeline_->moveWithoutHistory([&] {
         timeline_->setTrace(trace_);
         timeline_->setFirstArrangement(views::firstArrangement(*trace_));
         timeline_->setArrangement(arrangement);
@@ -386,9 +389,9 @@ void TracePage::follow(LiveFollower* follower) {
     liveBar_->setTheme(timeline_->theme());
     static_cast<QVBoxLayout*>(layout())->insertWidget(0, liveBar_);
     guide_->setTrace(trace_);  // It is explained at its end.
-    // What is not known before the end is not missing.
+    // Data that becomes known only at the end is not missing.
     healthBar_->hide();
-    // Tables and sums of the new trace are made in the background; they are part of its cost.
+    // Tables and sums of the new trace are computed in the background; they are part of its cost.
     auto* shown = new QTimer(follower);
     shown->setInterval(shownPollMs);
     connect(shown, &QTimer::timeout, this, [this, follower, shown] {

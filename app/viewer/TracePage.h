@@ -24,12 +24,12 @@ class RunGuide;
 class TableCommands;
 class TraceTables;
 
-/// One trace: its timeline, what is known of the selected event beside it, tables underneath that
+/// One trace: its timeline, the facts of the selected event next to it, and tables underneath that
 /// follow the selected range.
 class TracePage : public DocumentPage {
     Q_OBJECT
   public:
-    /// `known` is the run, explained, if that is known already.
+    /// `known` is the explained run if it is available.
     explicit TracePage(TracePtr trace, views::ExplainedRunPtr known = {},
                        QWidget* parent = nullptr);
 
@@ -40,13 +40,13 @@ class TracePage : public DocumentPage {
     views::HealthBar& healthBar() const { return *healthBar_; }
     PageTools& tools() const { return *tools_; }
     RunGuide& guide() const { return *guide_; }
-    /// Shows more of the same trace; where one looks and what is selected stays.
+    /// Shows more of the same trace; view and selection stay.
     void updateTrace(TracePtr trace);
-    /// Goes on with what `follower` reads until the recording ends. Takes it over.
+    /// Shows the traces of `follower` until the recording ends. Takes ownership.
     void follow(LiveFollower* follower);
-    /// Null unless the trace is, or was until now, being recorded.
+    /// Returns null unless the trace is, or was until now, being recorded.
     LiveBar* liveBar() const { return liveBar_; }
-    /// Brings a page of `tables` to the front, and the tables onto the screen.
+    /// Brings a page of `tables` to the front and shows the tables.
     void showTable(QWidget* table);
     /// Searches for `name` and shows the first hit.
     void showName(const QString& name);
@@ -90,7 +90,7 @@ class TracePage : public DocumentPage {
     LiveBar* liveBar_ = nullptr;
     bool hasDetails_ = true;
     bool hasOwnSizes_ = false;
-    QStackedWidget* side_;  ///< The details of what is selected: an event, or an idle gap.
+    QStackedWidget* side_;  ///< The details of the selected event or idle gap.
     QSplitter* upper_;
     QSplitter* whole_;
     views::PageArea* area_ = nullptr;
@@ -98,12 +98,12 @@ class TracePage : public DocumentPage {
 
 class TracePage;
 
-/// What a reader needs to believe it: of which trace, when, what the selected range (else what is
-/// seen) holds, what is known of the selected event, and the query that gives the numbers back.
+/// Returns the evidence for a reader: the trace, the time, the content of the selected (else
+/// visible) range, the facts of the selected event, and the query that reproduces the numbers.
 QString evidenceText(const TracePage& page);
 
-/// Puts that on the clipboard with a picture of the timeline: as text, as picture, and as both in
-/// HTML, whichever the other program takes.
+/// Copies the evidence to the clipboard with a picture of the timeline: as text, as picture, and as
+/// both in HTML, for any receiving program.
 void copyEvidence(TracePage& page);
 
 }  // namespace lanescope::viewer

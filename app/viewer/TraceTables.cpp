@@ -30,7 +30,7 @@ using namespace views;
 
 namespace {
 
-/// In the order of the tabs; steps come before them, bandwidth and topology after the first.
+/// In tab order; steps come before them, bandwidth and topology after the first.
 std::vector<const Report*> reportsOfTabs() {
     std::vector<const Report*> reports;
     for (const Report* report : allReports())
@@ -66,7 +66,7 @@ TraceTables::TraceTables(TracePtr trace, HitNavigator& hits, QWidget* parent)
     addTabs();
     chooseFirst();
     hideEmpty();
-    // Whoever looks at a table goes on looking at it.
+    // A table chosen by the user stays.
     connect(this, &QTabWidget::currentChanged, this, [this] { mayOpenSteps_ = false; });
     connect(this, &QTabWidget::tabBarClicked, this, [this] { mayOpenSteps_ = false; });
     connect(qApp, &QApplication::focusChanged, this, [this](QWidget*, QWidget* now) {
@@ -80,7 +80,8 @@ TraceTables::TraceTables(TracePtr trace, HitNavigator& hits, QWidget* parent)
     connect(&navigator_, &HitNavigator::changed, this, &TraceTables::noticeHits);
 }
 
-// What has the keyboard loses it while its children are destroyed, when nothing else is left.
+// The focused widget loses the focus while its children are destroyed, when the other members are
+// gone.
 TraceTables::~TraceTables() {
     disconnect(qApp, nullptr, this, nullptr);
 }
@@ -112,11 +113,11 @@ void TraceTables::hideEmpty() {
                              return each.gpu != noIndex;
                          }));
     show(topology_, !trace_->gpus.empty());
-    show(flame_, hasWorkOfGpu(*trace_) || trace_->stacks.size() > 0);
-    show(steps_, hasWorkOfGpu(*trace_) || trace_->nvtx.size() > 0);
+    show(flame_, hasGpuWork(*trace_) || trace_->stacks.size() > 0);
+    show(steps_, hasGpuWork(*trace_) || trace_->nvtx.size() > 0);
 }
 
-/// Until the steps are known. A trace of NVTX ranges alone should not begin with an empty table of
+/// Until the steps are known. A trace of NVTX ranges only must not begin with an empty table of
 /// kernels.
 void TraceTables::chooseFirst() {
     setCurrentWidget(reports_.front().second);
@@ -153,7 +154,7 @@ ReportPanel* TraceTables::makeReport(const Report& report) {
 StepsPanel* TraceTables::makeSteps() {
     auto* panel = new StepsPanel;
     connect(panel, &StepsPanel::stepActivated, this, &TraceTables::stepActivated);
-    connect(panel, &StepsPanel::momentActivated, this, &TraceTables::momentActivated);
+    connect(panel, &StepsPanel::timeActivated, this, &TraceTables::timeActivated);
     panel->setTheme(theme_);
     panel->setTrace(trace_);
     panel->setRange(range_);
@@ -197,8 +198,8 @@ TopologyPanel* TraceTables::makeTopology() {
 
 FlamePanel* TraceTables::makeFlame() {
     auto* panel = new FlamePanel;
-    connect(panel, &FlamePanel::searchWanted, this, &TraceTables::nameActivated);
-    connect(panel, &FlamePanel::fileWanted, this,
+    connect(panel, &FlamePanel::searchRequested, this, &TraceTables::nameActivated);
+    connect(panel, &FlamePanel::fileRequested, this,
             [panel](bool isPicture) { askForFlame(*panel, isPicture); });
     panel->setTheme(theme_);
     panel->setTrace(trace_);
@@ -222,7 +223,7 @@ HealthPanel* TraceTables::makeHealth() {
 
 void TraceTables::setTrace(TracePtr trace) {
     trace_ = std::move(trace);
-    // Of a run that is followed somebody has been reading for a while.
+    // In a followed run the user has been reading for a while.
     mayOpenSteps_ = false;
     const auto update = [this](auto* panel) {
         if (panel) panel->setTrace(trace_);
@@ -301,7 +302,7 @@ LazyTab& TraceTables::flameTab() const {
 }
 
 void TraceTables::updateHealthTitle() {
-    const std::vector<HealthNote> notes = notesOf(*trace_);
+    const std::vector<HealthNote> notes = healthNotesOf(*trace_);
     const auto grave = std::count_if(notes.begin(), notes.end(), [](const HealthNote& note) {
         return note.severity >= Severity::Warning;
     });
@@ -309,7 +310,7 @@ void TraceTables::updateHealthTitle() {
 }
 
 void TraceTables::noticeHits() {
-    // Stepping through hits changes the current one only; the table is made anew for new hits.
+    // Stepping through hits changes only the current one; the table is rebuilt for new hits.
     if (navigator_.generation() == shownHits_) return;
     shownHits_ = navigator_.generation();
     const QString title = tr("Search results");
@@ -322,7 +323,7 @@ void TraceTables::noticeHits() {
 }
 
 void TraceTables::fillHits(ReportView& view) const {
-    view.setTable(hitTable(*trace_, navigator_.firstHits(maximumHitRows)));
+    view.setTable(hitTable(*trace_, navigator_.firstHits(maxHitRows)));
     if (navigator_.text().isEmpty())
         view.setEmptyText(tr("Search with Ctrl+F; what is found is listed here."));
     else
@@ -354,7 +355,7 @@ TableCommands::TableCommands(QTabWidget& tables, QObject* parent)
 
 void TableCommands::show(QWidget* page) {
     emit shown();
-    tables_.setTabVisible(tables_.indexOf(page), true);  // it may have nothing to show
+    tables_.setTabVisible(tables_.indexOf(page), true);  // it may be hidden for lack of content
     tables_.setCurrentWidget(page);
 }
 

@@ -32,9 +32,8 @@ namespace lanescope::viewer {
 
 class HitNavigator;
 
-/// The tables under a timeline, a tab each. A tab that nobody looked at has no content yet; it gets
-/// what was set meanwhile when it is made. Tabs of what the trace does not hold are hidden until
-/// somebody asks for them by the menu.
+/// The tables under a timeline, one per tab. A tab gets its content, with all settings so far, when
+/// first shown. Tabs without data in the trace are hidden until requested by the menu.
 class TraceTables : public QTabWidget {
     Q_OBJECT
 
@@ -44,14 +43,14 @@ class TraceTables : public QTabWidget {
     ~TraceTables() override;
 
     void setTrace(TracePtr trace);
-    /// Shows what the trace says of its health by now.
+    /// Updates the health notes of the trace.
     void showHealth();
-    /// The selected range.
+    /// Sets the selected range.
     void setRange(std::optional<TimeRange> range);
-    /// What the timeline shows, in the trace's own time.
+    /// Sets the visible range in trace time.
     void setVisibleRange(TimeRange range);
     void setTheme(const views::Theme& theme);
-    /// The run, explained; null while it is not.
+    /// Sets the explained run; null until then.
     void setRun(views::ExplainedRunPtr run);
 
     views::LazyTab* currentTab() const;
@@ -62,14 +61,14 @@ class TraceTables : public QTabWidget {
 
   signals:
     void stepActivated(lanescope::explain::StepPlace place);
-    void momentActivated(qint64 timeNs);
+    void timeActivated(qint64 timeNs);
     void nameActivated(const QString& name);
     void eventActivated(lanescope::EventRef event);
     void rangeActivated(lanescope::TimeRange range);
 
   private:
     views::ReportPanel* makeReport(const Report& report);
-    /// The tab of a report by its name.
+    /// Returns the tab of a report by its name.
     views::PanelTab<views::ReportPanel>* tabOf(std::string_view report) const;
     views::StepsPanel* makeSteps();
     views::SelectionPanel* makeSelection();
@@ -91,7 +90,7 @@ class TraceTables : public QTabWidget {
     TimeRange visible_;
     views::Theme theme_ = views::Theme::light();
     int shownHits_ = -1;
-    bool mayOpenSteps_ = true;  ///< Nobody has chosen a table yet.
+    bool mayOpenSteps_ = true;  ///< The user has not chosen a table yet.
     std::vector<std::pair<const Report*, views::PanelTab<views::ReportPanel>*>>
         reports_;  ///< In order of tabs.
     views::ExplainedRunPtr run_;
@@ -111,8 +110,8 @@ class QTabWidget;
 
 namespace lanescope::viewer {
 
-/// A command for each tab under a timeline, so that menus and the finder lead to tables as well,
-/// and two that go through them. Tabs that come later get none.
+/// A command per tab under a timeline, so that menus and the finder lead to tables as well, and two
+/// that go through them. Tabs added later get none.
 class TableCommands : public QObject {
     Q_OBJECT
 
@@ -125,7 +124,7 @@ class TableCommands : public QObject {
     void show(QWidget* page);
 
   signals:
-    /// A table was asked for by one of the commands; the tables may not be on the screen.
+    /// Emitted when a command requested a table; the tables may be hidden.
     void shown();
 
   private:

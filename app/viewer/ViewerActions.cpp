@@ -20,7 +20,7 @@ using namespace views;
 namespace {
 
 constexpr double zoomStep = 1.6;
-constexpr double panStep = 0.2;  // of what is visible
+constexpr double panStep = 0.2;  // of the visible range
 
 struct Translated {
     Q_DECLARE_TR_FUNCTIONS(TimelineCommands)
@@ -218,11 +218,11 @@ std::vector<TimelineCommand> colourCommands() {
 }
 
 std::vector<TimelineCommand> trackCommands() {
-    TimelineCommand leaveOut{
+    TimelineCommand hideEmpty{
         Menu::Tracks, tr("Leave &out what is empty in view"), {}, [](View& view) {
-            view.setLeavingOutEmpty(!view.isLeavingOutEmpty());
+            view.setHidingEmpty(!view.isHidingEmpty());
         }};
-    leaveOut.isOn = [](const View& view) { return view.isLeavingOutEmpty(); };
+    hideEmpty.isOn = [](const View& view) { return view.isHidingEmpty(); };
     return {
         {Menu::Tracks,
          tr("&Filter by name…"),
@@ -239,7 +239,7 @@ std::vector<TimelineCommand> trackCommands() {
          tr("Hide all that are &empty in view"),
          {Qt::CTRL | Qt::Key_H},
          [](View& view) { view.hideEmptyTracks(); }},
-        leaveOut,
+        hideEmpty,
         {Menu::Tracks,
          tr("&Show all hidden tracks"),
          {Qt::SHIFT | Qt::Key_H},
@@ -363,7 +363,7 @@ void ViewerActions::makeViewActions() {
 void ViewerActions::makeTimelineActions() {
     for (const TimelineCommand& command : commands_) {
         QAction* action = make(command.text, command.keys, command.icon);
-        // Letters and arrows mean something else in tables; there the timeline leaves them alone.
+        // Letters and arrows have another meaning in tables; there the timeline ignores them.
         if (!command.isEverywhere) action->setShortcutContext(Qt::WidgetWithChildrenShortcut);
         connect(action, &QAction::triggered, this,
                 [this, run = command.run] { emit timelineCommand(run); });

@@ -17,7 +17,7 @@ class TimelineView;
 
 namespace lanescope::viewer {
 
-/// Something that menus, keys and the finder do to a timeline.
+/// A command of menus, keys and the finder for a timeline.
 struct TimelineCommand {
     enum class Menu { Edit, View, Go, Tracks, Colour };
     Menu menu = Menu::View;
@@ -25,15 +25,15 @@ struct TimelineCommand {
     QList<QKeySequence> keys;
     std::function<void(views::TimelineView&)> run;
     QString icon = {};          ///< Also in the tool bar if it has one.
-    bool startsGroup = false;   ///< A line stands before it in the menu.
-    bool isEverywhere = false;  ///< Its keys work wherever the keyboard is in the window.
-    /// Whether a check mark stands before it; empty for what is done and over.
+    bool startsGroup = false;   ///< A separator precedes it in the menu.
+    bool isEverywhere = false;  ///< Its keys work in the whole window.
+    /// Returns true if it has a check mark; empty for one-time actions.
     std::function<bool(const views::TimelineView&)> isOn = {};
-    bool isChoice = false;  ///< One of those of its menu that exclude each other.
+    bool isChoice = false;  ///< One of mutually exclusive commands of its menu.
 };
 
-/// All of them in the order of the menus. Keys that are no part of this list do nothing but what
-/// the manual (`resources/manual/look.md`) says of single widgets.
+/// Returns all of them in menu order. Other keys do only what the manual
+/// (`resources/manual/look.md`) describes for single widgets.
 std::vector<TimelineCommand> timelineCommands();
 
 }  // namespace lanescope::viewer
@@ -48,7 +48,7 @@ class QToolBar;
 namespace lanescope::viewer {
 
 /// Every command of the window with its name, keys and icon, and the menus and the tool bar made of
-/// them. What the commands do is connected by the window.
+/// them. The window connects the commands to their actions.
 class ViewerActions : public QObject {
     Q_OBJECT
   public:
@@ -57,11 +57,11 @@ class ViewerActions : public QObject {
     void fillMenus(QMenuBar* bar);
     void fillToolBar(QToolBar* bar);
     void setTheme(const views::Theme& theme);
-    /// Enables what needs an open document, a table on the screen, a second document.
+    /// Enables commands that need an open document, a visible table, a second document.
     void setAvailable(bool hasDocument, bool hasTable);
     void setThemeChoice(ThemeChoice choice);
     void setPalette(views::Palette palette);
-    /// Puts check marks before the commands that are on in `timeline`; null for none.
+    /// Sets the check marks of commands that are on in `timeline`; null for none.
     void showStateOf(const views::TimelineView* timeline);
     QMenu* recentMenu() const { return recentMenu_; }
 
@@ -83,18 +83,18 @@ class ViewerActions : public QObject {
     QAction* about;
     QAction* colorBlindSafe;
 
-    /// The commands of `timelineCommands`, in their order.
+    /// Returns the commands of `timelineCommands`, in their order.
     const QList<QAction*>& timelineActions() const { return timelineActions_; }
-    /// Shows the commands of the document on the screen in the menu Analyse.
+    /// Shows the commands of the visible document in the menu Analyse.
     void setDocumentActions(const QList<QAction*>& actions);
-    /// The menus from left to right, for the sheet of keys and the finder.
-    /// Whoever adds one to the menu bar is in it, too.
+    /// Returns the menus from left to right, for the sheet of keys and the finder; includes menus
+    /// added later to the menu bar.
     QList<QMenu*> menus() const;
 
   signals:
     void themeChosen(lanescope::viewer::ThemeChoice choice);
     void paletteChosen(lanescope::views::Palette palette);
-    /// To be done to each timeline that is meant.
+    /// Emitted with a function to call for each affected timeline.
     void timelineCommand(const std::function<void(lanescope::views::TimelineView&)>& run);
 
   private:

@@ -22,7 +22,7 @@
 namespace lanescope::viewer {
 namespace {
 
-/// Makes a CLI11 check of one of our own parsers.
+/// Makes a CLI11 check of one of the viewer's parsers.
 template <class Parse>
 CLI::Validator check(Parse parse) {
     return CLI::Validator(
@@ -33,8 +33,8 @@ CLI::Validator check(Parse parse) {
         "");
 }
 
-constexpr int mostCompared = 9;
-constexpr int mostRuns = 100;
+constexpr int maxCompared = 9;
+constexpr int maxRuns = 100;
 
 struct RawOptions {
     std::vector<std::string> files, compare, baselineRuns, candidateRuns;
@@ -42,10 +42,11 @@ struct RawOptions {
     std::string align, typed;
     std::vector<std::string> commands;
     int step = -1;
-    bool hasGhost = false;
+    bool hasBaselineOverlay = false;
 };
 
-/// The version first, then what tells apart builds of one version, a line each.
+/// Returns the version first, then the details that distinguish builds of one version, one per
+/// line.
 std::string versionText() {
     const std::string_view commit = productCommit();
     return fmt::format("lanescope-viewer {}\ncommit {}\nQt {}, compiled with {}", productVersion(),
@@ -57,20 +58,20 @@ void declare(CLI::App& app, RawOptions& raw) {
     app.add_option("FILE", raw.files, "Traces to open, each in a tab of its own");
     app.add_option("--compare", raw.compare,
                    "Two traces or more on one time axis: the baseline, then its candidates")
-        ->expected(2, mostCompared)
+        ->expected(2, maxCompared)
         ->type_name("BASELINE CANDIDATE...")
         ->excludes("FILE");
     auto* baseline =
         app.add_option("--baseline", raw.baselineRuns,
                        "Several runs of the program to compare against; needs --candidate")
-            ->expected(1, mostRuns)
+            ->expected(1, maxRuns)
             ->type_name("TRACE")
             ->excludes("FILE")
             ->excludes("--compare");
     auto* candidate =
         app.add_option("--candidate", raw.candidateRuns,
                        "Several runs of the program that is asked about; needs --baseline")
-            ->expected(1, mostRuns)
+            ->expected(1, maxRuns)
             ->type_name("TRACE")
             ->needs(baseline);
     baseline->needs(candidate);
@@ -95,8 +96,8 @@ void declare(CLI::App& app, RawOptions& raw) {
     ofPicture(app.add_option("--size", raw.size, "Size of the picture in pixels"), "WxH")
         ->check(check(parseSize))
         ->capture_default_str();
-    ofPicture(help::takesOneOf(app.add_option("--theme", raw.theme, "Colours of the picture"),
-                               {"light", "dark"}),
+    ofPicture(help::acceptOneOf(app.add_option("--theme", raw.theme, "Colours of the picture"),
+                                {"light", "dark"}),
               "")
         ->capture_default_str();
     ofPicture(app.add_option("--select", raw.select, "Select this range, as in 10ms:25ms"),
@@ -110,13 +111,13 @@ void declare(CLI::App& app, RawOptions& raw) {
     ofPicture(app.add_option("--query", raw.query, "Ask the trace in SQL and show the answer"),
               "SQL");
     ofPicture(
-        help::takesNumber(app.add_option("--step", raw.step,
-                                         "Zoom to this step of those compared, counted from 0"),
-                          "N", 0, std::numeric_limits<int>::max()),
+        help::acceptNumber(app.add_option("--step", raw.step,
+                                          "Zoom to this step of those compared, counted from 0"),
+                           "N", 0, std::numeric_limits<int>::max()),
         "");
-    ofPicture(
-        app.add_flag("--ghost", raw.hasGhost, "Outline the baseline in the lanes of the candidate"),
-        "");
+    ofPicture(app.add_flag("--ghost", raw.hasBaselineOverlay,
+                           "Outline the baseline in the lanes of the candidate"),
+              "");
     ofPicture(app.add_option(
                   "--do", raw.commands,
                   "Then do this command, as it is called in the menus; more than once if wanted"),
@@ -149,7 +150,7 @@ ViewerOptions toOptions(const RawOptions& raw) {
     render.commands = raw.commands;
     render.typed = raw.typed;
     if (raw.step >= 0) render.step = raw.step;
-    render.hasGhost = raw.hasGhost;
+    render.hasBaselineOverlay = raw.hasBaselineOverlay;
     options.render = render;
     return options;
 }
@@ -172,8 +173,8 @@ Result<TimeRange> parseTimeRange(const std::string& text) {
 }
 
 Result<QSize> parseSize(const std::string& text) {
-    constexpr int smallest = 200;
-    constexpr int largest = 16384;
+    constexpr int minSide = 200;
+    constexpr int maxSide = 16384;
     int width = 0;
     int height = 0;
     const char* const end = text.data() + text.size();
@@ -183,9 +184,9 @@ Result<QSize> parseSize(const std::string& text) {
     if (!hasCross || second.ec != std::errc() || second.ptr != end) {
         return fail("\"{}\" is no size; write WIDTHxHEIGHT in pixels, as in 1600x1000.", text);
     }
-    if (std::min(width, height) < smallest || std::max(width, height) > largest) {
+    if (std::min(width, height) < minSide || std::max(width, height) > maxSide) {
         return fail("A picture of {} is too small or too large; its sides may be {} to {} pixels.",
-                    text, smallest, largest);
+                    text, minSide, maxSide);
     }
     return QSize(width, height);
 }
@@ -215,7 +216,7 @@ Result<ViewerOptions, int> parseViewerOptions(int argc, const char* const* argv)
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {
-        // CLI11 speaks by exceptions; they end here.
+        // CLI11 reports errors by exceptions; they end here.
         const int status = app.exit(error);
         return tl::unexpected<int>(status == 0 ? 0 : 2);
     }

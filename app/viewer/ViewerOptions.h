@@ -13,42 +13,41 @@
 
 namespace lanescope::viewer {
 
-/// A picture to make of the window instead of showing it.
+/// A picture of the window to write instead of showing it.
 struct RenderOptions {
     std::filesystem::path path;  ///< PNG.
-    QSize size{1600, 1000};      ///< Of the window, in pixels.
+    QSize size{1600, 1000};      ///< Window size in pixels.
     bool isDark = false;
-    std::optional<TimeRange> select;   ///< Range to select on the first timeline.
-    std::optional<TimeRange> visible;  ///< Stretch of time to zoom to.
-    std::string find;                  ///< Text to search for; the first hit is selected.
-    std::string table;                 ///< Table under the timeline to show, by its title.
-    std::string query;                 ///< SQL to run on the SQL page, which is then shown.
-    std::optional<int> step;           ///< Compared step of two runs to zoom to, counted from 0.
-    bool hasGhost = false;             ///< Outline the baseline in the candidate's lanes.
-    std::string align;  ///< NVTX range to lay two compared runs on top of each other.
+    std::optional<TimeRange> select;    ///< Range to select on the first timeline.
+    std::optional<TimeRange> visible;   ///< Time range to zoom to.
+    std::string find;                   ///< Text to search for; the first hit is selected.
+    std::string table;                  ///< Table under the timeline to show, by its title.
+    std::string query;                  ///< SQL to run on the SQL page, which is then shown.
+    std::optional<int> step;            ///< Compared step of two runs to zoom to, counted from 0.
+    bool hasBaselineOverlay = false;    ///< Outline the baseline in the candidate's lanes.
+    std::string align;                  ///< NVTX range to align two compared runs at.
     std::vector<std::string> commands;  ///< By their names in the menus, in this order.
-    std::string typed;                  ///< Then, into the line that has the keyboard.
+    std::string typed;                  ///< Typed afterwards into the focused line.
 };
 
-/// What the command line of `lanescope-viewer` asks for.
+/// The options on the command line of `lanescope-viewer`.
 struct ViewerOptions {
-    std::vector<std::filesystem::path> files;  ///< Each in a tab of its own.
+    std::vector<std::filesystem::path> files;  ///< Each in a separate tab.
     bool isComparison = false;                 ///< `files` are the baseline and its candidates.
     std::optional<RenderOptions> render;
-    /// Of a comparison, so many of `files` are runs of the baseline's program and the others of the
-    /// candidate's; 0 if each is a program of its own.
+    /// In a comparison, the number of `files` that are runs of the baseline's program; the others
+    /// are the candidate's. 0 if each is a separate program.
     size_t baselineRuns = 0;
 };
 
-/// Reads the command line. On `--help`, `--version` and mistakes it prints to stdout or stderr and
-/// gives back the exit status to end with. Needs no QApplication.
+/// Parses the command line. On `--help`, `--version` and errors, prints to stdout or stderr and
+/// returns the exit status. Needs no QApplication.
 Result<ViewerOptions, int> parseViewerOptions(int argc, const char* const* argv);
 
-/// "12.5ms:80ms", "1s:2s", "0.5:0.75" (seconds): a range in the trace's own time. Units ns, us, ms,
-/// s.
+/// Parses "12.5ms:80ms", "1s:2s", "0.5:0.75" (seconds): a range in trace time. Units ns, us, ms, s.
 Result<TimeRange> parseTimeRange(const std::string& text);
 
-/// "1600x1000", each side from 200 to 16384 pixels.
+/// Parses "1600x1000", each side from 200 to 16384 pixels.
 Result<QSize> parseSize(const std::string& text);
 
 }  // namespace lanescope::viewer

@@ -85,8 +85,8 @@ void askForFlame(views::FlamePanel& panel, bool isPicture) {
                   : Translated::tr("Folded text (*.folded *.txt)"));
     if (path.isEmpty()) return;
     const Result<void> written = exportFlameTo(panel, path.toStdString());
-    panel.say(written ? Translated::tr("Written: %1").arg(path)
-                      : views::toQString(written.error().sentence));
+    panel.showMessage(written ? Translated::tr("Written: %1").arg(path)
+                              : views::toQString(written.error().sentence));
 }
 
 }  // namespace lanescope::viewer

@@ -12,14 +12,14 @@ namespace lanescope::viewer {
 class DocumentPage;
 
 /// Writes the timelines of a document as a picture, PNG or SVG by the ending of `path`. A
-/// comparison is written as it stands in the window.
+/// comparison is written as shown in the window.
 Result<void> exportDocumentPicture(DocumentPage& page, const std::filesystem::path& path);
 
-/// Writes `table` as CSV, or as JSON if `path` ends so. An existing file is replaced only once the
-/// new one is complete.
+/// Writes `table` as CSV, or as JSON if `path` ends so. Replaces an existing file only once the new
+/// one is complete.
 Result<void> exportTableTo(const ReportTable& table, const std::filesystem::path& path);
 
-/// Writes a file. An existing one is replaced only once the new one is complete.
+/// Writes a file. Replaces an existing one only once the new one is complete.
 Result<void> saveFile(const std::filesystem::path& path, const QByteArray& bytes);
 
 }  // namespace lanescope::viewer
@@ -30,11 +30,11 @@ class FlamePanel;
 
 namespace lanescope::viewer {
 
-/// Writes what a flame graph shows: a picture if `path` ends in .svg, else folded text. An existing
-/// file is replaced only once the new one is complete.
+/// Writes the visible flame graph: a picture if `path` ends in .svg, else folded text. Replaces an
+/// existing file only once the new one is complete.
 Result<void> exportFlameTo(const views::FlamePanel& panel, const std::filesystem::path& path);
 
-/// Asks where to, writes it, and lets the panel say what became of it.
+/// Asks for a path, writes the file, and shows the result in the panel.
 void askForFlame(views::FlamePanel& panel, bool isPicture);
 
 }  // namespace lanescope::viewer

@@ -32,8 +32,8 @@
 namespace lanescope::viewer {
 namespace {
 
-/// In the order of the list. The resources keep the places that the pages have in the source, so
-/// that links between them need no translation.
+/// In list order. The resources keep the source paths of the pages, so that links between them need
+/// no translation.
 constexpr const char* pagePaths[] = {
     "qrc:/resources/manual/README.md",   "qrc:/resources/manual/record.md",
     "qrc:/resources/manual/look.md",     "qrc:/resources/manual/explain.md",
@@ -46,7 +46,7 @@ constexpr const char* pagePaths[] = {
 
 constexpr int lettersOfCode = 116;
 
-/// The first heading of a page.
+/// Returns the first heading of a page.
 QString titleOf(const QUrl& url) {
     QFile file(":" + url.path());
     if (!file.open(QIODevice::ReadOnly)) return url.fileName();
@@ -99,7 +99,7 @@ ManualWindow::ManualWindow(QWidget* parent)
     connect(page_, &QTextBrowser::anchorClicked, this, &ManualWindow::follow);
     connect(page_, &QTextBrowser::sourceChanged, this, &ManualWindow::adoptPage);
     connect(search_, &QLineEdit::textChanged, this, [this] {
-        // What is typed further is found at the same place.
+        // Further typed letters are searched at the same place.
         QTextCursor cursor = page_->textCursor();
         cursor.setPosition(cursor.selectionStart());
         page_->setTextCursor(cursor);
@@ -126,7 +126,7 @@ void ManualWindow::fillContents() {
     };
     connect(contents_, &QListWidget::currentItemChanged, this, open);
     connect(contents_, &QListWidget::itemClicked, this,
-            open);  // of the page on the screen: its top
+            open);  // the top of the current page
     contents_->setCurrentRow(0);
 }
 
@@ -168,7 +168,7 @@ void ManualWindow::follow(const QUrl& link) {
 void ManualWindow::adoptPage(const QUrl& url) {
     message_->clear();
     QTextCursor edit(page_->document());
-    edit.beginEditBlock();  // laid out once, not once a heading
+    edit.beginEditBlock();  // laid out once instead of once per heading
     for (QTextBlock block = page_->document()->begin(); block.isValid(); block = block.next()) {
         if (block.blockFormat().headingLevel() == 0) continue;
         QTextCharFormat name;
@@ -203,7 +203,7 @@ void ManualWindow::find(bool isBackward) {
 
 void ManualWindow::changeEvent(QEvent* event) {
     QWidget::changeEvent(event);
-    // The colours of links are in the document.
+    // The document contains the colours of links.
     if (event->type() == QEvent::PaletteChange && page_->source().isValid()) page_->reload();
 }
 
@@ -214,7 +214,7 @@ bool ManualWindow::eventFilter(QObject* watched, QEvent* event) {
     const auto* key = static_cast<QKeyEvent*>(event);
     const bool isEscape = key->key() == Qt::Key_Escape;
     if (event->type() == QEvent::ShortcutOverride) {
-        // Leaves the line, and not the window at once.
+        // Escape leaves the line before it closes the window.
         if (isEscape) event->accept();
         return isEscape;
     }
@@ -229,16 +229,16 @@ namespace {
 constexpr int betweenColumns = 36;
 constexpr int betweenCells = 16;
 constexpr int betweenGroups = 12;
-constexpr int mostColumns = 4;
+constexpr int maxSheetColumns = 4;
 
-/// A heading, and below it what is pressed and what that does.
+/// A heading, and below it keys and their effect.
 struct Group {
     QString title;
     std::vector<std::pair<QString, QString>> lines;
 };
 
-/// What no menu can hold, the mouse and keys that belong to one part, is told by the manual: its
-/// tables whose first column holds no keys as code.
+/// The manual describes the mouse, and keys of single widgets, which no menu lists: in tables whose
+/// first column contains no keys as code.
 std::vector<Group> groupsOfManual() {
     std::vector<Group> groups;
     QFile page(QStringLiteral(":/resources/manual/look.md"));
@@ -311,7 +311,7 @@ QWidget* widgetOf(const Group& group) {
 
 using Columns = std::vector<std::vector<QWidget*>>;
 
-/// In their order, each column as high as `height` allows.
+/// Fills columns in order, each up to `height`.
 Columns filledTo(int height, const std::vector<QWidget*>& groups) {
     Columns columns(1);
     int used = 0;
@@ -327,12 +327,13 @@ Columns filledTo(int height, const std::vector<QWidget*>& groups) {
     return columns;
 }
 
-/// So many columns at most, and as low as they can be.
-Columns balanced(const std::vector<QWidget*>& groups, int most) {
+/// Returns up to `maxColumns` columns with the min height.
+Columns balanced(const std::vector<QWidget*>& groups, int maxColumns) {
     constexpr int stepPx = 10;
     int height = stepPx;
     Columns columns = filledTo(height, groups);
-    while (static_cast<int>(columns.size()) > most) columns = filledTo(height += stepPx, groups);
+    while (static_cast<int>(columns.size()) > maxColumns)
+        columns = filledTo(height += stepPx, groups);
     return columns;
 }
 
@@ -340,7 +341,7 @@ QGridLayout& gridOf(const QWidget& group) {
     return *qobject_cast<QGridLayout*>(group.layout());
 }
 
-/// Of the keys (0) or of what they do (1), in all groups of a column.
+/// Returns the widest of the keys (0) or effects (1), in all groups of a column.
 int widestOf(const std::vector<QWidget*>& groups, int cell) {
     int widest = 0;
     for (const QWidget* group : groups)
@@ -373,7 +374,7 @@ ShortcutSheet::ShortcutSheet(const ViewerActions& actions, QWidget* parent) : QD
             groups.push_back(widgetOf(group));
     for (const Group& group : groupsOfManual()) groups.push_back(widgetOf(group));
 
-    // As large as it needs, as far as the screen goes; beyond that it scrolls, downwards only.
+    // As large as needed, limited by the screen; beyond that it scrolls vertically.
     QSize room = screen()->availableSize();
     if (parent) room = room.expandedTo(parent->window()->size());
     room *= 0.9;
@@ -383,7 +384,7 @@ ShortcutSheet::ShortcutSheet(const ViewerActions& actions, QWidget* parent) : QD
     row->setSpacing(betweenColumns);
     auto* scroll = new QScrollArea(this);
     const int around = 48 + 16 + scroll->verticalScrollBar()->sizeHint().width();
-    int count = mostColumns;
+    int count = maxSheetColumns;
     while (count > 1 && widthOf(balanced(groups, count)) + around > room.width()) --count;
     for (const std::vector<QWidget*>& groupsOfColumn : balanced(groups, count)) {
         auto* column = new QVBoxLayout;

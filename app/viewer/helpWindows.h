@@ -11,9 +11,9 @@ class QTextBrowser;
 
 namespace lanescope::viewer {
 
-/// The manual in a window of its own: the pages that are compiled into the program, with a list of
-/// them, links between them and a line that searches the page on the screen. Nothing outside of the
-/// program is ever opened; where a link leads there it says so. GUI thread.
+/// The manual in a separate window: the pages compiled into the program, a list of them, links
+/// between them, and a search in the current page. Never opens external content; the window reports
+/// external links. GUI thread.
 class ManualWindow : public QWidget {
     Q_OBJECT
   public:
@@ -23,10 +23,10 @@ class ManualWindow : public QWidget {
     QTextBrowser& page() const { return *page_; }
     QListWidget& contents() const { return *contents_; }
     QLineEdit& search() const { return *search_; }
-    /// What the window says beside the search, such as that nothing was found.
+    /// Returns the message next to the search, such as for no match.
     QString message() const;
 
-    /// What a link calls a heading: "What it costs" is "what-it-costs", as forges have it.
+    /// Returns the anchor of a heading: "What it costs" becomes "what-it-costs", as on forges.
     static QString anchorOf(const QString& heading);
 
   protected:
@@ -37,9 +37,9 @@ class ManualWindow : public QWidget {
     void fillContents();
     void addKeys();
     void follow(const QUrl& link);
-    /// Gives the headings of a page that was loaded their names, and goes to the one asked for.
+    /// Adds anchors to the headings of a loaded page, and goes to the requested one.
     void adoptPage(const QUrl& url);
-    /// Marks the next place of what is searched for, from the top again behind the last one.
+    /// Marks the next match of the search text; wraps around after the last one.
     void find(bool isBackward);
 
     QTextBrowser* page_;
@@ -50,14 +50,14 @@ class ManualWindow : public QWidget {
 
 class ViewerActions;
 
-/// Everything that the keyboard and the mouse do, on one card. What has a place in the menus is
-/// read from there, the rest from the manual, so that nothing can be missing.
+/// All keys and mouse actions on one card. Commands of the menus are read from there, the rest from
+/// the manual, so that the sheet is complete.
 class ShortcutSheet : public QDialog {
     Q_OBJECT
   public:
     explicit ShortcutSheet(const ViewerActions& actions, QWidget* parent = nullptr);
 
-    /// "Ctrl+F, /": all keys of a command as the sheet shows them.
+    /// Returns all keys of a command as shown in the sheet: "Ctrl+F, /".
     static QString keysOf(const QAction& action);
 };
 

@@ -18,9 +18,9 @@
 
 namespace lanescope::viewer {
 
-/// Why no window can be opened here, as a sentence that says what to do instead; empty if all is
-/// well or cannot be told beforehand. Qt itself would end the process with a core dump. To be asked
-/// before QApplication exists; connects to the display and leaves it again.
+/// Returns why no window can be opened here, with a remedy; empty if there is no problem or it
+/// cannot be detected. Qt itself would end the process with a core dump. Call before QApplication
+/// exists; connects to the display and disconnects again.
 std::string displayProblem();
 
 namespace {
@@ -35,7 +35,7 @@ bool willUseX11() {
     return qEnvironmentVariableIsEmpty("WAYLAND_DISPLAY");
 }
 
-/// By libxcb, which Qt is about to load anyway; true as well where there is none to ask.
+/// Uses libxcb, which Qt is about to load anyway; returns true also without this library.
 bool isX11Reachable() {
     QLibrary xcb(QStringLiteral("xcb"), 1);
     using Connect = void* (*)(const char*, int*);
@@ -69,29 +69,29 @@ std::string displayProblem() {
 
 namespace {
 
-/// Prints a sentence on stderr, on one line: names of files may be any bytes.
-void say(const std::string& sentence) {
+/// Prints a sentence on stderr, on one line: names of files may contain any bytes.
+void printMessage(const std::string& sentence) {
     std::fprintf(stderr, "lanescope-viewer: %s\n", printable(sentence).c_str());
 }
 
 /// Must be called before QApplication exists.
 void prepareForNoDisplay() {
     if (qEnvironmentVariableIsEmpty("QT_QPA_PLATFORM")) qputenv("QT_QPA_PLATFORM", "offscreen");
-    // Qt remarks on the missing desktop and on windows that it cannot place; that is no news here.
+    // Suppresses Qt's warnings about the missing desktop and window positions.
     if (!qEnvironmentVariableIsSet("QT_LOGGING_RULES")) {
         QLoggingCategory::setFilterRules(QStringLiteral("default.warning=false"));
     }
 }
 
 int render(const ViewerOptions& options) {
-    QTemporaryDir folder;  // a picture must not depend on what the user has set
+    QTemporaryDir folder;  // a picture must not depend on the user's settings
     AppSettings settings(folder.filePath("settings.ini"));
     MainWindow window(settings);
     if (const auto result = renderWindow(window, options); !result) {
-        say(result.error().sentence);
+        printMessage(result.error().sentence);
         return 1;
     }
-    for (const std::string& warning : warningsOf(window)) say("warning: " + warning);
+    for (const std::string& warning : warningsOf(window)) printMessage("warning: " + warning);
     return 0;
 }
 
@@ -107,13 +107,13 @@ int show(const ViewerOptions& options) {
 }  // namespace lanescope::viewer
 
 int main(int argc, char** argv) {
-    if (lanescope::isQueryProcess(argc, argv)) return lanescope::answerQueries();
+    if (lanescope::isQueryProcess(argc, argv)) return lanescope::serveQueries();
     const auto options = lanescope::viewer::parseViewerOptions(argc, argv);
     if (!options) return options.error();
     if (options->render) {
         lanescope::viewer::prepareForNoDisplay();
     } else if (const std::string problem = lanescope::viewer::displayProblem(); !problem.empty()) {
-        lanescope::viewer::say(problem);
+        lanescope::viewer::printMessage(problem);
         return 1;
     }
     QApplication application(argc, argv);

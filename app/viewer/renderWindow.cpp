@@ -55,7 +55,7 @@ Result<void> waitUntilIdle(const MainWindow& window) {
     QElapsedTimer timer;
     timer.start();
     QEventLoop loop;
-    // Twice idle: what has just been shown may have asked for one more thing.
+    // Twice idle: the first content may have requested more.
     for (int idleRounds = 0; idleRounds < 2;) {
         loop.processEvents(QEventLoop::AllEvents, 20);
         idleRounds = window.isBusy() ? 0 : idleRounds + 1;
@@ -75,7 +75,7 @@ Result<void> firstLoadError(const MainWindow& window) {
     return {};
 }
 
-/// A picture of nothing would look like a trace of nothing.
+/// A picture of an empty range would look like an empty trace.
 Result<void> checkInside(const char* option, const std::optional<TimeRange>& range,
                          const Trace& trace) {
     const TimeRange whole = trace.timelineRange();
@@ -91,7 +91,7 @@ Result<void> showTable(DocumentPage* page, const std::string& title) {
         trace ? static_cast<QTabWidget&>(trace->tables()) : comparison->view().tables();
     QStringList titles;
     for (int index = 0; index < tables.count(); ++index) {
-        // Of a trace what it does not hold may be asked for, and says so.
+        // A table without data in the trace may be requested, and shows so.
         if (!trace && !tables.isTabVisible(index)) continue;
         titles << tables.tabText(index);
         if (!tables.tabText(index).contains(toQString(title), Qt::CaseInsensitive)) continue;
@@ -113,7 +113,7 @@ Result<void> showAnswer(DocumentPage* page, const std::string& query) {
     return {};
 }
 
-/// What was asked for must be in the picture: a hit of the search, an answer to the query.
+/// The requested content must be in the picture: a hit of the search, an answer to the query.
 Result<void> checkAnswered(MainWindow& window, const RenderOptions& render) {
     DocumentPage* page = window.tabs().currentDocument();
     if (!page) return {};
@@ -139,7 +139,7 @@ Result<void> showStep(DocumentPage* page, const RenderOptions& render) {
     auto* comparison = qobject_cast<ComparePage*>(page);
     if (!comparison)
         return fail("--step and --ghost are about two runs; give them with --compare.");
-    comparison->view().alignment().setGhostVisible(render.hasGhost);
+    comparison->view().alignment().setBaselineOverlayVisible(render.hasBaselineOverlay);
     if (!render.step) return {};
     const int count = comparison->view().steps().stepCount();
     if (*render.step >= count)
@@ -148,8 +148,8 @@ Result<void> showStep(DocumentPage* page, const RenderOptions& render) {
     return {};
 }
 
-Result<void> checkNoTimelineAsked(const RenderOptions& render) {
-    if (render.select || render.visible || render.step || render.hasGhost ||
+Result<void> checkNoTimelineOptions(const RenderOptions& render) {
+    if (render.select || render.visible || render.step || render.hasBaselineOverlay ||
         !render.align.empty() || !render.table.empty() || !render.query.empty() ||
         !render.find.empty())
         return fail(
@@ -161,23 +161,23 @@ Result<void> checkNoTimelineAsked(const RenderOptions& render) {
 Result<void> arrange(MainWindow& window, const RenderOptions& render) {
     DocumentPage* page = window.tabs().currentDocument();
     if (!page) return {};
-    if (page->timelines().empty()) return checkNoTimelineAsked(render);
+    if (page->timelines().empty()) return checkNoTimelineOptions(render);
     const Trace& shown = *page->timelines().front()->trace();
     for (const auto& [option, range] :
          {std::pair("--select", render.select), std::pair("--visible", render.visible)}) {
         if (auto result = checkInside(option, range, shown); !result) return result;
     }
     if (!render.align.empty()) {
-        // Until then the names are not known.
+        // The names are known only afterwards.
         if (auto result = waitUntilIdle(window); !result) return result;
         if (auto result = align(page, render.align); !result) return result;
     }
-    if (render.step || render.hasGhost) {
+    if (render.step || render.hasBaselineOverlay) {
         if (auto result = waitUntilIdle(window); !result) return result;
         if (auto result = showStep(page, render); !result) return result;
     }
     if (!render.table.empty()) {
-        // Until then the window may choose one itself.
+        // Before, the window may choose one itself.
         if (auto result = waitUntilIdle(window); !result) return result;
         if (auto result = showTable(page, render.table); !result) return result;
     }
@@ -189,11 +189,11 @@ Result<void> arrange(MainWindow& window, const RenderOptions& render) {
         if (!render.visible) return;
         timeline.visibleRange()->setRange(render.visible->shifted(-timeline.timeOrigin()));
     };
-    showVisible();  // The search begins at what can be seen.
+    showVisible();  // The search begins at the visible range.
     if (!render.find.empty()) {
         window.searchBar().edit().setText(toQString(render.find));
         window.searchBar().next();
-        // The hit moves the view; what is asked for below has the last word.
+        // The hit moves the view; the requests below have priority.
         if (auto result = waitUntilIdle(window); !result) return result;
     }
     showVisible();
@@ -215,7 +215,7 @@ QMenu* findMenu(const ViewerActions& actions, const QString& name) {
     return nullptr;
 }
 
-/// Does what the user would do by menus and keys; the name of a menu opens it.
+/// Runs a command by menus and keys like the user; the name of a menu opens it.
 Result<void> command(MainWindow& window, const RenderOptions& render) {
     for (const std::string& name : render.commands) {
         const ViewerActions& actions = window.actions();
@@ -240,7 +240,7 @@ Result<void> command(MainWindow& window, const RenderOptions& render) {
     return {};
 }
 
-/// The window with the menus and cards over it.
+/// Returns the window with the menus and cards over it.
 QPixmap picture(MainWindow& window) {
     QPixmap whole = window.grab();
     QPainter painter(&whole);
@@ -256,7 +256,7 @@ QPixmap picture(MainWindow& window) {
     return whole;
 }
 
-/// By way of memory: what writes PNG says of a full disk only that it failed, and knows no names
+/// Through memory: Qt's PNG writer reports no reason on a full disk, and does not support names
 /// that are not UTF-8.
 Result<void> save(const QPixmap& picture, OutputFile& file) {
     QByteArray png;
@@ -267,7 +267,7 @@ Result<void> save(const QPixmap& picture, OutputFile& file) {
     return file.close();
 }
 
-/// The traces that the window shows, each once, in the order of its tabs.
+/// Returns the traces of the window, each once, in the order of its tabs.
 std::vector<TracePtr> tracesIn(const MainWindow& window) {
     std::vector<TracePtr> traces;
     for (int index = 0; index < window.tabs().count(); ++index) {
@@ -285,7 +285,7 @@ std::vector<TracePtr> tracesIn(const MainWindow& window) {
 std::vector<std::string> warningsOf(const MainWindow& window) {
     std::vector<std::string> warnings;
     for (const TracePtr& trace : tracesIn(window))
-        for (const HealthNote& note : notesOf(*trace))
+        for (const HealthNote& note : healthNotesOf(*trace))
             if (note.severity != Severity::Info)
                 warnings.push_back(fmt::format("{}: {}", trace->title, shownText(note)));
     return warnings;
@@ -293,7 +293,7 @@ std::vector<std::string> warningsOf(const MainWindow& window) {
 
 Result<void> renderWindow(MainWindow& window, const ViewerOptions& options) {
     const RenderOptions render = options.render.value_or(RenderOptions{});
-    if (const Result<void> free = checkIsNoTrace(render.path); !free) return free;
+    if (const Result<void> free = checkNotTrace(render.path); !free) return free;
     Result<OutputFile> file = OutputFile::open(render.path);
     if (!file) return fail(file.error());
     window.setThemeChoice(render.isDark ? ThemeChoice::Dark : ThemeChoice::Light);
@@ -308,7 +308,7 @@ Result<void> renderWindow(MainWindow& window, const ViewerOptions& options) {
     if (auto result = command(window, render); !result) return result;
     if (auto result = waitUntilIdle(window); !result) return result;
     const QPixmap whole = picture(window);
-    // Only now all is read that the picture shows.
+    // Only now all data of the picture has been read.
     for (const TracePtr& trace : tracesIn(window))
         if (auto result = checkIndex(*trace); !result) return result;
     return save(whole, *file);

@@ -11,14 +11,13 @@ namespace lanescope::viewer {
 
 class MainWindow;
 
-/// Opens what `options` names in `window`, waits until all of it is on the screen, and writes the
-/// picture that `options.render` asks for. Runs an event loop meanwhile. Errors: no place to write,
-/// which is found before anything is opened; a file that cannot be shown, a search without hit, a
-/// query without answer, an index that is damaged where it was read, nothing to be seen within
-/// minutes.
+/// Opens the files of `options` in `window`, waits until everything is visible, and writes the
+/// picture of `options.render`. Runs an event loop meanwhile. Errors: an unwritable path, which is
+/// detected before anything is opened; a file that cannot be shown, a search without hits, a query
+/// without an answer, an index that is corrupt where it was read, no content within minutes.
 Result<void> renderWindow(MainWindow& window, const ViewerOptions& options);
 
-/// What is wrong with the traces that the window shows, a sentence each, as commands print it that
+/// Returns the problems of the traces in the window, one sentence each, as printed by commands that
 /// show no health.
 std::vector<std::string> warningsOf(const MainWindow& window);
 

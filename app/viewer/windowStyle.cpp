@@ -8,7 +8,7 @@
 #include <QSvgRenderer>
 #include <utility>
 
-// Q_INIT_RESOURCE declares a function, so it must stand outside of any namespace.
+// Q_INIT_RESOURCE declares a function, so it must be outside of any namespace.
 static void initializeResources() {
     Q_INIT_RESOURCE(lanescope);
 }
@@ -16,7 +16,7 @@ static void initializeResources() {
 namespace lanescope::viewer {
 namespace {
 
-/// Draws an icon anew for every size that is asked for, so that it is sharp on any screen.
+/// Draws an icon again for every requested size, so that it is sharp on any screen.
 class DrawnIcon : public QIconEngine {
   public:
     DrawnIcon(QByteArray enabled, QByteArray disabled)
@@ -63,8 +63,8 @@ QIcon applicationIcon() {
 
 namespace {
 
-// Names in braces stand for colours of the theme. An em is the height of a line of letters, so what
-// is clicked grows with them.
+// Names in braces are colours of the theme. An em is the line height, so clickable areas grow with
+// it.
 constexpr auto sheet = R"(
 QMainWindow, QMenuBar, QToolBar, QStatusBar { background: {window}; }
 QMenuBar { border: none; padding: 2px 4px; }

@@ -8,16 +8,17 @@
 
 namespace lanescope::viewer {
 
-/// Makes the icons of the program known to Qt; call once, after QApplication exists.
+/// Registers the icons of the program with Qt; call once, after QApplication exists.
 void registerIcons();
 
-/// The line icon `name` of `resources/icons` in the text colour of `theme`, sharp at any scale.
+/// Returns the line icon `name` of `resources/icons` in the text colour of `theme`, sharp at any
+/// scale.
 QIcon themedIcon(const QString& name, const views::Theme& theme);
 
-/// The picture of the program itself.
+/// Returns the icon of the program itself.
 QIcon applicationIcon();
 
-/// The style sheet of the window: flat tabs, quiet table headers, slim scroll bars.
+/// Returns the style sheet of the window: flat tabs, simple table headers, slim scroll bars.
 QString windowStyle(const views::Theme& theme);
 
 }  // namespace lanescope::viewer

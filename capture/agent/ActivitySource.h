@@ -8,55 +8,54 @@
 
 namespace lanescope::agent {
 
-/// Takes events on the program's threads for the writer thread, as the profiler plugin of NCCL
-/// does. It gives itself to `Agent::add`, so the agent knows none of them. Lives as long as the
-/// process.
+/// Source that records events on the program's threads for the writer thread, for example the NCCL
+/// profiler plugin. It registers itself with `Agent::add`, so the agent depends on no source. Lives
+/// as long as the process.
 class EventSource {
   public:
     virtual ~EventSource() = default;
 
-    /// Whether there is anything yet. Any thread.
     virtual bool isUsed() const = 0;
-    /// Writer thread: notes how far the threads have come, before `Windows::refresh`.
+    /// Records how far the threads have come, before `Windows::refresh`. Writer thread.
     virtual void mark() = 0;
-    /// Writer thread: writes down what was there at `mark` and began in a window.
+    /// Writes the events that were present at `mark` and began in a window. Writer thread.
     virtual void drain(log::RecordWriter& writer, const Windows& windows) = 0;
 
   private:
     friend class Agent;
-    EventSource* next_ = nullptr;  // of the agent's list; constant once it is in there
+    EventSource* next_ = nullptr;  // next in the agent's list; constant once added
 };
 
 struct AgentOptions;
 class Agent;
 
-/// Where records of CUDA activity come from: capture/cupti, or in an agent built without CUPTI a
-/// source that only says so.
+/// Source of CUDA activity records: capture/cupti, or, in an agent built without CUPTI, a source
+/// that only reports its absence.
 class ActivitySource {
   public:
     virtual ~ActivitySource() = default;
 
-    /// Starts recording, on the thread that initializes CUDA. Never fails loudly: what went wrong
-    /// is written down by the next `drain`.
+    /// Starts recording, on the thread that initializes CUDA. Reports no errors; the next `drain`
+    /// writes them to the log.
     virtual void start() = 0;
-    /// Writer thread: gets memory ready ahead of need.
+    /// Prepares memory ahead of need. Writer thread.
     virtual void prepare() = 0;
-    /// Flusher thread: asks for what is complete. `isFinal` asks for everything, once, at the end.
-    /// May block inside CUPTI, which is why nobody waits for it without a deadline.
+    /// Requests completed records, or all records if `isFinal`, once, at the end. Flusher thread.
+    /// May block inside CUPTI, so callers wait with a deadline only.
     virtual void flush(bool isFinal) = 0;
-    /// Flusher thread: ends, for good, what costs the program time. What is under way still comes.
-    /// May block as `flush`.
+    /// Permanently disables everything that costs the program time. Records in flight still arrive.
+    /// Flusher thread. May block like `flush`.
     virtual void switchOff() = 0;
-    /// Writer thread: takes what has been handed over so far, for `drain`.
+    /// Collects the records handed over so far, for `drain`. Writer thread.
     virtual void collect() = 0;
-    /// Writer thread: writes down what was collected and lies in a window.
+    /// Writes the collected records that lie in a window. Writer thread.
     virtual void drain(log::RecordWriter& writer) = 0;
-    /// Writer thread: the last call, after all has been drained.
+    /// Ends the source. The last call, after everything was drained. Writer thread.
     virtual void finish(log::RecordWriter& writer) = 0;
 };
 
-/// The source of this build: that of capture/cupti, or of withoutCupti.cpp. `agent` outlives it.
-/// For the entry points only; what lies below them knows no source by name.
+/// Returns the source of this build: that of capture/cupti or of withoutCupti.cpp. `agent` outlives
+/// it. Only the entry points call this; the layers below use the interface.
 std::unique_ptr<ActivitySource> makeActivitySource(const AgentOptions& options, Agent& agent);
 
 }  // namespace lanescope::agent

@@ -26,32 +26,31 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr int64_t writePeriodNs = 200'000'000;  // what a SIGKILL can lose, with the flush period
-// Processes that live for moments only and forked workers, which leave by _exit, would lose most of
-// what they did.
+constexpr int64_t writePeriodNs = 200'000'000;  // maximum loss after SIGKILL, plus the flush period
+// Short-lived processes and forked workers, which leave by _exit, would lose most of their data.
 constexpr int64_t shortWritePeriodNs = 20'000'000;
-constexpr int64_t shortPeriodsNs = 2'000'000'000;  // from the first look for work on
+constexpr int64_t shortPeriodsNs = 2'000'000'000;  // counted from the first check for work
 constexpr int64_t clockPeriodNs = 1'000'000'000;
 constexpr int64_t diskPeriodNs = 500'000'000;
-constexpr uint64_t mostReserve = uint64_t{1} << 30, usualShareOfDisk = 20;
+constexpr uint64_t maxReserveBytes = uint64_t{1} << 30, defaultReserveDivisor = 20;
 constexpr auto flushPeriod = 250ms;
-// The driver keeps few events of managed memory, and drops without a word what is not fetched: of
-// 512 MiB that moved each way 58 to 458 were told of at 250 ms, 354 to 512 at 5 ms.
+// The driver keeps few managed-memory events and silently drops events that are not fetched. Of 512
+// MiB moved each way, it reported 58 to 458 MiB at 250 ms and 354 to 512 MiB at 5 ms.
 constexpr auto managedFlushPeriod = 5ms;
 constexpr auto flushDeadline = 2s;
 constexpr auto writeDeadline = 2s;
 
 std::atomic<Agent*> currentAgent{nullptr};
-std::atomic<bool> isUnwanted{false};  // the environment asks for no agent
-std::atomic<bool> wasForked{false};   // from a process that had an agent
+std::atomic<bool> isAgentDisabled{false};  // the environment disables the agent
+std::atomic<bool> wasForked{false};        // from a process that had an agent
 std::atomic<bool> parentUsedCuda{false};
-std::atomic<const Agent*> parentsAgent{nullptr};  // of the latest process before that had one
+std::atomic<const Agent*> parentsAgent{nullptr};  // agent of the nearest ancestor
 
-/// Of the thread that forks, from before it does until after.
+/// Set on the forking thread from before the fork until after it.
 constinit thread_local NvtxRegistry* lockedForFork = nullptr;
 
 void beforeFork() {
-    // A signal handler that forks may have interrupted whoever holds the lock, on its own thread.
+    // A forking signal handler may have interrupted the lock holder on its own thread.
     if (Inside::isCallingThread()) return;
     lockedForFork = existingNvtxRegistry();
     if (lockedForFork) lockedForFork->lockForFork();
@@ -62,8 +61,8 @@ void afterForkInParent() {
 }
 void afterForkInChild() {
     afterForkInParent();
-    // The parent's agent stays where it is, untouched: its threads do not exist here, and what
-    // waits in its rings is the parent's to write.
+    // The parent's agent stays untouched: its threads do not exist here, and the parent writes the
+    // contents of its rings.
     const Agent* parents = currentAgent.exchange(nullptr);
     if (parents) wasForked.store(true);
     if (parents) parentsAgent.store(parents);
@@ -73,10 +72,10 @@ void afterForkInChild() {
     LostCalls::withoutMemory.store(0);
 }
 
-/// When this library is loaded, since whoever did it with the first call of the program might be
-/// interrupted there by another thread's fork, and the child would wait for it for ever. What is
-/// registered here a forked child has without asking for it: the lock that that takes may have been
-/// another thread's when the child was made, which nobody gives back there.
+/// Runs when this library is loaded. If the first call of the program did this, another thread's
+/// fork could interrupt it, and the child would wait forever. A forked child inherits these
+/// handlers. Registering them again could deadlock: another thread may have held the lock at the
+/// fork, and no thread releases it in the child.
 __attribute__((constructor)) void watchForksAndExit() {
     ::pthread_atfork(&beforeFork, &afterForkInParent, &afterForkInChild);
     finishAtExit();
@@ -88,19 +87,19 @@ Agent* Agent::current() {
     Agent* agent = currentAgent.load(std::memory_order_acquire);
     if (agent) [[likely]]
         return agent;
-    if (isUnwanted.load(std::memory_order_relaxed)) return nullptr;
+    if (isAgentDisabled.load(std::memory_order_relaxed)) return nullptr;
     if (isDisabled()) {
-        isUnwanted.store(true);
+        isAgentDisabled.store(true);
         return nullptr;
     }
     const std::string folder = environment(folderVariable);
     AgentOptions options;
     readOptionText(environment(optionsVariable), options);
-    if (folder.empty() || !suitsProgram(options.only, programPath(), calledAs())) {
-        isUnwanted.store(true);
+    if (folder.empty() || !matchesProgram(options.only, programPath(), calledAs())) {
+        isAgentDisabled.store(true);
         return nullptr;
     }
-    log::takeEventClock(environment(clockVariable));
+    log::setEventClock(environment(clockVariable));
     if (!wasForked.load()) SharedTally::make();
     auto* fresh = new Agent(folder, environment(doorVariable), std::move(options));
     if (currentAgent.compare_exchange_strong(agent, fresh)) {
@@ -129,7 +128,7 @@ Agent::Agent(const std::string& folder, const std::string& door, AgentOptions op
       nvtx_(
           windows_, stacks_, [this] { startAndWake(); },
           options_.sampleAt.empty() ? nullptr
-                                    : std::make_unique<MomentTeller>(options_.sampleAt, folder)) {
+                                    : std::make_unique<MomentNotifier>(options_.sampleAt, folder)) {
     if (const Agent* const parents = parentsAgent.load()) stacks_.takeInterpreter(parents->stacks_);
 }
 
@@ -144,9 +143,9 @@ void Agent::startCuda(MakeActivitySource& make) {
         activity_ = make(options_, *this);
     }
     activity_->start();
-    stacks_.look();
+    stacks_.search();
     hasActivity_.store(true, std::memory_order_release);
-    finishAtExit();  // again, to come before what CUDA has registered
+    finishAtExit();  // again, to run before the handlers that CUDA has registered
 }
 
 int Agent::recordNvtx(const NvtxCall& call) {
@@ -166,7 +165,7 @@ void Agent::startThreads() {
     const bool flushes = startThread(&Agent::flusherMain, this);
     if (!writes || !flushes) {
         const std::lock_guard lock(mutex_);
-        // Nobody will answer, so nobody must wait.
+        // No thread will answer, so no thread may wait.
         if (phase_ == Phase::Running) phase_ = writes ? Phase::Ending : Phase::Ended;
         return;
     }
@@ -174,7 +173,7 @@ void Agent::startThreads() {
 }
 
 void Agent::wakeWriter() {
-    wake_.ask();
+    wake_.request();
 }
 
 void* Agent::writerMain(void* self) {
@@ -187,11 +186,10 @@ void* Agent::writerMain(void* self) {
         agent.phase_ = Phase::Ended;
         agent.changed_.notify_all();
     }
-    // From here on nobody would see a signal that came, so the handler has to end the process
-    // itself.
-    const int cameMeanwhile = takeEndSignal();
+    // From here on no thread notices a signal, so the handler has to end the process itself.
+    const int lateSignal = takeEndSignal();
     forgetEndSignals();
-    if (cameMeanwhile) endBySignal(cameMeanwhile);
+    if (lateSignal) endBySignal(lateSignal);
     return nullptr;
 }
 
@@ -200,13 +198,13 @@ void* Agent::flusherMain(void* self) {
     try {
         static_cast<Agent*>(self)->runFlusher();
     } catch (...) {
-        // Out of memory; the writer goes on without it.
+        // Out of memory; the writer continues without it.
     }
     return nullptr;
 }
 
 void Agent::runWriter() {
-    constexpr int mostAttempts = 3;
+    constexpr int maxAttempts = 3;
     writePeriodNs_ = shortWritePeriodNs;
     writerBegunNs_ = log::monotonicNs();
     int failures = 0;
@@ -223,12 +221,12 @@ void Agent::runWriter() {
             goesOn = writeRound(isLast);
             failures = 0;
         } catch (...) {
-            // Out of memory. The block is given up, and with it the memory of all names; what is
-            // still in rings and buffers has its turn again.
+            // Out of memory. Drops the block and the memory of all names. Events still in rings and
+            // buffers are processed in the next round.
             file_.loseBlock();
             writer_.startAgain();
             identityWritten_ = false;
-            goesOn = !isLast || ++failures < mostAttempts;
+            goesOn = !isLast || ++failures < maxAttempts;
         }
     }
 }
@@ -236,7 +234,7 @@ void Agent::runWriter() {
 void Agent::endIfSignalled(bool isRunning) {
     const int signal = isRunning ? takeEndSignal() : 0;
     if (signal == 0) return;
-    // finish() waits for this thread, so another one must call it.
+    // finish() waits for this thread, so another thread must call it.
     endingSignal_.store(signal);
     const auto finishAndEnd = [](void* self) -> void* {
         ::pthread_setname_np(::pthread_self(), "lanescope-end");
@@ -259,11 +257,11 @@ bool Agent::writeRound(bool isLast) {
         writeEnd();
         return false;
     }
-    // What a flush of CUPTI brought is not kept waiting, so that it survives what comes next.
+    // Records from a CUPTI flush are written immediately, so that they survive a crash.
     if (nowNs < nextWriteNs_ && !writeSoon_.exchange(false)) return true;
     reportLostBlocks();
     file_.flush();
-    tellWhetherLogIsThere();
+    publishLogStatus();
     limitLog();
     if (!wasForked.load() && nowNs - writerBegunNs_ > shortPeriodsNs)
         writePeriodNs_ = writePeriodNs;
@@ -282,13 +280,13 @@ bool Agent::hasEvents(bool hasActivity) const {
 
 void Agent::drain() {
     const bool hasActivity = hasActivity_.load(std::memory_order_acquire);
-    // What is written down now was handed over before the windows are looked at; see `Windows`.
+    // Everything written now was handed over before the windows are read; see `Windows`.
     if (hasActivity) activity_->collect();
     nvtx_.mark();
-    // Those that come after this moment have their turn in the next round.
+    // Sources added after this point are drained in the next round.
     EventSource* const sources = sources_.load(std::memory_order_acquire);
     for (EventSource* source = sources; source; source = source->next_) source->mark();
-    clock_.calibrate();  // so that all that is drained now lies before the last reading
+    clock_.calibrate();  // so that all drained events precede the last clock reading
     if (!identityWritten_ && hasEvents(hasActivity)) {
         identityWritten_ = true;
         writeIdentity();
@@ -306,18 +304,19 @@ void Agent::drain() {
 }
 
 void Agent::runFlusher() {
-    stacks_.look();
-    // What waited for the first context, which has just been made, must not wait for a period more.
+    stacks_.search();
+    // Records that waited for the first context must not wait for another period.
     if (hasActivity_.load(std::memory_order_acquire)) activity_->flush(false);
     bool isSwitchedOff = false;
     const auto period = options_.recordUnifiedMemory ? managedFlushPeriod : flushPeriod;
     std::unique_lock lock(mutex_);
-    // An ordinary flush may be under way when the process ends; the final one must still follow.
+    // An ordinary flush may be in progress when the process ends; the final flush must still
+    // follow.
     while (phase_ == Phase::Running || phase_ == Phase::Flushing) {
         changed_.wait_for(lock, period, [this] { return phase_ != Phase::Running; });
         const bool isFinal = phase_ == Phase::Flushing;
         lock.unlock();
-        if (!isFinal) stacks_.look();
+        if (!isFinal) stacks_.search();
         if (hasActivity_.load(std::memory_order_acquire)) {
             if (isLogFull_.load() && !isFinal && !std::exchange(isSwitchedOff, true))
                 activity_->switchOff();
@@ -327,7 +326,7 @@ void Agent::runFlusher() {
         }
         lock.lock();
         if (isFinal &&
-            phase_ == Phase::Flushing) {  // else it took too long and nobody waits any more
+            phase_ == Phase::Flushing) {  // otherwise it took too long and no thread waits any more
             phase_ = Phase::Flushed;
             changed_.notify_all();
         }
@@ -366,21 +365,21 @@ void Agent::writeEnd() {
         writeEndRecord(endSignal_ ? log::EndReason::Signal : log::EndReason::Exit);
     }
     file_.flush();
-    tellWhetherLogIsThere();
+    publishLogStatus();
 }
 
-/// Once: counts the log of a forked child, or leaves a sign that there will be no log.
-void Agent::tellWhetherLogIsThere() {
-    if (hasToldOfLog_) return;
+/// Counts the log of a forked child, or leaves a sign that no log will exist. Once.
+void Agent::publishLogStatus() {
+    if (hasPublishedLogStatus_) return;
     if (file_.isBegun()) {
         if (wasForked.load()) SharedTally::countLog();
-        hasToldOfLog_ = true;
+        hasPublishedLogStatus_ = true;
     } else if (const int problem = file_.beginProblem()) {
         const std::string sign = logPath_ + std::string(log::lostLogEnding);
         if (::symlink(log::lostLogText(problem, programPath()).c_str(), sign.c_str()) != 0)
-            log::askDoor(environment(doorVariable), log::DoorWish::Lost,
-                         std::string_view(sign).substr(sign.rfind('/') + 1), problem);
-        hasToldOfLog_ = true;
+            log::requestLog(environment(doorVariable), log::DoorAction::Lost,
+                            std::string_view(sign).substr(sign.rfind('/') + 1), problem);
+        hasPublishedLogStatus_ = true;
     }
 }
 
@@ -397,21 +396,21 @@ void Agent::writeEndRecord(log::EndReason reason) {
     writer_.write(log::RecordKind::End, end);
 }
 
-/// Begins another file where one has become long, and ends the log where it has reached its limit
-/// or the disk is nearly full.
+/// Begins another file when the current file has become long. Ends the log when it has reached its
+/// limit or the disk is nearly full.
 void Agent::limitLog() {
     if (isLogFull_.load()) return;
-    if (options_.maximumLogBytes > 0 && file_.totalBytes() >= options_.maximumLogBytes) {
+    if (options_.maxLogBytes > 0 && file_.totalBytes() >= options_.maxLogBytes) {
         endRecording(HealthCode::LogLimit,
                      "The log of this process reached the " +
-                         std::to_string(options_.maximumLogBytes >> 20) +
+                         std::to_string(options_.maxLogBytes >> 20) +
                          " MiB that were allowed, so nothing was recorded from there on; allow "
                          "more, or record windows.");
     } else if (isReserveReached()) {
         endRecording(HealthCode::DiskReserve,
                      "The disk was nearly full, so nothing was recorded from there on; make room, "
                      "or say with --disk-reserve what is to stay free.");
-    } else if (file_.partBytes() >= options_.maximumPartBytes && file_.beginNextPart()) {
+    } else if (file_.partBytes() >= options_.maxPartBytes && file_.beginNextPart()) {
         writer_.startAgain();
         identityWritten_ = false;
     }
@@ -423,8 +422,8 @@ bool Agent::isReserveReached() {
     nextDiskNs_ = nowNs + diskPeriodNs;
     const log::LogFile::Disk disk = file_.disk();
     if (disk.bytes == 0) return false;
-    const uint64_t reserve = options_.diskReserveBytes == usualReserve
-                                 ? std::min(mostReserve, disk.bytes / usualShareOfDisk)
+    const uint64_t reserve = options_.diskReserveBytes == defaultReserve
+                                 ? std::min(maxReserveBytes, disk.bytes / defaultReserveDivisor)
                                  : options_.diskReserveBytes;
     return disk.freeBytes < reserve;
 }
@@ -455,13 +454,14 @@ void Agent::noteMissingWindow() {
 void Agent::reportLostBlocks() {
     const uint64_t lost = file_.takeLostBlocks();
     if (lost == 0) return;
-    // The lost blocks may have held what later records refer to, so all of that is said again.
+    // The lost blocks may contain definitions that later records refer to, so all definitions are
+    // written again.
     writer_.startAgain();
     identityWritten_ = false;
     writer_.dropped(Loss::LogBlocks, lost);
 }
 
-/// What could not be kept is taken from the counts only once it is written down.
+/// Subtracts losses from the counts only after they are written.
 void Agent::reportLostCalls() {
     const auto report = [this](Loss what, std::atomic<uint64_t>& counted) {
         const uint64_t count = counted.load(std::memory_order_relaxed);
@@ -495,7 +495,7 @@ void NoSource::start() {
 }
 
 void NoSource::drain(log::RecordWriter& writer) {
-    if (!std::exchange(hasSaid_, true)) writer.note(severity_, code_, sentence_);
+    if (!std::exchange(hasReported_, true)) writer.note(severity_, code_, sentence_);
 }
 
 }  // namespace lanescope::agent

@@ -10,13 +10,13 @@
 
 namespace lanescope::agent {
 
-/// Followed by the function's name and the file's.
-struct CallStacks::ToldCode {
+/// Entry header, followed by the names of the function and the file.
+struct CallStacks::CodeEntry {
     Entry entry;
     uint32_t code, functionBytes, fileBytes;
 };
 
-struct CallStacks::ToldStack {
+struct CallStacks::StackEntry {
     Entry entry;
     uint32_t stack, parent, code;
     int32_t line;
@@ -26,21 +26,22 @@ class CallStacks::RingSink final : public python::StackSink {
   public:
     explicit RingSink(EventRing& ring) : ring_(ring) {}
 
-    bool tellCode(uint32_t code, std::string_view function, std::string_view file) override {
-        void* const room = ring_.reserve(sizeof(ToldCode) + function.size() + file.size());
+    bool addCode(uint32_t code, std::string_view function, std::string_view file) override {
+        void* const room = ring_.reserve(sizeof(CodeEntry) + function.size() + file.size());
         if (!room) return false;
-        auto* told = new (room) ToldCode{Entry::Code, code, static_cast<uint32_t>(function.size()),
-                                         static_cast<uint32_t>(file.size())};
-        auto* const text = reinterpret_cast<char*>(told + 1);
+        auto* content =
+            new (room) CodeEntry{Entry::Code, code, static_cast<uint32_t>(function.size()),
+                                 static_cast<uint32_t>(file.size())};
+        auto* const text = reinterpret_cast<char*>(content + 1);
         std::memcpy(text, function.data(), function.size());
         if (!file.empty()) std::memcpy(text + function.size(), file.data(), file.size());
         ring_.commit();
         return true;
     }
-    bool tellStack(uint32_t stack, uint32_t parent, uint32_t code, int32_t line) override {
-        void* const room = ring_.reserve(sizeof(ToldStack));
+    bool addStack(uint32_t stack, uint32_t parent, uint32_t code, int32_t line) override {
+        void* const room = ring_.reserve(sizeof(StackEntry));
         if (!room) return false;
-        new (room) ToldStack{Entry::Stack, stack, parent, code, line};
+        new (room) StackEntry{Entry::Stack, stack, parent, code, line};
         ring_.commit();
         return true;
     }
@@ -49,18 +50,18 @@ class CallStacks::RingSink final : public python::StackSink {
     EventRing& ring_;
 };
 
-void CallStacks::look() {
-    // Each look asks the loader for names that most programs do not have.
-    constexpr uint32_t mostDoublings = 6;
+void CallStacks::search() {
+    // Each search asks the loader for symbols that most programs do not have.
+    constexpr uint32_t maxDoublings = 6;
     if (!isWanted_ || interpreter_.state() != python::Interpreter::State::Absent) return;
-    if (isLooking_.exchange(true, std::memory_order_acquire)) return;
-    if (looksToSkip_ > 0) {
-        --looksToSkip_;
+    if (isSearching_.exchange(true, std::memory_order_acquire)) return;
+    if (searchesToSkip_ > 0) {
+        --searchesToSkip_;
     } else {
-        interpreter_.look();
-        looksToSkip_ = (uint32_t{1} << std::min(looks_++, mostDoublings)) - 1;
+        interpreter_.search();
+        searchesToSkip_ = (uint32_t{1} << std::min(searches_++, maxDoublings)) - 1;
     }
-    isLooking_.store(false, std::memory_order_release);
+    isSearching_.store(false, std::memory_order_release);
 }
 
 uint32_t CallStacks::number(OfThread& thread, EventRing& ring) {
@@ -75,17 +76,17 @@ uint32_t CallStacks::number(OfThread& thread, EventRing& ring) {
     return thread.table->number(interpreter_, numbers_, sink);
 }
 
-void CallStacks::take(Entry entry, const void* told) {
+void CallStacks::take(Entry entry, const void* content) {
     if (entry == Entry::Code) {
-        const auto& code = *static_cast<const ToldCode*>(told);
-        if (code.code > python::StackNumbers::mostCodes) return;
+        const auto& code = *static_cast<const CodeEntry*>(content);
+        if (code.code > python::StackNumbers::maxCodes) return;
         if (codes_.size() <= code.code) codes_.resize(code.code + size_t{1});
         const auto* const text = reinterpret_cast<const char*>(&code + 1);
         codes_[code.code] = {std::string(text, code.functionBytes),
                              std::string(text + code.functionBytes, code.fileBytes)};
     } else if (entry == Entry::Stack) {
-        const auto& stack = *static_cast<const ToldStack*>(told);
-        if (stack.stack > python::StackNumbers::mostStacks) return;
+        const auto& stack = *static_cast<const StackEntry*>(content);
+        if (stack.stack > python::StackNumbers::maxStacks) return;
         if (stacks_.size() <= stack.stack) stacks_.resize(stack.stack + size_t{1});
         stacks_[stack.stack] = {stack.parent, stack.code, stack.line, 0};
     }
@@ -102,7 +103,7 @@ uint32_t CallStacks::write(uint32_t stack, log::RecordWriter& writer) {
     for (uint32_t at = stack; isKnown(at) && stacks_[at].writtenIn != here;
          at = stacks_[at].parent) {
         chain_.push_back(at);
-        if (chain_.size() > python::StackTable::mostFrames + 1) return 0;
+        if (chain_.size() > python::StackTable::maxFrames + 1) return 0;
     }
     for (; !chain_.empty(); chain_.pop_back()) {
         Stack& written = stacks_[chain_.back()];

@@ -17,11 +17,11 @@ namespace lanescope::agent {
 
 namespace {
 
-constexpr int64_t shortestSpanNs = 2'000'000;  // a rate is exact to 1e-4 even if a reading is late
-constexpr double largestSlew = 1e-3;           // twice what NTP may do; beyond, it is none
+constexpr int64_t minSpanNs = 2'000'000;  // exact to 1e-4 even with a late reading
+constexpr double maxSlew = 1e-3;          // twice the maximum of NTP; a larger value is no slew
 constexpr int readings = 5;
 
-/// Whether the kernel has found the processor's counters unfit to tell the time.
+/// Returns true if the kernel has found the processor's counters unfit for timekeeping.
 bool kernelDistrustsCycles() {
     char name[32] = {};
     const int file = ::open("/sys/devices/system/clocksource/clocksource0/current_clocksource",
@@ -43,7 +43,7 @@ bool cyclesRunEvenly() {
     return ::__get_cpuid(powerManagement, &a, &b, &c, &d) && (d & invariantCounter) &&
            !kernelDistrustsCycles();
 #elif defined(__aarch64__)
-    return true;  // the architecture promises it
+    return true;  // guaranteed by the architecture
 #else
     return false;
 #endif
@@ -75,21 +75,19 @@ CycleClock::Reading CycleClock::readBoth() {
 void CycleClock::calibrate() {
     if (!countsCycles()) return;
     Reading reading = readBoth();
-    // The first rate has to come from somewhere, so it is waited for.
-    while (nsPerTick_ == 0 && reading.ns - lastNs_ < shortestSpanNs && reading.ns >= lastNs_) {
-        const timespec pause{0, shortestSpanNs / 2};
+    // Waits until the first rate can be computed.
+    while (nsPerTick_ == 0 && reading.ns - lastNs_ < minSpanNs && reading.ns >= lastNs_) {
+        const timespec pause{0, minSpanNs / 2};
         ::nanosleep(&pause, nullptr);
         reading = readBoth();
     }
-    const bool isDue = std::llabs(reading.ns - lastNs_) >= shortestSpanNs;
+    const bool isDue = std::llabs(reading.ns - lastNs_) >= minSpanNs;
     if (!isDue || reading.ticks == lastTicks_) return;
     const double rate =
         static_cast<double>(reading.ns - lastNs_) / static_cast<double>(reading.ticks - lastTicks_);
-    // A rate that comes twice is right, even if the first was taken while the clock was set, or the
-    // program was moved to another machine.
-    const auto isNear = [rate](double other) {
-        return std::abs(rate - other) < largestSlew * other;
-    };
+    // A rate that occurs twice is right, even if the first reading was made while the clock was set
+    // or the program migrated to another machine.
+    const auto isNear = [rate](double other) { return std::abs(rate - other) < maxSlew * other; };
     if (rate > 0 && (nsPerTick_ == 0 || isNear(nsPerTick_) || isNear(latestRate_)))
         nsPerTick_ = rate;
     latestRate_ = rate;

@@ -12,17 +12,16 @@
 
 namespace lanescope::agent {
 
-/// A clock that the program's threads can read for a third of the price of `log::eventTimeNs`: the
-/// processor's counter, where it runs evenly, else that time itself. Threads keep what `now`
-/// answers; the writer thread turns it into the time of events, with the two readings of both
-/// clocks that lie nearest. So a clock that is slewed is followed, and error stays below a
-/// microsecond.
+/// Clock that the program's threads can read at a third of the cost of `log::eventTimeNs`: the
+/// processor's counter if it runs evenly, else that time itself. Threads keep the result of `now`.
+/// The writer thread converts it to the time of events, using the two nearest readings of both
+/// clocks. The clock therefore follows slewing, and its error stays below a microsecond.
 class CycleClock {
   public:
-    /// Chooses what `now` reads, the first time, and reads both clocks.
+    /// Chooses the source of `now` on the first call, and reads both clocks.
     CycleClock();
 
-    /// The moment, in ticks. Any thread, once a `CycleClock` exists.
+    /// Returns the current time in ticks. Any thread, once a `CycleClock` exists.
     static uint64_t now() {
 #if defined(__x86_64__)
         if (countsCycles()) [[likely]]
@@ -37,11 +36,11 @@ class CycleClock {
         return static_cast<uint64_t>(log::eventTimeNs());
     }
 
-    /// Reads both clocks again, unless that was done within the last milliseconds. Writer thread.
+    /// Reads both clocks again, unless that happened within the last milliseconds. Writer thread.
     void calibrate();
 
-    /// The time of events, in nanoseconds, at a moment that `now` answered. Writer thread, after a
-    /// `calibrate` that followed the moment.
+    /// Returns the time of events, in ns, for ticks that `now` returned. Writer thread, after a
+    /// `calibrate` that followed that `now`.
     int64_t eventNs(uint64_t ticks) const {
         if (!countsCycles()) return static_cast<int64_t>(ticks);
         return lastNs_ +
@@ -60,12 +59,12 @@ class CycleClock {
         return countsCycles_.load(std::memory_order_relaxed);
     }
 
-    // Whoever makes the first clock sets it; who makes another sets it to the same.
+    // The first clock sets it; every other clock sets it to the same value.
     static inline constinit std::atomic<bool> countsCycles_{false};
     uint64_t lastTicks_ = 0;
     int64_t lastNs_ = 0;
     double nsPerTick_ = 0;   // 0: not known yet
-    double latestRate_ = 0;  // whether it was believed or not
+    double latestRate_ = 0;  // the latest rate, even if rejected
 };
 
 }  // namespace lanescope::agent

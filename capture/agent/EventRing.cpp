@@ -22,9 +22,9 @@ void* EventRing::reserve(size_t bytes) {
     const uint64_t head = head_.load(std::memory_order_relaxed);
     const uint64_t used = head - tail_.load(std::memory_order_acquire);
     const size_t toEdge = capacityBytes - (head & (capacityBytes - 1));
-    // An entry lies in one piece: near the edge a filler is put first.
+    // An entry is contiguous: near the edge a filler precedes it.
     const size_t filler = toEdge < needed ? toEdge : 0;
-    if (!memory_ || needed > maximumEntryBytes || used + filler + needed > capacityBytes) {
+    if (!memory_ || needed > maxEntryBytes || used + filler + needed > capacityBytes) {
         refused_.fetch_add(1, std::memory_order_relaxed);
         return nullptr;
     }

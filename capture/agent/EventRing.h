@@ -19,38 +19,38 @@
 
 namespace lanescope::agent {
 
-/// A ring of variable-sized byte entries between one producing and one consuming thread, without
-/// locks. When it is full the newest entry is refused and counted. Memory is taken from the system
-/// in `create` and touched only as far as it is used.
+/// Lock-free ring of variable-sized byte entries between one producing and one consuming thread.
+/// When the ring is full, it refuses and counts the newest entry. `create` takes memory from the
+/// system; pages are touched only as far as they are used.
 class EventRing {
   public:
     static constexpr size_t capacityBytes = 1u << 20;
-    /// Longest entry; leaves room for several even in the worst place of the ring.
-    static constexpr size_t maximumEntryBytes = capacityBytes / 8;
+    /// Longest entry; leaves room for several even at the worst position of the ring.
+    static constexpr size_t maxEntryBytes = capacityBytes / 8;
 
     EventRing() = default;
     ~EventRing();
     EventRing(const EventRing&) = delete;
     EventRing& operator=(const EventRing&) = delete;
 
-    /// False if there is no memory; then every `reserve` refuses.
+    /// Maps the memory. Returns false if there is none; then every `reserve` refuses.
     bool create();
 
-    /// Producer: room for an entry of `bytes`, or null if there is none (counted). Fill it, then
-    /// `commit`.
+    /// Returns room for an entry of `bytes`, or null and counts a refusal if there is none. Fill
+    /// it, then call `commit`. Producer.
     void* reserve(size_t bytes);
     void commit();
-    /// Producer: whether so much waits that the consumer should be woken.
+    /// Returns true if enough entries wait that the consumer should be woken. Producer.
     bool isHalfFull() const;
-    /// Whether everything committed has been taken. Any thread.
+    /// Returns true if all committed entries were consumed. Any thread.
     bool isEmpty() const {
         return head_.load(std::memory_order_acquire) == tail_.load(std::memory_order_acquire);
     }
 
-    /// Consumer: how far the producer has come, for `drain`.
+    /// Returns the producer's position, for `drain`. Consumer.
     uint64_t committed() const { return head_.load(std::memory_order_acquire); }
-    /// Consumer: calls `take(const void* entry, size_t bytes)` for each entry that was committed
-    /// when `committed` answered `end`, oldest first.
+    /// Calls `take(const void* entry, size_t bytes)` for each entry that was committed when
+    /// `committed` returned `end`, oldest first. Consumer.
     template <class Take>
     void drain(uint64_t end, Take&& take) {
         uint64_t at = tail_.load(std::memory_order_relaxed);
@@ -61,12 +61,12 @@ class EventRing {
             tail_.store(at, std::memory_order_release);
         }
     }
-    /// Consumer: entries refused since the last call.
+    /// Returns and resets the number of refused entries. Consumer.
     uint64_t takeRefused() { return refused_.exchange(0, std::memory_order_relaxed); }
 
   private:
     struct Header {
-        uint32_t bytes;  // with this header, a multiple of 16
+        uint32_t bytes;  // including this header, a multiple of 16
         uint32_t isFiller;
         uint64_t reserved;
     };
@@ -82,12 +82,11 @@ class EventRing {
 };
 
 /// One `EventRing` for each thread that produces events of a kind, and one consumer for all. The
-/// producing thread never waits, and takes memory with its first event only, from the system and
-/// not from the program's allocator. `State` is what else a thread keeps, begun anew for each by
-/// `beginThread`; it also tells the kinds apart, so a process has one living instance for each.
-///
-/// A thread that ends leaves its ring to the next. A forked child makes an instance of its own; the
-/// rings of its parent's are left alone there.
+/// producing thread never waits. It takes memory only with its first event, from the system and not
+/// from the program's allocator. `State` is the rest of a thread's state, reset for each thread by
+/// `beginThread`. It also distinguishes the kinds, so a process has one living instance per
+/// `State`. A thread that ends leaves its ring to the next thread. A forked child creates its own
+/// instance and leaves its parent's rings alone.
 template <class State>
 class ThreadRings {
   public:
@@ -114,16 +113,16 @@ class ThreadRings {
     ThreadRings(const ThreadRings&) = delete;
     ThreadRings& operator=(const ThreadRings&) = delete;
 
-    /// The ring of the calling thread; null if there is no memory, which is counted. It is the
-    /// thread's to fill until the thread ends.
+    /// Returns the ring of the calling thread, or null and counts it if there is no memory. Only
+    /// this thread fills it until the thread ends.
     Ring* ofThisThread() {
         Ring* ring = current_;
-        // After a fork the ring is one of the parent's.
+        // After a fork the ring belongs to the parent.
         if (ring && ring->owner == this) [[likely]]
             return ring;
         return attach();
     }
-    /// Makes what was reserved in the thread's own ring visible to the consumer.
+    /// Makes the reserved entry of the thread's own ring visible to the consumer.
     void commit(Ring& ring) {
         ring.events.commit();
         if (!ring.events.isHalfFull()) {
@@ -133,17 +132,15 @@ class ThreadRings {
         }
     }
 
-    /// Whether any thread has produced anything yet. Any thread.
     bool isUsed() const { return first_.load(std::memory_order_acquire) != nullptr; }
 
-    /// Consumer: notes how far the threads have come.
     void mark() {
         for (Ring* ring = first_.load(std::memory_order_acquire); ring; ring = ring->next)
             ring->markedEnd = ring->events.committed();
     }
-    /// Consumer: calls `take(State& ofTheRing, const void* entry, size_t bytes)` for each entry
-    /// from before `mark`, the oldest of each thread first, and returns how many were refused since
-    /// the last call. Of the state it may touch what is the consumer's.
+    /// Calls `take(State& ofTheRing, const void* entry, size_t bytes)` for each entry from before
+    /// `mark`, the oldest of each thread first. Returns the number of entries refused since the
+    /// last call. `take` may access only the consumer's part of the state. Consumer.
     template <class Take>
     uint64_t drain(Take&& take) {
         uint64_t refused = 0;
@@ -175,7 +172,7 @@ class ThreadRings {
     }
     Ring* takeRing() {
         for (Ring* ring = first_.load(std::memory_order_acquire); ring; ring = ring->next) {
-            // One that still holds events is left alone: a new thread deserves a whole ring.
+            // Skips rings that still contain events: a new thread needs a whole ring.
             if (!ring->events.isEmpty()) continue;
             bool wasInUse = false;
             if (ring->inUse.compare_exchange_strong(wasInUse, true)) return ring;
@@ -199,8 +196,8 @@ class ThreadRings {
         current_ = nullptr;
         static_cast<Ring*>(ring)->inUse.store(false, std::memory_order_release);
     }
-    /// No static of a function: a fork by another thread while that is made would leave the child
-    /// waiting for it.
+    /// Creates the thread-end key. Not a function-local static: a fork by another thread during its
+    /// initialization would leave the child waiting for it.
     static void makeThreadEnd() {
         pthread_key_t key{};
         if (threadEnd_.load() != 0 || ::pthread_key_create(&key, &detach) != 0) return;
@@ -210,7 +207,7 @@ class ThreadRings {
 
     // Trivially destructible on purpose: events may come while the thread ends.
     static inline constinit thread_local Ring* current_ = nullptr;
-    static inline constinit std::atomic<uint64_t> threadEnd_{0};  // the key and one; 0: none yet
+    static inline constinit std::atomic<uint64_t> threadEnd_{0};  // the key plus one; 0: none yet
 
     std::function<void()> wakeConsumer_;
     std::atomic<Ring*> first_{nullptr};

@@ -6,17 +6,16 @@
 
 namespace lanescope::agent {
 
-/// Calls of the program that could not be kept, counted where nothing more can be done. Any thread;
-/// the writer takes them.
+/// Counts of calls that could not be recorded. Any thread; the writer reads them.
 struct LostCalls {
-    /// They came from a signal handler that had interrupted another call.
+    /// Calls from a signal handler that had interrupted another call.
     static inline constinit std::atomic<uint64_t> nested{0};
     static inline constinit std::atomic<uint64_t> withoutMemory{0};
 };
 
-/// Says that the calling thread is inside the agent, as long as it lives. A signal handler that
-/// interrupts it there and calls in again gets one that is false, and must leave at once: whatever
-/// it touched could be half changed, or locked by the very thread it runs on. About a nanosecond.
+/// Marks the calling thread as inside the agent during its lifetime. A signal handler that calls in
+/// again there gets an `Inside` that is false. It must leave at once: the agent's state could be
+/// half changed, or locked by the same thread. Costs about 1 ns.
 class Inside {
   public:
     Inside() : isFirst_(!isInside_) {
@@ -25,7 +24,7 @@ class Inside {
             return;
         }
         isInside_ = true;
-        // Only a handler on the same thread can see it, so what counts is the compiler's order.
+        // Only a handler on the same thread can observe it, so only the compiler's order matters.
         std::atomic_signal_fence(std::memory_order_seq_cst);
     }
     ~Inside() {
@@ -39,11 +38,11 @@ class Inside {
 
     explicit operator bool() const { return isFirst_; }
 
-    /// Whether the calling thread is inside, perhaps below a signal handler.
+    /// Returns true if the calling thread is inside, perhaps below a signal handler.
     static bool isCallingThread() { return isInside_; }
 
   private:
-    // Volatile, because a handler changes what the interrupted function cannot know of.
+    // Volatile, because a signal handler changes it.
     static inline constinit thread_local volatile bool isInside_ = false;
 
     const bool isFirst_;

@@ -23,10 +23,10 @@ void OpenRanges::clear() {
 }
 
 bool OpenRanges::grow(uint32_t domain) {
-    constexpr size_t leastCapacity = 1024, mostCapacity = size_t{1} << 26;
-    size_t capacity = std::max(leastCapacity, capacity_);
+    constexpr size_t minCapacity = 1024, maxCapacity = size_t{1} << 26;
+    size_t capacity = std::max(minCapacity, capacity_);
     while (capacity <= domain) capacity *= 2;
-    if (capacity > mostCapacity) return false;
+    if (capacity > maxCapacity) return false;
     const int errnoBefore = errno;
     void* const memory = ::mmap(nullptr, capacity * sizeof(int32_t), PROT_READ | PROT_WRITE,
                                 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -43,7 +43,7 @@ bool OpenRanges::grow(uint32_t domain) {
 
 namespace {
 
-constexpr size_t mostOpenRanges = 1u << 20;  // a program that never ends its ranges must not cost
+constexpr size_t maxTrackedRanges = 1u << 20;  // for programs that never end their ranges
 
 }  // namespace
 
@@ -69,12 +69,12 @@ bool NvtxWindowFilter::keeps(const log::NvtxRecord& call, OpenRanges& ofThread) 
             return isKept;
         }
         case log::NvtxEvent::Start:
-            if (started_.size() >= mostOpenRanges) started_.clear();
+            if (started_.size() >= maxTrackedRanges) started_.clear();
             started_[call.rangeId] = isInside;
             return isInside;
         case log::NvtxEvent::End: {
             const auto found = started_.find(call.rangeId);
-            // Started on another thread a moment ago, whose calls come later.
+            // Just started on another thread, whose calls come later.
             if (found == started_.end()) return isInside;
             const bool isKept = found->second;
             started_.erase(found);
@@ -84,11 +84,11 @@ bool NvtxWindowFilter::keeps(const log::NvtxRecord& call, OpenRanges& ofThread) 
     return isInside;
 }
 
-/// How a call lies in a ring: this, then the text, then the extended payload.
+/// Layout of a call in a ring: this struct, the text, the extended payload.
 struct NvtxRecorder::Entry {
     CallStacks::Entry entry;
     uint32_t stack;
-    uint64_t moment;  // of `CycleClock`, or the time of events where ranges open windows
+    uint64_t moment;  // ticks of `CycleClock`, or the time of events if ranges open windows
     uint64_t rangeId;
     uint64_t payloadBits;
     uint64_t schemaId;
@@ -97,8 +97,7 @@ struct NvtxRecorder::Entry {
     uint32_t category;
     uint32_t colorArgb;
     int32_t level;
-    uint32_t
-        threadId;  // here because an ended thread's ring passes to another before it is drained
+    uint32_t threadId;  // stored, since the ring may pass to another thread before it is drained
     uint32_t textBytes;
     uint32_t extendedBytes;
     log::NvtxEvent event;
@@ -108,18 +107,18 @@ struct NvtxRecorder::Entry {
 
 namespace {
 
-constexpr size_t longestExtended = 4u << 10;
+constexpr size_t maxExtendedBytes = 4u << 10;
 
-/// Whether a call has a place in the program that is worth knowing: an end is where its beginning
-/// is.
-bool hasPlace(log::NvtxEvent event) {
+/// Returns true if the call's source location is worth recording. An end is at the location of its
+/// beginning.
+bool hasSourceLocation(log::NvtxEvent event) {
     return event != log::NvtxEvent::Pop && event != log::NvtxEvent::End;
 }
 
 }  // namespace
 
 NvtxRecorder::NvtxRecorder(Windows& windows, CallStacks& stacks, std::function<void()> wakeWriter,
-                           std::unique_ptr<MomentTeller> moments)
+                           std::unique_ptr<MomentNotifier> moments)
     : stacks_(stacks),
       rings_(std::move(wakeWriter)),
       moments_(std::move(moments)),
@@ -132,8 +131,9 @@ NvtxRecorder::NvtxRecorder(Windows& windows, CallStacks& stacks, std::function<v
 int NvtxRecorder::record(const NvtxCall& call) {
     auto* thread = rings_.ofThisThread();
     if (!thread) return -1;
-    // Before the clock is read, so that a range is no longer by this.
-    const bool isWanted = hasPlace(call.event) && !isStopped_.load(std::memory_order_relaxed);
+    // Read before the clock, so that the range does not include this time.
+    const bool isWanted =
+        hasSourceLocation(call.event) && !isStopped_.load(std::memory_order_relaxed);
     const uint32_t stack =
         isWanted ? stacks_.number(thread->state.stacks, thread->events) : uint32_t{0};
     uint64_t moment = CycleClock::now();
@@ -152,10 +152,10 @@ int NvtxRecorder::record(const NvtxCall& call) {
     if (isStopped_.load(std::memory_order_relaxed)) [[unlikely]]
         return level;
     if (trigger_) moment = static_cast<uint64_t>(trigger_->timeOf(call, thread->threadId, level));
-    if (moments_) moments_->look(call, thread->threadId, level, log::eventTimeNs());
+    if (moments_) moments_->examine(call, thread->threadId, level, log::eventTimeNs());
 
-    const size_t textBytes = std::min(call.text.size(), longestNvtxText);
-    const size_t extendedBytes = std::min(call.extended.size(), longestExtended);
+    const size_t textBytes = std::min(call.text.size(), maxNvtxTextBytes);
+    const size_t extendedBytes = std::min(call.extended.size(), maxExtendedBytes);
     void* room = thread->events.reserve(sizeof(Entry) + textBytes + extendedBytes);
     if (!room) return level;
     auto* entry = new (room) Entry{CallStacks::Entry::Call,
@@ -176,7 +176,7 @@ int NvtxRecorder::record(const NvtxCall& call) {
                                    call.payload,
                                    extendedBytes < call.extended.size()};
     char* tail = reinterpret_cast<char*>(entry + 1);
-    // An empty view may hold no address at all.
+    // An empty view may have no address.
     if (textBytes) std::memcpy(tail, call.text.data(), textBytes);
     if (extendedBytes) std::memcpy(tail + textBytes, call.extended.data(), extendedBytes);
     rings_.commit(*thread);
@@ -191,7 +191,7 @@ void NvtxRecorder::drain(log::RecordWriter& writer, const CycleClock& clock) {
             stacks_.take(kind, memory);
             return;
         }
-        drainAnnouncements(writer);  // a domain's name stands before its first event
+        drainAnnouncements(writer);  // a domain's name precedes its first event
         const auto& entry = *static_cast<const Entry*>(memory);
         const char* tail = reinterpret_cast<const char*>(&entry + 1);
         if (std::exchange(thread.filteredThreadId, entry.threadId) != entry.threadId)
@@ -226,65 +226,65 @@ void NvtxRecorder::drainAnnouncements(log::RecordWriter& writer) {
         announcementsWritten_ = 0;
     }
     const size_t count = registry.announcementCount();
-    const auto write = [&](const auto& said) {
-        using Said = std::decay_t<decltype(said)>;
-        if constexpr (std::is_same_v<Said, NvtxDomain>) {
+    const auto write = [&](const auto& definition) {
+        using Definition = std::decay_t<decltype(definition)>;
+        if constexpr (std::is_same_v<Definition, NvtxDomain>) {
             log::NvtxDomainRecord record{};
-            record.timestampNs = said.timestampNs;
-            record.domain = said.id;
-            record.name = writer.string(said.name);
-            record.threadId = said.threadId;
+            record.timestampNs = definition.timestampNs;
+            record.domain = definition.id;
+            record.name = writer.string(definition.name);
+            record.threadId = definition.threadId;
             writer.write(log::RecordKind::NvtxDomain, record);
-        } else if constexpr (std::is_same_v<Said, NvtxCategory>) {
+        } else if constexpr (std::is_same_v<Definition, NvtxCategory>) {
             log::NvtxCategoryRecord record{};
-            record.timestampNs = said.timestampNs;
-            record.domain = said.domain;
-            record.category = said.category;
-            record.name = writer.string(said.name);
-            record.threadId = said.threadId;
+            record.timestampNs = definition.timestampNs;
+            record.domain = definition.domain;
+            record.category = definition.category;
+            record.name = writer.string(definition.name);
+            record.threadId = definition.threadId;
             writer.write(log::RecordKind::NvtxCategory, record);
-        } else if constexpr (std::is_same_v<Said, NvtxThreadName>) {
+        } else if constexpr (std::is_same_v<Definition, NvtxThreadName>) {
             log::ThreadNameRecord record{};
-            record.threadId = said.threadId;
-            record.name = writer.string(said.name);
+            record.threadId = definition.threadId;
+            record.name = writer.string(definition.name);
             writer.write(log::RecordKind::ThreadName, record);
-        } else if constexpr (std::is_same_v<Said, NvtxEnum>) {
+        } else if constexpr (std::is_same_v<Definition, NvtxEnum>) {
             log::NvtxEnumRecord record{};
-            record.schemaId = said.schemaId;
-            record.payloadBytes = said.bytes;
-            record.domain = said.domain;
-            record.name = writer.string(said.name);
-            record.entryCount = static_cast<uint32_t>(said.entries.size());
+            record.schemaId = definition.schemaId;
+            record.payloadBytes = definition.bytes;
+            record.domain = definition.domain;
+            record.name = writer.string(definition.name);
+            record.entryCount = static_cast<uint32_t>(definition.entries.size());
             writer.write(log::RecordKind::NvtxEnum, record);
-            for (const NvtxEnumEntry& entry : said.entries) {
+            for (const NvtxEnumEntry& entry : definition.entries) {
                 log::NvtxEnumEntryRecord line{};
-                line.schemaId = said.schemaId;
+                line.schemaId = definition.schemaId;
                 line.value = entry.value;
-                line.domain = said.domain;
+                line.domain = definition.domain;
                 line.name = writer.string(entry.name);
                 line.isFlag = entry.isFlag;
                 writer.write(log::RecordKind::NvtxEnumEntry, line);
             }
         } else {
             log::NvtxSchemaRecord record{};
-            record.schemaId = said.schemaId;
-            record.flags = said.flags;
-            record.payloadBytes = said.payloadBytes;
-            record.alignTo = said.alignTo;
-            record.domain = said.domain;
-            record.name = writer.string(said.name);
-            record.type = static_cast<uint32_t>(said.type);
-            record.entryCount = static_cast<uint32_t>(said.entries.size());
+            record.schemaId = definition.schemaId;
+            record.flags = definition.flags;
+            record.payloadBytes = definition.payloadBytes;
+            record.alignTo = definition.alignTo;
+            record.domain = definition.domain;
+            record.name = writer.string(definition.name);
+            record.type = static_cast<uint32_t>(definition.type);
+            record.entryCount = static_cast<uint32_t>(definition.entries.size());
             writer.write(log::RecordKind::NvtxSchema, record);
             uint32_t index = 0;
-            for (const NvtxSchemaEntry& entry : said.entries) {
+            for (const NvtxSchemaEntry& entry : definition.entries) {
                 log::NvtxSchemaEntryRecord line{};
-                line.schemaId = said.schemaId;
+                line.schemaId = definition.schemaId;
                 line.flags = entry.flags;
                 line.type = entry.type;
                 line.arrayOrUnionDetail = entry.arrayOrUnionDetail;
                 line.offset = entry.offset;
-                line.domain = said.domain;
+                line.domain = definition.domain;
                 line.index = index++;
                 line.name = writer.string(entry.name);
                 line.description = writer.string(entry.description);

@@ -22,8 +22,8 @@
 
 namespace lanescope::agent {
 
-/// How many ranges are open on a thread, by the number of their domain. Takes memory from the
-/// system alone, where a program has more than a few domains, and never throws. One thread.
+/// Number of open ranges on a thread, by domain number. With more than a few domains it takes
+/// memory from the system alone. Never throws. One thread.
 class OpenRanges {
   public:
     OpenRanges() = default;
@@ -31,13 +31,12 @@ class OpenRanges {
     OpenRanges& operator=(const OpenRanges&) = delete;
     ~OpenRanges();
 
-    /// The count of a domain; null if there is no memory for it.
+    /// Returns the count of a domain, or null if there is no memory for it.
     int32_t* of(uint32_t domain) {
         if (domain < fewDomains) [[likely]]
             return &few_[domain];
         return domain < capacity_ || grow(domain) ? &many_[domain] : nullptr;
     }
-    /// No range is open any more.
     void clear();
 
   private:
@@ -45,63 +44,60 @@ class OpenRanges {
     bool grow(uint32_t domain);
 
     int32_t few_[fewDomains] = {};
-    int32_t* many_ = nullptr;  // by domain, the first ones unused
+    int32_t* many_ = nullptr;  // by domain; the first entries are unused
     size_t capacity_ = 0;
 };
 
-/// Decides which NVTX calls are kept: those in a window, and the end of a range whose beginning was
+/// Selects the NVTX calls to keep: calls in a window, and the end of a range whose beginning was
 /// kept, however late. A range that was open before its window is not kept. Writer thread only.
 class NvtxWindowFilter {
   public:
-    /// The pushed ranges of a thread, by domain and level: whether they are kept.
+    /// Keep flags of a thread's pushed ranges, by domain and level.
     using OpenRanges = std::vector<std::vector<bool>>;
 
     explicit NvtxWindowFilter(const Windows& windows) : windows_(windows) {}
 
-    /// Whether to keep the call; `ofThread` is the state of the thread that made it. Calls of a
-    /// thread come in their order.
+    /// Returns true if the call is kept. `ofThread` is the state of the thread that made it. Calls
+    /// of a thread come in their order.
     bool keeps(const log::NvtxRecord& call, OpenRanges& ofThread);
 
   private:
     const Windows& windows_;
-    std::unordered_map<uint64_t, bool> started_;  // open start/end ranges by id: whether kept
+    std::unordered_map<uint64_t, bool> started_;  // open start/end ranges: id to keep flag
 };
 
-/// Takes NVTX calls from any number of threads into one ring per thread, and gives them to the
-/// writer thread. The calling thread never waits, and asks the program's allocator for nothing but
-/// for ranges that samplers are told of.
+/// Records NVTX calls from any number of threads into one ring per thread, and passes them to the
+/// writer thread. The calling thread never waits. It uses the program's allocator only for ranges
+/// that are reported to samplers.
 class NvtxRecorder {
   public:
     /// `wakeWriter` is called, from any thread, with a thread's first event and when a ring fills.
     /// `stacks` outlives all calls; `moments` may be null.
     NvtxRecorder(Windows& windows, CallStacks& stacks, std::function<void()> wakeWriter,
-                 std::unique_ptr<MomentTeller> moments = nullptr);
+                 std::unique_ptr<MomentNotifier> moments = nullptr);
 
-    /// Records a call on the calling thread. Push answers how many ranges of the domain were open
-    /// on this thread before, Pop how many after; a Pop without a Push answers -1 and is not
-    /// recorded.
+    /// Records a call on the calling thread. Push returns the number of ranges of the domain that
+    /// were open on this thread before, Pop the number after. A Pop without a Push returns -1 and
+    /// is not recorded.
     int record(const NvtxCall& call);
-    /// A new id for a start/end range.
     uint64_t nextRangeId() { return rangeIds_.fetch_add(1, std::memory_order_relaxed) + 1; }
 
-    /// Writer thread: notes how far each ring has been filled, before `Windows::refresh`.
+    /// Records how far each ring has been filled, before `Windows::refresh`. Writer thread.
     void mark() { rings_.mark(); }
-    /// Writer thread: writes down what was recorded before `mark` and lies in a window,
-    /// announcements first.
+    /// Writes the calls recorded before `mark` that lie in a window, announcements first. Writer
+    /// thread.
     void drain(log::RecordWriter& writer, const CycleClock& clock);
-    /// From now on calls are answered but not recorded. Any thread.
+    /// Stops recording; calls are still answered. Any thread.
     void stop() { isStopped_.store(true, std::memory_order_relaxed); }
-    /// Whether any thread has recorded anything yet.
     bool isUsed() const { return rings_.isUsed(); }
 
   private:
     struct Entry;
-    /// What a thread keeps beside its ring.
     struct ThreadState {
         OpenRanges open;
         CallStacks::OfThread stacks;
         // Writer thread only:
-        uint32_t filteredThreadId = 0;  // whose ranges these are
+        uint32_t filteredThreadId = 0;  // the thread that owns these ranges
         NvtxWindowFilter::OpenRanges keptRanges;
         void beginThread() {
             open.clear();
@@ -112,8 +108,8 @@ class NvtxRecorder {
 
     CallStacks& stacks_;
     ThreadRings<ThreadState> rings_;
-    std::unique_ptr<NvtxTrigger> trigger_;         // null unless NVTX ranges open windows
-    const std::unique_ptr<MomentTeller> moments_;  // null unless ranges were chosen
+    std::unique_ptr<NvtxTrigger> trigger_;           // null unless NVTX ranges open windows
+    const std::unique_ptr<MomentNotifier> moments_;  // null unless ranges were chosen
     NvtxWindowFilter filter_;
     std::atomic<bool> isStopped_{false};
     std::atomic<uint64_t> rangeIds_{0};

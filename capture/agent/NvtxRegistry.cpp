@@ -7,7 +7,7 @@ namespace lanescope::agent {
 
 namespace {
 
-// NVTX_PAYLOAD_SCHEMA_ID_DYNAMIC_START: ids from here on are for the tool to give out.
+// NVTX_PAYLOAD_SCHEMA_ID_DYNAMIC_START: the tool assigns ids from here on.
 constexpr uint64_t firstDynamicSchema = uint64_t{1} << 32;
 
 }  // namespace
@@ -34,7 +34,7 @@ const NvtxDomain* NvtxRegistry::domain(std::string_view name, int64_t timestampN
 std::string NvtxRegistry::domainName(uint32_t id) {
     const std::lock_guard lock(mutex_);
     for (const auto& [name, domain] : domains_) {
-        // One that there was no memory for has its name, but no number.
+        // A domain that lacked memory has its name, but no number.
         if (domain && domain->id == id) return name;
     }
     return {};

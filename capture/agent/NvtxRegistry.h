@@ -17,10 +17,10 @@
 
 namespace lanescope::agent {
 
-/// How many bytes of a text are kept; the rest of a longer one is left out.
-inline constexpr size_t longestNvtxText = 8u << 10;
+/// Maximum bytes kept of a text; longer texts are truncated.
+inline constexpr size_t maxNvtxTextBytes = 8u << 10;
 
-/// One NVTX call, as its thread made it. Views need to live for the call only.
+/// One NVTX call, as its thread made it. Views must be valid during the call only.
 struct NvtxCall {
     log::NvtxEvent event = log::NvtxEvent::Mark;
     log::NvtxPayload payload = log::NvtxPayload::None;
@@ -30,13 +30,13 @@ struct NvtxCall {
     uint64_t rangeId = 0;
     uint64_t payloadBits = 0;
     uint64_t schemaId = 0;
-    const std::string* registered = nullptr;  ///< A registered string instead of `text`.
+    const std::string* registered = nullptr;  ///< A registered string that replaces `text`.
     std::string_view text;
     std::string_view extended;  ///< Bytes of the extended payload.
 };
 
-/// Which range a push or its pop belongs to. Bit 63 keeps it apart from the ids of start/end
-/// ranges.
+/// Returns the key of the range that a push or its pop belongs to. Bit 63 distinguishes it from the
+/// ids of start/end ranges.
 inline uint64_t keyOfPush(uint32_t threadId, uint32_t domain, int32_t level) {
     constexpr uint64_t bits16 = 0xffff;
     return (uint64_t{1} << 63) | (uint64_t{threadId & 0x7fffffff} << 32) |
@@ -44,7 +44,7 @@ inline uint64_t keyOfPush(uint32_t threadId, uint32_t domain, int32_t level) {
            std::min<uint64_t>(static_cast<uint32_t>(level), bits16);
 }
 
-/// What a program told NVTX once, to refer to later. Strings are UTF-8.
+/// Definitions that a program makes once and refers to later. Strings are UTF-8.
 struct NvtxDomain {
     uint32_t id = 0;
     std::string name;
@@ -87,27 +87,27 @@ struct NvtxEnum {
 using NvtxAnnouncement =
     std::variant<NvtxDomain, NvtxCategory, NvtxThreadName, NvtxSchema, NvtxEnum>;
 
-/// Everything announced in this process, in order. The handles that NVTX gives out point in here,
-/// so it outlives everything, a fork included: a forked child goes on using its parent's handles.
-/// Locked for moments only and never while other code is called; `lockForFork` keeps a fork from
-/// copying a held lock.
+/// Registry of everything announced in this process, in order. NVTX handles point into it, so it
+/// outlives everything, even a fork: a forked child continues to use its parent's handles. Locked
+/// briefly and never while other code is called; `lockForFork` keeps a fork from copying a held
+/// lock.
 class NvtxRegistry {
   public:
-    /// The domain of that name; made when it is new. Never null.
+    /// Returns the domain of that name and creates it if it is new. Never null.
     const NvtxDomain* domain(std::string_view name, int64_t timestampNs, uint32_t threadId);
-    /// The name of a domain that `domain` has made; empty for others.
+    /// Returns the name of a domain that `domain` has made, or an empty text.
     std::string domainName(uint32_t id);
-    /// A string that lives as long as the process; equal texts share one.
+    /// Returns a string that lives as long as the process; equal texts share one.
     const std::string* registerString(std::string_view text);
     void add(NvtxCategory category);
     void add(NvtxThreadName name);
-    /// Id of the schema: its own if it brought one, else a new one.
+    /// Adds a schema. Returns its own id if it has one, else a new one.
     uint64_t add(NvtxSchema schema);
     uint64_t add(NvtxEnum enumeration);
 
-    /// How many announcements there are; cheap, for the writer to see whether it is behind.
+    /// Returns the number of announcements. Cheap, so that the writer can check for new ones.
     size_t announcementCount() const { return count_.load(std::memory_order_acquire); }
-    /// The announcement at `index` < `announcementCount()`, which never changes.
+    /// Returns the announcement at `index` < `announcementCount()`. It never changes.
     const NvtxAnnouncement& announcement(size_t index);
 
     void lockForFork() { mutex_.lock(); }
@@ -131,11 +131,10 @@ class NvtxRegistry {
     NvtxRegistry();
 };
 
-/// The registry of the process, made with the first use and never destroyed, because NVTX calls may
-/// come until the very end. Made without a lock, which a fork just then would leave taken. Throws
-/// `std::bad_alloc`.
+/// Returns the registry of the process. The first use creates it, and it is never destroyed,
+/// because NVTX calls may come until the end. Creation takes no lock, since a fork at that time
+/// would leave the lock held. Throws `std::bad_alloc`.
 NvtxRegistry& nvtxRegistry();
-/// The same, but null when there is none yet.
 NvtxRegistry* existingNvtxRegistry();
 
 }  // namespace lanescope::agent

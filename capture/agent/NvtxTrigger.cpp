@@ -18,26 +18,26 @@ namespace lanescope::agent {
 
 namespace {
 
-constexpr size_t mostOpen = 1024;  // a program that never ends its ranges must not cost
+constexpr size_t maxOpenRanges = 1024;  // limits the cost of programs that never end their ranges
 constexpr int64_t tryAgainNs = 1'000'000'000;
-constexpr int lowestDescriptor = 100;  // programs expect to get the low numbers
+constexpr int minDescriptor = 100;  // programs expect to get the low numbers
 
 }  // namespace
 
-MomentTeller::MomentTeller(std::string pattern, const std::string& runFolder)
+MomentNotifier::MomentNotifier(std::string pattern, const std::string& runFolder)
     : pattern_(std::move(pattern)), pipePath_(runFolder + "/" + log::momentPipeName) {}
 
-void MomentTeller::look(const NvtxCall& call, uint32_t threadId, int32_t level,
-                        int64_t timeNs) noexcept {
+void MomentNotifier::examine(const NvtxCall& call, uint32_t threadId, int32_t level,
+                             int64_t timeNs) noexcept {
     try {
-        lookAndTell(call, threadId, level, timeNs);
+        notifyIfChosen(call, threadId, level, timeNs);
     } catch (...) {
-        // Without memory the samplers are not told.
+        // Without memory the samplers get no message.
     }
 }
 
-void MomentTeller::lookAndTell(const NvtxCall& call, uint32_t threadId, int32_t level,
-                               int64_t timeNs) {
+void MomentNotifier::notifyIfChosen(const NvtxCall& call, uint32_t threadId, int32_t level,
+                                    int64_t timeNs) {
     const bool isPush = call.event == log::NvtxEvent::Push;
     const bool isPop = call.event == log::NvtxEvent::Pop;
     if (isPush || call.event == log::NvtxEvent::Start) {
@@ -48,8 +48,8 @@ void MomentTeller::lookAndTell(const NvtxCall& call, uint32_t threadId, int32_t 
         const uint64_t key = isPush ? keyOfPush(threadId, call.domain, level) : call.rangeId;
         Range range{key, occurrences_++,
                     std::string(name.substr(0, sizeof log::MomentMessage::name))};
-        tell(timeNs, range, false);
-        if (open_.size() < mostOpen) open_.push_back(std::move(range));
+        notify(timeNs, range, false);
+        if (open_.size() < maxOpenRanges) open_.push_back(std::move(range));
         openCount_.store(open_.size(), std::memory_order_release);
     } else if ((isPop || call.event == log::NvtxEvent::End) &&
                openCount_.load(std::memory_order_acquire) > 0) {
@@ -58,21 +58,21 @@ void MomentTeller::lookAndTell(const NvtxCall& call, uint32_t threadId, int32_t 
         const auto ended = std::find_if(open_.rbegin(), open_.rend(),
                                         [key](const Range& range) { return range.key == key; });
         if (ended == open_.rend()) return;
-        tell(timeNs, *ended, true);
+        notify(timeNs, *ended, true);
         open_.erase(std::next(ended).base());
         openCount_.store(open_.size(), std::memory_order_release);
     }
 }
 
-void MomentTeller::tell(int64_t timeNs, const Range& range, bool isEnd) {
+void MomentNotifier::notify(int64_t timeNs, const Range& range, bool isEnd) {
     if (!isPipeOurs()) {
         if (timeNs < nextTryNs_) return;
         nextTryNs_ = timeNs + tryAgainNs;
-        // Also for reading, though we never do: writing into a pipe that nobody can read any more
-        // would bring the program a SIGPIPE.
+        // Opened for reading too, although it is never read: writing into a pipe without readers
+        // would raise SIGPIPE in the program.
         const int opened = ::open(pipePath_.c_str(), O_RDWR | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW);
         if (opened < 0) return;
-        pipe_ = ::fcntl(opened, F_DUPFD_CLOEXEC, lowestDescriptor);
+        pipe_ = ::fcntl(opened, F_DUPFD_CLOEXEC, minDescriptor);
         if (pipe_ < 0)
             pipe_ = opened;
         else
@@ -92,11 +92,12 @@ void MomentTeller::tell(int64_t timeNs, const Range& range, bool isEnd) {
     message.isEnd = isEnd ? 1 : 0;
     message.nameBytes = static_cast<uint32_t>(range.name.size());
     std::memcpy(message.name, range.name.data(), range.name.size());
-    [[maybe_unused]] const ssize_t told = ::write(pipe_, &message, sizeof message);
+    [[maybe_unused]] const ssize_t written = ::write(pipe_, &message, sizeof message);
 }
 
-/// A program may close descriptors that it does not know, and another file then gets the number.
-bool MomentTeller::isPipeOurs() {
+/// Returns true if the descriptor is still our pipe. A program may close unknown descriptors, and
+/// another file then gets the number.
+bool MomentNotifier::isPipeOurs() {
     struct stat status {};
     return pipe_ >= 0 && ::fstat(pipe_, &status) == 0 && status.st_dev == deviceNumber_ &&
            status.st_ino == fileNumber_;
@@ -114,7 +115,7 @@ bool isDigit(char c) {
     return c >= '0' && c <= '9';
 }
 
-/// Removes `word` from the front of `name`; false if it is not there.
+/// Removes `word` from the front of `name`. Returns false if `name` does not begin with it.
 bool takeWord(std::string_view& name, std::string_view word) {
     if (name.size() < word.size()) return false;
     for (size_t i = 0; i < word.size(); ++i) {
@@ -124,7 +125,7 @@ bool takeWord(std::string_view& name, std::string_view word) {
     return true;
 }
 
-/// Without the number at its end and what separates it from the name: "iter #12" is "iter".
+/// Returns the name without its final number and the separator: "iter #12" is "iter".
 std::string_view withoutNumber(std::string_view name) {
     size_t end = name.size();
     while (end > 0 && isDigit(name[end - 1])) --end;
@@ -204,19 +205,20 @@ int64_t NvtxTrigger::beginRange(uint64_t key, uint32_t threadId) {
     const uint64_t open = openKey_.load(std::memory_order_acquire);
     constexpr uint64_t pushBit = uint64_t{1} << 63;
     if (options_.trigger == WindowTrigger::NvtxRange) {
-        if (open != 0) return log::eventTimeNs();  // within the window, or beside it
-        const Windows::Moment moment = windows_.open();
-        if (moment.isTaken) openKey_.store(key, std::memory_order_release);
-        return moment.ns;
+        if (open != 0) return log::eventTimeNs();  // inside the window, or outside it
+        const Windows::Change change = windows_.open();
+        if (change.hasChanged) openKey_.store(key, std::memory_order_release);
+        return change.ns;
     }
     uint32_t owner = 0;
     if (!stepThread_.compare_exchange_strong(owner, threadId) && owner != threadId)
         return log::eventTimeNs();
-    // A range within a step is none; but a step that was never ended ends where the next begins.
+    // A range within a step is no step. A step that was never ended ends at the start of the next
+    // step.
     if (open != 0 && (open & pushBit) != 0) return log::eventTimeNs();
     const std::lock_guard lock(mutex_);
     openKey_.store(key, std::memory_order_release);
-    const int64_t place = step_++ % period_;  // with `repeat` it begins anew
+    const int64_t place = step_++ % period_;  // restarts with `repeat`
     if (place == 0 && step_ > 1) windows_.close();
     return place == options_.steps.first ? windows_.open().ns : log::eventTimeNs();
 }

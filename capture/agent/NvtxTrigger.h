@@ -15,19 +15,18 @@ namespace lanescope::agent {
 
 struct NvtxCall;
 
-/// Tells the samplers of the run, through a pipe in its folder, when a range that was chosen begins
-/// or ends, so that they read their counters at once. Never waits: what does not fit into the pipe
-/// is dropped. Any thread; a call that is none of the chosen ranges' takes no lock, but for the
-/// pattern's comparison with its name.
-class MomentTeller {
+/// Notifies the run's samplers, through a pipe in its folder, when a chosen range begins or ends,
+/// so that they read their counters at once. Never waits: messages that do not fit into the pipe
+/// are dropped. Any thread. A call outside the chosen ranges takes no lock and costs one comparison
+/// of its name with the pattern.
+class MomentNotifier {
   public:
-    /// `pattern` as for `matchesPattern`.
-    MomentTeller(std::string pattern, const std::string& runFolder);
-    MomentTeller(const MomentTeller&) = delete;
-    MomentTeller& operator=(const MomentTeller&) = delete;
+    MomentNotifier(std::string pattern, const std::string& runFolder);
+    MomentNotifier(const MomentNotifier&) = delete;
+    MomentNotifier& operator=(const MomentNotifier&) = delete;
 
-    /// Looks at a call, whose time is `timeNs`. `level` as in `NvtxRecord`.
-    void look(const NvtxCall& call, uint32_t threadId, int32_t level, int64_t timeNs) noexcept;
+    /// Examines a call made at `timeNs`. `level` as in `NvtxRecord`.
+    void examine(const NvtxCall& call, uint32_t threadId, int32_t level, int64_t timeNs) noexcept;
 
   private:
     struct Range {
@@ -35,14 +34,13 @@ class MomentTeller {
         uint32_t occurrence;
         std::string name;
     };
-    void lookAndTell(const NvtxCall& call, uint32_t threadId, int32_t level, int64_t timeNs);
-    void tell(int64_t timeNs, const Range& range, bool isEnd);
+    void notifyIfChosen(const NvtxCall& call, uint32_t threadId, int32_t level, int64_t timeNs);
+    void notify(int64_t timeNs, const Range& range, bool isEnd);
     bool isPipeOurs();
 
     const std::string pattern_, pipePath_;
     std::atomic<size_t> openCount_{0};
-    std::mutex
-        mutex_;  // guards what follows; taken for chosen ranges, and while one is open by ends
+    std::mutex mutex_;  // guards what follows; locked for chosen ranges and their ends
     std::vector<Range> open_;
     uint32_t occurrences_ = 0;
     int pipe_ = -1;
@@ -50,20 +48,20 @@ class MomentTeller {
     int64_t nextTryNs_ = 0;
 };
 
-/// Whether a range of this name is a step of a training: "step", "iteration" or "iter" as a word,
-/// by itself or after "train" or "training", whatever numbers and signs follow, and PyTorch's
-/// "ProfilerStep#12". Case does not matter.
+/// Returns true if a range of this name is a training step. Accepts "step", "iteration" or "iter"
+/// as a word, alone or after "train" or "training", and PyTorch's "ProfilerStep#12". Ignores case
+/// and following numbers and signs.
 bool isStepName(std::string_view name);
 
-/// Opens and closes windows by the NVTX ranges of the program. Looks at each call as it is made, so
-/// that not one event at the edge of a window is lost or too many; a call that is neither the first
-/// nor the last of a window waits for nothing.
+/// Opens and closes windows by the program's NVTX ranges. Examines each call when it is made, so
+/// that windows have exactly the right events at their edges. A call that is neither the first nor
+/// the last of a window does not wait.
 class NvtxTrigger {
   public:
     explicit NvtxTrigger(Windows& windows)
         : windows_(windows), options_(windows.options()), period_(periodOf(options_.steps)) {}
 
-    /// Looks at a call before it is recorded and answers its time. `level` as in `NvtxRecord`.
+    /// Examines a call before it is recorded and returns its time. `level` as in `NvtxRecord`.
     int64_t timeOf(const NvtxCall& call, uint32_t threadId, int32_t level);
 
   private:
@@ -77,16 +75,15 @@ class NvtxTrigger {
 
     Windows& windows_;
     const WindowOptions& options_;
-    const int64_t
-        period_;  ///< After so many steps, those before the first among them, all begins anew.
-    /// The range of the program that is the window or the present step; 0 for none.
+    const int64_t period_;  ///< Steps, with the skipped first ones, until the schedule restarts.
+    /// Range that is the window or the present step; 0 for none.
     std::atomic<uint64_t> openKey_{0};
-    std::atomic<uint32_t> stepThread_{0};  ///< The first that had a step; others are not counted.
+    std::atomic<uint32_t> stepThread_{0};  ///< First thread that had a step; only its steps count.
 
     enum : uint8_t { NotAsked, Yes, No };
     std::array<std::atomic<uint8_t>, 256> isInDomain_{};  ///< By domain.
 
-    std::mutex mutex_;  // guards the count; taken where a window or a step begins or ends
+    std::mutex mutex_;  // guards the count; locked when a window or a step begins or ends
     int64_t step_ = 0;
 };
 

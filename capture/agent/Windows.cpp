@@ -24,7 +24,7 @@ bool Windows::beginWindow(int64_t ns) {
     const bool isEnough = options_.repeat > 0 && opened_ >= options_.repeat;
     if (isOpen_ || isEnough || ns < earliestNs_) return false;
     windows_.push_back({ns, never, opened_++});
-    if (windows_.size() > mostRemembered) windows_.pop_front();
+    if (windows_.size() > maxRememberedWindows) windows_.pop_front();
     isOpen_ = true;
     return true;
 }
@@ -34,18 +34,18 @@ void Windows::endWindow(int64_t ns) {
     isOpen_ = false;
 }
 
-/// Does what is due by the clock alone.
+/// Opens and closes the windows that are due by the clock.
 void Windows::advance(int64_t nowNs) {
     const int64_t durationNs = options_.durationNs;
     if (isOpen_ && durationNs > 0 && nowNs - windows_.back().beginNs >= durationNs)
         endWindow(windows_.back().beginNs + durationNs);
     if (options_.trigger != WindowTrigger::Time) return;
     const int64_t periodNs = durationNs > 0 ? options_.delayNs + durationNs : 0;
-    // After a long sleep the windows that nobody can remember are passed over.
+    // After a long sleep, skips windows that are too old to be remembered.
     if (periodNs > 0 && nowNs > earliestNs_) {
         const int64_t due = (nowNs - earliestNs_) / periodNs;
-        if (due - opened_ > int64_t{mostRemembered} && !isOpen_)
-            opened_ = static_cast<uint32_t>(due - int64_t{mostRemembered});
+        if (due - opened_ > int64_t{maxRememberedWindows} && !isOpen_)
+            opened_ = static_cast<uint32_t>(due - int64_t{maxRememberedWindows});
     }
     for (;;) {
         const int64_t beginNs = earliestNs_ + int64_t{opened_} * periodNs;
@@ -54,14 +54,14 @@ void Windows::advance(int64_t nowNs) {
     }
 }
 
-Windows::Moment Windows::open() {
+Windows::Change Windows::open() {
     const std::lock_guard lock(mutex_);
     const int64_t nowNs = log::eventTimeNs();
     advance(nowNs);
     return {nowNs, beginWindow(nowNs)};
 }
 
-Windows::Moment Windows::close() {
+Windows::Change Windows::close() {
     const std::lock_guard lock(mutex_);
     const int64_t nowNs = log::eventTimeNs();
     advance(nowNs);
@@ -78,7 +78,7 @@ void Windows::refresh(log::RecordWriter& writer) {
         advance(log::eventTimeNs());
         known_ = windows_;
     }
-    // After a lost block the windows that the reader may know of are said again.
+    // After a lost block, the windows that the reader may need are written again.
     if (std::exchange(generation_, writer.generation()) != writer.generation()) before.clear();
     for (const Window& window : known_) {
         const auto old = std::lower_bound(
@@ -91,7 +91,7 @@ void Windows::refresh(log::RecordWriter& writer) {
     }
     if (known_.empty()) return;
     hadAny_ = true;
-    if (known_.front().index > nextIndex_ && !std::exchange(saidTooMany_, true))
+    if (known_.front().index > nextIndex_ && !std::exchange(reportedTooMany_, true))
         writer.note(Severity::Warning, HealthCode::WindowsMissed,
                     "Windows followed each other faster than they could be written down, so some "
                     "were left out; record longer ranges.");
@@ -106,9 +106,9 @@ void Windows::write(log::RecordWriter& writer, const Window& window, bool isBegi
     writer.write(log::RecordKind::Window, record, record.timestampNs);
 }
 
-uint64_t Windows::stretchAt(int64_t ns) const {
+uint64_t Windows::intervalAt(int64_t ns) const {
     auto next = known_.end();
-    // What is written down is mostly of the latest window, or behind it.
+    // Most events written belong to the latest window, or follow it.
     if (!known_.empty() && ns < known_.back().beginNs)
         next =
             std::upper_bound(known_.begin(), known_.end(), ns,

@@ -18,7 +18,7 @@ namespace lanescope::agent {
 
 namespace {
 
-// A program that handles one of these runs its own end, in which we finish at exit.
+// A program that handles one of these signals ends itself, and the agent finishes at exit.
 constexpr int endSignals[] = {SIGTERM, SIGINT, SIGHUP};
 
 std::atomic<WakeUp*> wakeUp{nullptr};
@@ -41,35 +41,35 @@ void endAtOnce(int signal) {
 
 // Only async-signal-safe calls in here.
 void onEndSignal(int signal) {
-    // A child of vfork or clone runs no fork handlers, and may share this memory with its parent,
-    // for which the signal is not meant.
+    // A child of vfork or clone runs no fork handlers and may share this memory with its parent.
+    // The signal is not meant for the parent.
     if (::getpid() != watchedProcess.load(std::memory_order_relaxed)) return endAtOnce(signal);
     WakeUp* wake = wakeUp.load(std::memory_order_relaxed);
     const int64_t nowNs = log::monotonicNs();
     int64_t firstNs = 0;
     if (!wake || !firstSignalNs.compare_exchange_strong(firstNs, nowNs)) {
-        // Whoever signals a process and its group makes two of one; only a later one is impatience.
-        // Without a sleeper no writer would see the first.
+        // A signal to a process and its group arrives twice; only a later one is impatience.
+        // Without a sleeper no writer would notice the first signal.
         if (!wake || nowNs - firstNs > impatienceNs) endAtOnce(signal);
         return;
     }
     pendingSignal.store(signal);
     const int before = errno;
-    wake->ask();
+    wake->request();
     errno = before;
 }
 
 }  // namespace
 
-// Exit handlers run newest first, so the one registered when CUDA begins runs before CUDA's own.
-// None is registered with a call of NVTX, see `watchForksAndExit`.
+// Registers the exit handler. Exit handlers run newest first, so one registered when CUDA begins
+// runs before CUDA's own. NVTX calls register none, see `watchForksAndExit`.
 void finishAtExit() {
     std::atexit(&onExit);
 }
 
 void watchForEndSignals(WakeUp* wake) {
-    // The first process of a namespace is spared by the kernel what it does not handle, so such a
-    // signal ends nothing there, and must not end the recording either.
+    // The kernel drops unhandled signals to the first process of a namespace. Such a signal ends
+    // nothing there, and must not end the recording either.
     if (::getpid() == 1) return;
     watchedProcess.store(::getpid());
     for (const int signal : endSignals) {
@@ -81,7 +81,7 @@ void watchForEndSignals(WakeUp* wake) {
         wakeUp.store(wake);
         struct sigaction action {};
         action.sa_handler = &onEndSignal;
-        action.sa_flags = SA_RESTART | SA_ONSTACK;  // a coroutine's stack has no room for us
+        action.sa_flags = SA_RESTART | SA_ONSTACK;  // a coroutine's stack has no room for it
         ::sigaction(signal, &action, nullptr);
     }
 }
@@ -91,7 +91,7 @@ int takeEndSignal() {
 }
 
 void endBySignal(int signal) {
-    // Our threads block every signal, and so may those of the program by now.
+    // Our threads block every signal, and the program's threads may do so too.
     sigset_t only;
     ::sigemptyset(&only);
     ::sigaddset(&only, signal);
@@ -137,7 +137,7 @@ void SharedTally::countLog() {
 uint64_t SharedTally::childrenWithoutLog() {
     const Counts* const counts = shared.load();
     if (!counts) return 0;
-    // In this order, so that one which comes meanwhile is not taken for one without a log.
+    // In this order, so that a child counted in between does not appear to lack a log.
     const uint64_t children = counts->children.load(), logs = counts->logs.load();
     return children > logs ? children - logs : 0;
 }

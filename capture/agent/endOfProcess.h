@@ -7,35 +7,33 @@
 
 namespace lanescope::agent {
 
-/// Sees to it that the agent finishes when the process exits, before everything that was there at
-/// the time of the call is torn down. Any number of calls.
+/// Registers `Agent::finish` at the exit of the process, before everything present at the time of
+/// the call is torn down. Any number of calls.
 void finishAtExit();
 
-/// Lets the agent finish when SIGTERM, SIGINT or SIGHUP ends the process, which still ends by that
-/// signal. Leaves alone those that the program handles or ignores, and a handler that it installs
-/// later simply replaces ours. The handler asks for `wake`; `takeEndSignal` says which signal came.
-/// Nothing is watched in a process whose number is 1.
+/// Installs handlers so that the agent finishes when SIGTERM, SIGINT or SIGHUP ends the process.
+/// The process still ends by that signal. Skips signals that the program handles or ignores; a
+/// handler installed later replaces ours. The handler calls `wake`; `takeEndSignal` returns the
+/// signal. Does nothing in a process whose number is 1.
 void watchForEndSignals(WakeUp* wake);
-/// The signal, once after it came, else 0; the caller finishes and then calls `endBySignal`.
+/// Returns the signal once after it came, else 0. The caller finishes and then calls `endBySignal`.
 int takeEndSignal();
 /// Ends the process as the signal would have. Any thread, whatever signals it blocks.
 void endBySignal(int signal);
-/// In a forked child, and once the log has its end: the handler, if it is still installed, ends the
-/// process at once, as the signal would without it.
+/// Makes the handler, if still installed, end the process at once, as the signal would without it.
+/// In a forked child, after its log has ended.
 void forgetEndSignals();
 
-/// Counts forked children in memory that a process and all forked from it share, so that those
-/// which leave within their first moments, without a log, are known of. Any thread; without memory
-/// nothing is counted.
+/// Count of forked children, in memory shared by a process and all its descendants, so that
+/// children that exit early without a log are counted. Any thread; without memory nothing is
+/// counted.
 class SharedTally {
   public:
-    /// In the process that is forked from, before any of it. Once; later calls do nothing.
+    /// Creates the shared memory, in the parent before any fork. Once; later calls do nothing.
     static void make();
-    /// In a forked child: it has something to record.
     static void countChild();
-    /// In a forked child: its log has been begun.
     static void countLog();
-    /// How many children had something to record and have begun no log.
+    /// Returns the number of children that had something to record but began no log.
     static uint64_t childrenWithoutLog();
 };
 

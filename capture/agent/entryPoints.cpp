@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the driver and NVTX look up by name in this library; nothing else is visible outside.
+//
+// Entry points of this library that the driver and NVTX look up by name. Nothing else is exported.
 
 #include <cstdint>
 
@@ -10,8 +11,8 @@ using lanescope::agent::Agent;
 
 #define LANESCOPE_EXPORT extern "C" __attribute__((visibility("default")))
 
-/// The CUDA driver calls this in cuInit when CUDA_INJECTION64_PATH names this library. Answers 1
-/// always: the program goes on whether or not it can be recorded.
+/// Starts the agent. The CUDA driver calls this in cuInit if CUDA_INJECTION64_PATH names this
+/// library. Always returns 1: the program continues whether or not it can be recorded.
 LANESCOPE_EXPORT int InitializeInjection() {
     try {
         if (Agent* agent = Agent::current()) agent->startCuda(lanescope::agent::makeActivitySource);
@@ -20,20 +21,20 @@ LANESCOPE_EXPORT int InitializeInjection() {
     return 1;
 }
 
-/// NVTX calls this once for each shared object that uses it when NVTX_INJECTION64_PATH names this
-/// library.
+/// Attaches the agent to NVTX. NVTX calls this once per shared object that uses it if
+/// NVTX_INJECTION64_PATH names this library.
 LANESCOPE_EXPORT int InitializeInjectionNvtx2(const void* (*getExportTable)(uint32_t)) {
     try {
         Agent* const agent = Agent::current();
         // NVTX has just waited for the loader, to load this library.
-        if (agent) agent->lookForPython();
+        if (agent) agent->searchForPython();
         return agent && lanescope::agent::attachNvtx(getExportTable);
     } catch (...) {
         return 0;
     }
 }
 
-/// The same for NVTX extensions, such as the one for payloads.
+/// Attaches the agent to NVTX extensions, such as the payload extension.
 LANESCOPE_EXPORT int InitializeInjectionNvtxExtension(nvtxExtModuleInfo_t* module) {
     try {
         return Agent::current() && lanescope::agent::attachNvtxExtension(module);
@@ -42,9 +43,9 @@ LANESCOPE_EXPORT int InitializeInjectionNvtxExtension(nvtxExtModuleInfo_t* modul
     }
 }
 
-/// For measurements: leaves the calls of this process without Python stacks from now on
-/// (`isOn` 0), or no longer, so that one run tells what stacks cost. Answers 0 where calls have
-/// none anyway. Nothing of ours calls it, and a call pays nothing for it. Any thread.
+/// Turns Python stacks of this process off (`isOn` 0) or on again, so that one run can measure the
+/// cost of stacks. Returns 0 if calls have no stacks anyway. For measurements only; costs calls
+/// nothing. Any thread.
 LANESCOPE_EXPORT int lanescopeStacks(int isOn) {
     Agent* const agent = Agent::existing();
     return agent && agent->stacks().pause(isOn == 0);

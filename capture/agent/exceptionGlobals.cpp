@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the C++ library keeps the exceptions of a thread. Its own place is thread-local memory that
-// glibc takes from the allocator at the first touch, and without memory glibc ends the program
-// there: before our handler for just that exception. Ours is part of each thread from its beginning
-// (see `-ftls-model` in capture/CMakeLists.txt). The library is linked into the agent and shown to
-// nobody, so these two take the place of its own.
+//
+// Storage for the exceptions of a thread, in place of that of the C++ library. The library's own is
+// thread-local memory that glibc takes from the allocator at the first use. Without memory glibc
+// ends the program there, before our handler for that exception. Ours is part of each thread from
+// its beginning (see `-ftls-model` in capture/CMakeLists.txt). The library is linked into the agent
+// and not exported, so these two functions replace its own.
 
 namespace __cxxabiv1 {
 

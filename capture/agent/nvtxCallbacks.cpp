@@ -14,7 +14,7 @@ namespace lanescope::agent {
 
 namespace {
 
-// The functions that NVTX calls; their names are those of the table slots.
+// Functions that NVTX calls; their names are those of the table slots.
 
 void markEx(const nvtxEventAttributes_t* a) {
     recordWith(log::NvtxEvent::Mark, nullptr, a);
@@ -198,7 +198,7 @@ bool attachNvtx(const void* (*getExportTable)(uint32_t)) {
 
 namespace {
 
-constexpr size_t mostEntries = 4096;
+constexpr size_t maxEntries = 4096;
 
 int recordExtended(log::NvtxEvent event, nvtxDomainHandle_t domain, const nvtxPayloadData_t* data,
                    size_t count, uint64_t rangeId = 0) {
@@ -239,7 +239,7 @@ uint64_t payloadSchemaRegister(nvtxDomainHandle_t domain,
         const auto has = [&](uint64_t field) { return (a.fieldMask & field) != 0; };
         if (!has(NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_ENTRIES) ||
             !has(NVTX_PAYLOAD_SCHEMA_ATTR_FIELD_NUM_ENTRIES) || !a.entries ||
-            a.numEntries > mostEntries) {
+            a.numEntries > maxEntries) {
             return 0;
         }
         NvtxSchema schema;
@@ -268,7 +268,7 @@ uint64_t payloadEnumRegister(nvtxDomainHandle_t domain, const nvtxPayloadEnumAtt
         const auto has = [&](uint64_t field) { return (a.fieldMask & field) != 0; };
         if (!has(NVTX_PAYLOAD_ENUM_ATTR_FIELD_ENTRIES) ||
             !has(NVTX_PAYLOAD_ENUM_ATTR_FIELD_NUM_ENTRIES) || !a.entries ||
-            a.numEntries > mostEntries) {
+            a.numEntries > maxEntries) {
             return 0;
         }
         NvtxEnum kept;

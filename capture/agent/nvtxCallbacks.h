@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-// NVTX's own types, named here so that only nvtxCallbacks.cpp needs NVTX's headers.
+// NVTX's own types, declared here so that only nvtxCallbacks.cpp needs NVTX's headers.
 extern "C" {
 struct nvtxExtModuleInfo_t;
 }
@@ -11,10 +11,9 @@ struct nvtxExtModuleInfo_t;
 namespace lanescope::agent {
 
 /// Puts the agent's functions into the tables of one shared object that uses NVTX. `getExportTable`
-/// is an `NvtxGetExportTableFunc_t`. Answers whether it could. Safe to call again and from any
-/// thread.
+/// is an `NvtxGetExportTableFunc_t`. Returns true on success. Repeatable, any thread.
 bool attachNvtx(const void* (*getExportTable)(uint32_t));
-/// The same for an extension; only the payload extension is known. Answers whether it is that one.
+/// Attaches an extension. Returns true if it is the payload extension, the only supported one.
 bool attachNvtxExtension(nvtxExtModuleInfo_t* module);
 
 }  // namespace lanescope::agent

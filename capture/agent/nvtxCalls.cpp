@@ -49,7 +49,7 @@ void readPayload(NvtxCall& call, const nvtxEventAttributes_t& attributes) {
     }
 }
 
-/// Apart, so that calls with narrow texts do without so much of the stack.
+/// A separate function, so that calls with narrow texts use less stack.
 [[gnu::noinline]] int recordWide(NvtxCall& call, const wchar_t* text) {
     WideText room;
     call.text = utf8(text, room);
@@ -63,14 +63,14 @@ uint32_t currentThreadId() {
 }
 
 std::string_view view(const char* text) {
-    return text ? std::string_view(text, ::strnlen(text, longestNvtxText)) : std::string_view();
+    return text ? std::string_view(text, ::strnlen(text, maxNvtxTextBytes)) : std::string_view();
 }
 
 std::string_view utf8(const wchar_t* text, WideText& room) {
-    constexpr size_t longestCharacter = 4;
+    constexpr size_t maxCharacterBytes = 4;
     size_t bytes = 0;
     const auto put = [&](uint32_t byte) { room.bytes[bytes++] = static_cast<char>(byte); };
-    for (; text && *text && bytes + longestCharacter <= sizeof room.bytes; ++text) {
+    for (; text && *text && bytes + maxCharacterBytes <= sizeof room.bytes; ++text) {
         const auto c = static_cast<uint32_t>(*text);
         if (c < 0x80) {
             put(c);
@@ -111,7 +111,7 @@ int recordCall(const NvtxCall& call) {
 }
 
 void readExtended(NvtxCall& call, const nvtxPayloadData_t* data, size_t count) {
-    // Of several payloads the first is kept; one of unknown size cannot be.
+    // Only the first of several payloads is kept; one of unknown size cannot be kept.
     if (!data || count == 0 || !data->payload || data->size == SIZE_MAX) return;
     call.schemaId = data->schemaId;
     call.extended = {static_cast<const char*>(data->payload), data->size};

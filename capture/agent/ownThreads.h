@@ -11,41 +11,42 @@
 
 namespace lanescope::agent {
 
-/// Lets one thread sleep until it is asked for or its time is over, whatever happens to the time of
-/// day: a semaphore can be waited for like that since glibc 2.30 only. No eventfd, because a
-/// program may close every descriptor that it does not know.
+/// Semaphore on which one thread sleeps until a wake-up or a timeout, independent of changes to the
+/// system time. A POSIX semaphore supports that only since glibc 2.30. No eventfd, because a
+/// program may close descriptors that it does not recognize.
 class WakeUp {
   public:
-    /// Any thread, and a signal handler that keeps errno. Asking twice before the sleeper looks is
-    /// asking once.
-    void ask() {
-        if (asked_.exchange(1) == 0) futex(FUTEX_WAKE_PRIVATE, 1, nullptr);
+    /// Wakes the sleeper. Any thread, and a signal handler that preserves errno. Two calls before
+    /// the sleeper wakes count as one.
+    void request() {
+        if (requested_.exchange(1) == 0) futex(FUTEX_WAKE_PRIVATE, 1, nullptr);
     }
 
-    /// Returns at once if it was asked for since the last call. May return early.
+    /// Sleeps for at most `durationNs`. Returns at once if `request` was called since the last
+    /// call. May return early.
     void waitFor(int64_t durationNs) {
         constexpr int64_t second = 1'000'000'000;
         const timespec time{durationNs / second, durationNs % second};
         futex(FUTEX_WAIT_PRIVATE, 0, &time);
-        asked_.exchange(0);
+        requested_.exchange(0);
     }
 
   private:
     void futex(int operation, uint32_t value, const timespec* time) {
-        ::syscall(SYS_futex, &asked_, operation, value, time, nullptr, 0);
+        ::syscall(SYS_futex, &requested_, operation, value, time, nullptr, 0);
     }
 
-    std::atomic<uint32_t> asked_{0};
-    static_assert(sizeof asked_ == sizeof(uint32_t) && std::atomic<uint32_t>::is_always_lock_free);
+    std::atomic<uint32_t> requested_{0};
+    static_assert(sizeof requested_ == sizeof(uint32_t) &&
+                  std::atomic<uint32_t>::is_always_lock_free);
 };
 
-/// Starts a thread that no signal of the program is delivered to. False if there can be none.
+/// Starts a thread that receives no signal of the program. Returns false on failure.
 bool startThread(void* (*main)(void*), void* argument);
 
-/// Gives the calling thread descriptors of its own, none to begin with. So whatever the program
-/// does with its numbers concerns none of ours, nor its limit, and none of ours is seen by it. What
-/// it has open is not held open by this thread. Where the kernel cannot (before 5.9), we share the
-/// program's, and `LogFile` takes care.
+/// Gives the calling thread its own, empty descriptor table. Program and agent then do not share
+/// numbers or limits, and this thread keeps none of the program's files open. If the kernel cannot
+/// (before 5.9), the thread shares the program's table, and `LogFile` takes care.
 void leaveDescriptorsOfProgram();
 
 }  // namespace lanescope::agent

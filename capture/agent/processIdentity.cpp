@@ -18,7 +18,7 @@ namespace lanescope::agent {
 
 namespace {
 
-/// The whole of a small file of /proc, as a rule with zero bytes as spaces.
+/// Reads a small file of /proc, by default with zero bytes as spaces.
 std::string readSmallFile(const char* path, bool zeroAsSpace = true) {
     const int descriptor = ::open(path, O_RDONLY | O_CLOEXEC);
     if (descriptor < 0) return {};
@@ -32,7 +32,6 @@ std::string readSmallFile(const char* path, bool zeroAsSpace = true) {
     return text;
 }
 
-/// The words of the command line, with spaces between.
 std::string commandLine(bool keepsSecrets) {
     std::string_view rest;
     const std::string text = readSmallFile("/proc/self/cmdline", false);
@@ -88,7 +87,8 @@ std::vector<std::pair<std::string, std::string>> processIdentity(bool keepsComma
 }
 
 bool isForkWithoutExec() {
-    // The ninth field is the kernel's flags; the second, a name in brackets, may hold anything.
+    // The ninth field contains the kernel's flags; the second, a name in brackets, may contain any
+    // character.
     constexpr unsigned long forkedWithoutExec = 0x40;
     constexpr int fieldsBetween = 6;
     const std::string stat = readSmallFile("/proc/self/stat", false);
@@ -100,7 +100,7 @@ bool isForkWithoutExec() {
 }
 
 std::string logName() {
-    // Host and rank come from outside, so they must not be able to leave the folder.
+    // Host and rank are external input and must not escape the folder.
     const auto safe = [](std::string text) {
         for (char& c : text) {
             if (!std::isalnum(static_cast<unsigned char>(c)) && c != '-' && c != '_') c = '_';

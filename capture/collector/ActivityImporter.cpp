@@ -14,13 +14,13 @@ namespace lanescope::capture {
 
 namespace {
 
-// Of ENUM_NSYS_EVENT_CLASS.
+// a value of ENUM_NSYS_EVENT_CLASS
 constexpr int runtimeClass = 0;
 constexpr int driverClass = 1;
 constexpr int overheadClass = 103;
 
 struct OverheadName {
-    int type;  ///< Of ENUM_CUPTI_OVERHEAD_TYPE.
+    int type;  ///< a value of ENUM_CUPTI_OVERHEAD_TYPE
     const char* name;
 };
 
@@ -49,11 +49,11 @@ OverheadName overheadName(uint32_t cuptiKind) {
 
 }  // namespace
 
-/// Nothing if CUPTI did not time it.
+/// Returns nullopt if CUPTI reported no timestamps.
 std::optional<TimeRange> ActivityImporter::times(ImportedKind kind, int64_t startNs,
                                                  int64_t endNs) {
     ++counts_.of(kind);
-    if (startNs == 0 && endNs == 0) {  // CUPTI's way to say so.
+    if (startNs == 0 && endNs == 0) {
         ++counts_.untimed[static_cast<size_t>(kind)];
         return std::nullopt;
     }
@@ -61,7 +61,7 @@ std::optional<TimeRange> ActivityImporter::times(ImportedKind kind, int64_t star
     return TimeRange{process_.time(startNs), process_.time(endNs)};
 }
 
-/// Keeps what is known of it out of the way of who computes with times.
+/// Writes the record without times to a separate table, so that calculations with times skip it.
 template <class Record>
 void ActivityImporter::addUntimed(const tables::Table& table, const Record& r,
                                   std::optional<int64_t> name) {
@@ -97,8 +97,8 @@ void ActivityImporter::add(const log::KernelRecord& r) {
         t.dynamicSharedMemory = r.dynamicSharedBytes,
         t.localMemoryPerThread = r.localBytesPerThread, t.localMemoryTotal = r.localBytesTotal,
         t.gridId = r.gridId, t.sharedMemoryExecuted = r.sharedBytesExecuted,
-        t.graphNodeId = unlessZero(r.graphNodeId),
-        t.sharedMemoryLimitConfig = r.sharedMemoryLimitConfig, t.graphId = unlessZero(r.graphId),
+        t.graphNodeId = nullIfZero(r.graphNodeId),
+        t.sharedMemoryLimitConfig = r.sharedMemoryLimitConfig, t.graphId = nullIfZero(r.graphId),
         t.clusterX = r.cluster[0], t.clusterY = r.cluster[1], t.clusterZ = r.cluster[2],
         t.clusterSchedulingPolicy = r.clusterSchedulingPolicy,
         t.sharedMemoryRequestedPercentage = r.sharedMemoryCarveoutPercent);
@@ -118,7 +118,7 @@ void ActivityImporter::add(const log::MemcpyRecord& r) {
         t.copyKind = memcpyKindFrom(r.copyKind), t.srcKind = memoryKindOfCupti(r.sourceKind),
         t.dstKind = memoryKindOfCupti(r.destinationKind), t.srcDeviceId = ofPeer(r.sourceDeviceId),
         t.srcContextId = ofPeer(r.sourceContextId), t.dstDeviceId = ofPeer(r.destinationDeviceId),
-        t.dstContextId = ofPeer(r.destinationContextId), t.graphNodeId = unlessZero(r.graphNodeId));
+        t.dstContextId = ofPeer(r.destinationContextId), t.graphNodeId = nullIfZero(r.graphNodeId));
 }
 
 void ActivityImporter::add(const log::MemsetRecord& r) {
@@ -129,14 +129,14 @@ void ActivityImporter::add(const log::MemsetRecord& r) {
         t, t.start = timed->startNs, t.end = timed->endNs, t.deviceId = r.deviceId,
         t.contextId = r.contextId, t.streamId = r.streamId, t.correlationId = r.correlationId,
         t.globalPid = process_.processId(), t.value = r.value, t.bytes = r.bytes,
-        t.graphNodeId = unlessZero(r.graphNodeId), t.memKind = memoryKindOfCupti(r.memoryKind));
+        t.graphNodeId = nullIfZero(r.graphNodeId), t.memKind = memoryKindOfCupti(r.memoryKind));
 }
 
 void ActivityImporter::add(const log::GraphRecord& r) {
     const std::optional<TimeRange> timed = times(ImportedKind::Graph, r.startNs, r.endNs);
     constexpr const auto& t = tables::graphs;
     if (!timed) return addUntimed(t, r);
-    // CUPTI numbers graphs that were made ready to run and says nothing of what they were made of.
+    // CUPTI numbers instantiated graphs and does not report their source graphs.
     process_.trace.add(t, t.start = timed->startNs, t.end = timed->endNs, t.deviceId = r.deviceId,
                        t.contextId = r.contextId, t.streamId = r.streamId,
                        t.correlationId = r.correlationId, t.globalPid = process_.processId(),
@@ -150,7 +150,7 @@ void ActivityImporter::add(const log::GraphNodeRecord& r) {
                        t.eventClass = tables::GraphNodes::nodeCreation,
                        t.globalTid = process_.threadId(r.threadId),
                        t.nameId = process_.trace.intern(tables::GraphNodes::eventName),
-                       t.graphNodeId = r.node, t.originalGraphNodeId = unlessZero(r.original));
+                       t.graphNodeId = r.node, t.originalGraphNodeId = nullIfZero(r.original));
     const int64_t row = process_.trace.lastRow();
     if (const auto stack = process_.stacks.traceId(r.stack)) {
         constexpr const auto& s = tables::graphNodeStacks;
@@ -183,7 +183,7 @@ void ActivityImporter::add(const log::SyncRecord& r) {
 
 void ActivityImporter::add(const log::CudaEventRecord& r) {
     ++counts_.of(ImportedKind::CudaEvent);
-    // They carry no time unless asked for, which is no loss.
+    // They have no time unless requested, which is no loss.
     std::optional<int64_t> time;
     if (r.timestampNs != 0) time = process_.time(r.timestampNs);
     constexpr const auto& t = tables::cudaEvents;
@@ -235,7 +235,6 @@ void ActivityImporter::add(const log::StreamRecord& r) {
 
 namespace {
 
-// CUPTI's numbers.
 constexpr uint8_t allocated = 1, freed = 2;
 constexpr uint8_t poolTrimmed = 3;
 constexpr uint8_t localPool = 1, importedPool = 2;
@@ -249,15 +248,14 @@ enum UnifiedCounter : uint32_t {
     movedBetweenDevices = 8,
 };
 constexpr uint32_t cpuId = 0xffffffff;
-/// Memory moved since it was touched where it was not.
+/// Memory moved after an access from the other side.
 constexpr uint32_t forCoherence = 2;
-/// More than a record of a real GPU counts, and few enough to be summed up.
-constexpr uint64_t mostFaultsOfRecord = uint64_t{1} << 40;
+/// More than a record of a real GPU counts, and small enough for sums.
+constexpr uint64_t maxFaultsPerRecord = uint64_t{1} << 40;
 
-// Of `ENUM_CUDA_DEV_MEM_EVENT_OPER`.
+// values of `ENUM_CUDA_DEV_MEM_EVENT_OPER`
 constexpr int allocation = 0, deallocation = 1;
 
-/// NULL for what is the CPU's.
 std::optional<uint32_t> deviceIn(uint32_t id) {
     return id != cpuId ? std::optional(id) : std::nullopt;
 }
@@ -273,7 +271,7 @@ template <class Record>
 void MemoryImporter::addUntimed(const tables::Table& table, const Record& r) {
     constexpr const auto& u = tables::untimed;
     process_.trace.add(u, u.inTable = table.tableName(), u.globalPid = process_.processId(),
-                       u.deviceId = r.deviceId, u.correlationId = unlessZero(r.correlationId));
+                       u.deviceId = r.deviceId, u.correlationId = nullIfZero(r.correlationId));
 }
 
 void MemoryImporter::add(const log::DeviceMemoryRecord& r) {
@@ -298,7 +296,7 @@ void MemoryImporter::add(const log::DeviceMemoryRecord& r) {
         t.contextId = r.contextId, t.address = r.address, t.pc = r.programCounter,
         t.bytes = r.bytes, t.memKind = memoryKindOfCupti(r.memoryKind),
         t.memoryOperationType = r.operation == allocated ? allocation : deallocation, t.name = name,
-        t.correlationId = unlessZero(r.correlationId), t.streamId = r.streamId,
+        t.correlationId = nullIfZero(r.correlationId), t.streamId = r.streamId,
         t.localMemoryPoolAddress = inPool(localPool, r.poolAddress),
         t.localMemoryPoolReleaseThreshold = inPool(localPool, r.poolReleaseThreshold),
         t.localMemoryPoolSize = inPool(localPool, r.poolBytes),
@@ -321,7 +319,7 @@ void MemoryImporter::add(const log::MemoryPoolRecord& r) {
     process_.trace.add(
         t, t.start = *time, t.globalPid = process_.processId(), t.deviceId = r.deviceId,
         t.address = r.address, t.operationType = r.operation, t.poolType = r.poolType,
-        t.correlationId = unlessZero(r.correlationId), t.minBytesToKeep = r.minimumBytesToKeep,
+        t.correlationId = nullIfZero(r.correlationId), t.minBytesToKeep = r.minimumBytesToKeep,
         t.localMemoryPoolReleaseThreshold = inLocalPool(r.releaseThreshold),
         t.localMemoryPoolSize = inLocalPool(r.bytes),
         t.localMemoryPoolUtilizedSize = inLocalPool(r.usedBytes));
@@ -347,7 +345,7 @@ void MemoryImporter::add(const log::UnifiedMemoryRecord& r) {
             ++throttlings_;
             return;
         default:
-            // Such as memory that was mapped and did not move.
+            // For example memory that was mapped and did not move.
             return;
     }
 }
@@ -363,7 +361,7 @@ void MemoryImporter::addMigration(const log::UnifiedMemoryRecord& r, MemcpyKind 
                            u.deviceId = device, u.copyKind = kind);
         return;
     }
-    // It belongs to the driver and to no context or stream, for which the table has no NULL.
+    // Belongs to the driver and to no context or stream, for which the table has no NULL.
     process_.trace.add(
         t, t.start = process_.time(r.startNs), t.end = process_.time(r.endNs), t.deviceId = device,
         t.contextId = 0, t.streamId = 0, t.globalPid = process_.processId(), t.bytes = r.value,
@@ -375,7 +373,7 @@ void MemoryImporter::addMigration(const log::UnifiedMemoryRecord& r, MemcpyKind 
 void MemoryImporter::addCpuFault(const log::UnifiedMemoryRecord& r) {
     ++counts_.of(ImportedKind::CpuPageFault);
     constexpr const auto& t = tables::cpuPageFaults;
-    // CUPTI gives the instruction that faulted as the value.
+    // CUPTI reports the faulting instruction as the value.
     process_.trace.add(t, t.start = timeOf(r.startNs), t.globalPid = process_.processId(),
                        t.address = r.address, t.originalFaultPc = r.value,
                        t.cpuInstruction = process_.trace.intern(fmt::format("0x{:x}", r.value)),
@@ -384,7 +382,7 @@ void MemoryImporter::addCpuFault(const log::UnifiedMemoryRecord& r) {
 
 void MemoryImporter::addGpuFault(const log::UnifiedMemoryRecord& r) {
     counts_.of(ImportedKind::GpuPageFault) +=
-        static_cast<int64_t>(std::min(r.value, mostFaultsOfRecord));
+        static_cast<int64_t>(std::min(r.value, maxFaultsPerRecord));
     ++gpuFaults_;
     const std::optional<int64_t> start = timeOf(r.startNs);
     const std::optional<int64_t> end = r.endNs != 0 ? timeOf(r.endNs) : start;

@@ -17,13 +17,13 @@
 
 namespace lanescope::capture {
 
-/// CUPTI counts from 1 what the file counts from 0.
+/// Converts a memory kind: CUPTI counts from 1, the file from 0.
 inline MemoryKind memoryKindOfCupti(uint8_t cuptiKind) {
     return cuptiKind >= 1 && cuptiKind <= 7 ? memoryKindFrom(cuptiKind - 1) : MemoryKind::Unknown;
 }
 
-/// Writes the CUDA tables from the CUDA records of one log, translating CUPTI's numbers to the
-/// file's. One thread.
+/// Importer that writes the CUDA tables from the CUDA records of one log, and translates CUPTI's
+/// numbers to the file's. One thread.
 class ActivityImporter {
   public:
     ActivityImporter(ProcessContext& process, GpuInventory& gpus)
@@ -43,9 +43,9 @@ class ActivityImporter {
     void add(const log::StreamRecord& record);
 
     const ImportCounts& counts() const { return counts_; }
-    /// When the latest CUDA activity so far ended, in the log's time; 0 before any.
+    /// Returns the end of the latest CUDA activity, in the log's time; 0 before any.
     int64_t latestNs() const { return latestNs_; }
-    /// True once the process showed a device or a context: it used CUDA.
+    /// Returns true if the process used CUDA: the log has a device or a context.
     bool sawDevice() const { return sawDevice_; }
 
   private:
@@ -57,17 +57,17 @@ class ActivityImporter {
 
     ProcessContext& process_;
     GpuInventory& gpus_;
-    // A log says again what its later records refer to when it goes on in another file.
+    // A log that continues in another file repeats everything that its later records refer to.
     std::set<uint32_t> devices_;
     std::unordered_map<uint32_t, uint32_t> deviceByContext_;
-    std::set<std::pair<uint32_t, uint32_t>> streams_;  ///< Of which context.
+    std::set<std::pair<uint32_t, uint32_t>> streams_;  ///< Pairs of context and stream.
     ImportCounts counts_;
     int64_t latestNs_ = 0;
     bool sawDevice_ = false;
 };
 
-/// Writes what one log says of memory: allocations, pools, and managed memory that moved or was
-/// missed. Translates CUPTI's numbers to the file's. One thread.
+/// Importer of the memory records of one log: allocations, pools, and migrations and faults of
+/// managed memory. Translates CUPTI's numbers to the file's. One thread.
 class MemoryImporter {
   public:
     explicit MemoryImporter(ProcessContext& process) : process_(process) {}
@@ -76,22 +76,21 @@ class MemoryImporter {
     void add(const log::MemoryPoolRecord& record);
     void add(const log::UnifiedMemoryRecord& record);
 
-    /// Migrations are no memcpys here, though they stand in the same table of the file.
+    /// Returns the counts. Migrations are not counted as memcpys, though both are in one table of
+    /// the file.
     const ImportCounts& counts() const { return counts_; }
-    /// How often managed memory went to and fro between processors that both wanted it, and how
-    /// often one of them was made to wait for that reason. The file has no tables for these.
+    /// Returns how often managed memory went back and forth between two processors, and how often a
+    /// processor had to wait for that reason. The file has no tables for these.
     uint64_t thrashings() const { return thrashings_; }
     uint64_t throttlings() const { return throttlings_; }
-    /// Moves to a GPU because it missed the memory, and records of such misses: each move has one,
-    /// so records are missing, of whatever kind, if there are none.
+    /// Returns the moves to a GPU caused by faults, and the fault records. Each move has a fault
+    /// record, so records are missing, of whatever kind, if there are none.
     uint64_t movesForFaults() const { return movesForFaults_; }
     uint64_t gpuFaults() const { return gpuFaults_; }
-    /// Records of an operation or counter that CUPTI does not have.
     uint64_t oddRecords() const { return oddRecords_; }
 
   private:
     std::optional<int64_t> timeOf(int64_t realtimeNs);
-    /// Keeps what is known of it out of the way of who computes with times.
     template <class Record>
     void addUntimed(const tables::Table& table, const Record& record);
     void addMigration(const log::UnifiedMemoryRecord& record, MemcpyKind kind);

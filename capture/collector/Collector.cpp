@@ -32,10 +32,10 @@ namespace lanescope::capture {
 
 namespace {
 
-/// Blocks taken from one log before the next has its turn, and between two commits.
+/// Blocks read from one log before the next log follows, and between two commits.
 constexpr size_t blocksPerTurn = 16;
 
-/// The host in "<host>.<rank>.<pid>.log"; the host may hold dots itself.
+/// Returns the host in "<host>.<rank>.<pid>.log"; the host may contain dots itself.
 std::string hostOf(std::string name) {
     for (int part = 0; part < 3; ++part) {
         const size_t dot = name.rfind('.');
@@ -45,8 +45,8 @@ std::string hostOf(std::string name) {
     return name;
 }
 
-/// "box.-.4242" of "box.-.4242.log" and of "box.-.4242.2.log", the log of what the same process ran
-/// after it by exec.
+/// Returns "box.-.4242" for "box.-.4242.log" and for "box.-.4242.2.log", the log of the same
+/// process after an exec.
 std::string nameOfProcess(const std::filesystem::path& log) {
     const auto isNumber = [](const std::string& text) {
         return text.size() > 1 && text.find_first_not_of("0123456789", 1) == std::string::npos;
@@ -59,7 +59,7 @@ std::string nameOfProcess(const std::filesystem::path& log) {
     return (hasNumber ? before : name).string();
 }
 
-std::string textUnlessZero(int64_t number) {
+std::string textOrEmptyIfZero(int64_t number) {
     return number != 0 ? std::to_string(number) : std::string();
 }
 
@@ -82,12 +82,12 @@ Result<std::unique_ptr<Collector>> Collector::begin(std::filesystem::path runFol
     removeJournal(partial);
     auto trace = TraceWriter::create(partial);
     if (!trace) {
-        ::unlink(partial.c_str());  // What a full disk left of it.
+        ::unlink(partial.c_str());  // The part that a full disk left.
         removeJournal(partial);
         return fail(trace.error());
     }
     collector->trace_ = std::move(*trace);
-    collector->trace_->tellSourcesFrom(
+    collector->trace_->setSourceFolders(
         {collector->info_.workingDirectory, collector->info_.homeDirectory});
     return collector;
 }
@@ -103,7 +103,7 @@ Collector::~Collector() {
         ::unlink(partial.c_str());
         removeJournal(partial);
     } catch (const std::exception&) {
-        // Without memory it cannot even be named, and stays.
+        // Without memory its path cannot be built, and the file stays.
     }
 }
 
@@ -176,7 +176,7 @@ void Collector::property(std::string_view name, std::string_view value) {
     trace_->property(name, value);
 }
 
-/// Whether the same process has begun another log since, as after an exec.
+/// Returns true if the same process has begun another log since, as after an exec.
 bool Collector::hasLaterLog(const std::filesystem::path& path, const LogImporter& log) const {
     const std::string name = nameOfProcess(path.filename());
     return std::any_of(logs_.begin(), logs_.end(), [&](const auto& other) {
@@ -188,7 +188,7 @@ bool Collector::hasLaterLog(const std::filesystem::path& path, const LogImporter
 void Collector::finishSamplers(CollectedRun& run) {
     std::set<int64_t> logged;
     for (const auto& [path, log] : logs_)
-        if (log->isWorthShowing()) logged.insert(log->processId());
+        if (log->hasContent()) logged.insert(log->processId());
     for (auto& [path, log] : samplerLogs_) {
         log->finish(hosts_.size() > 1 ? hostOf(path.filename().string()) : std::string(), logged);
         if (log->isNotAllRead()) ++run.logsNotAllRead;
@@ -196,7 +196,7 @@ void Collector::finishSamplers(CollectedRun& run) {
     }
 }
 
-/// When the trace has what looks found in Python, which stands in the stacks.
+/// Imports the perf logs, after the Python stacks of samples are in the trace.
 void Collector::importPerfLogs(CollectedRun& run) {
     std::optional<PerfImporter> importer;
     for (const std::string& name : log::namesIn(runFolder_)) {
@@ -255,12 +255,12 @@ Result<CollectedRun> Collector::finish(std::optional<MainProcess> mainProcess, b
         if (mainProcess && mainProcess->pid == log->pid()) status = mainProcess->exitStatus;
         LogImporter::KnownEnd known{status,
                                     log.get() == lastOfMain ? mainProcess->endRealtimeNs : 0};
-        known.becameAnother = hasLaterLog(path, *log);
+        known.hasExeced = hasLaterLog(path, *log);
         known.stillRan = std::find(running_.begin(), running_.end(), log->pid()) != running_.end();
         if (known.stillRan) known.seenNs = cutRealtimeNs_;
         log->finish(known);
         if (log->isNotAllRead()) ++run.logsNotAllRead;
-        if (!log->isWorthShowing()) continue;
+        if (!log->hasContent()) continue;
         ++run.processes;
         if (log->wasCutShort()) ++run.processesCutShort;
         run.counts += log->counts();
@@ -269,7 +269,7 @@ Result<CollectedRun> Collector::finish(std::optional<MainProcess> mainProcess, b
     finishSamplers(run);
     importPerfLogs(run);
     for (auto& [path, log] : logs_)
-        if (log->isWorthShowing()) log->nameOtherThreads();
+        if (log->hasContent()) log->nameOtherThreads();
     run.logsNotAllRead += unreadable_.size();
     for (const auto& [path, error] : unreadable_)
         trace_->health(Severity::Error, HealthCode::LogUnreadable, error.sentence);
@@ -287,9 +287,9 @@ Result<CollectedRun> Collector::finish(std::optional<MainProcess> mainProcess, b
     if (mainProcess) trace_->property(facts::exitStatus, std::to_string(mainProcess->exitStatus));
     run.warnings = trace_->healthSentences();
     const bool hasSamples = !samplerLogs_.empty();
-    logs_.clear();  // Closing needs the memory more.
+    logs_.clear();  // Frees memory for closing.
     samplerLogs_.clear();
-    // What threads did is told also of a program that our agent saw nothing of.
+    // Thread states are worth a trace even if the agent recorded nothing of the program.
     const bool isWorthClosing = run.processes > 0 || hasSamples;
     if (auto done = trace_->finish(isWorthClosing ? closing.add : nullptr); !done)
         return fail(done.error());
@@ -301,7 +301,6 @@ Result<CollectedRun> Collector::finish(std::optional<MainProcess> mainProcess, b
     return run;
 }
 
-/// Facts about the whole run.
 void Collector::writeRun(int64_t durationNs) {
     const std::time_t seconds = info_.startRealtimeNs / 1'000'000'000;
     const std::optional<int64_t> monotonic =
@@ -318,7 +317,7 @@ void Collector::writeRun(int64_t durationNs) {
     trace_->add(session, session.globalVid = globalPid(0), session.duration = durationNs,
                 session.startTime = 0, session.stopTime = durationNs);
     gpus_.write(*trace_);
-    // Most machines were never measured: no file is no news.
+    // Most machines were never measured: a missing file is normal.
     if (const auto file = MeasuredPeaks::defaultFile())
         if (const auto measured = MeasuredPeaks::load(*file)) gpus_.write(*trace_, *measured);
 
@@ -330,8 +329,8 @@ void Collector::writeRun(int64_t durationNs) {
         {facts::operatingSystem, info_.hostFacts.operatingSystem},
         {facts::kernel, info_.hostFacts.kernel},
         {facts::cpu, info_.hostFacts.cpu},
-        {facts::cpuCount, textUnlessZero(info_.hostFacts.cpuCount)},
-        {facts::hostMemoryBytes, textUnlessZero(info_.hostFacts.memoryBytes)},
+        {facts::cpuCount, textOrEmptyIfZero(info_.hostFacts.cpuCount)},
+        {facts::hostMemoryBytes, textOrEmptyIfZero(info_.hostFacts.memoryBytes)},
         {facts::lanescopeVersion, info_.version},
         {facts::recordOptions, info_.options},
         {facts::driverVersion, info_.machine.driverVersion},
@@ -348,8 +347,8 @@ void Collector::writeRun(int64_t durationNs) {
             trace_->property(numberedFactName(facts::host, number), host);
 }
 
-/// Says why there is no CUDA activity where there can be none. A trace that was recovered without
-/// knowing the machine says nothing.
+/// Reports why CUDA activity was impossible. A trace recovered without facts of the machine reports
+/// nothing.
 void Collector::writeMissingDriver() {
     const bool isKnown = !info_.host.empty();
     const bool usedCuda = std::any_of(logs_.begin(), logs_.end(),
@@ -361,7 +360,7 @@ void Collector::writeMissingDriver() {
         "only NVTX.");
 }
 
-/// Not for one of several recordings of a launch, which has its own rank only.
+/// Skipped for one of several recordings of a launch, which has its own rank only.
 void Collector::writeMissingRanks() {
     std::vector<RankFacts> present;
     for (const auto& [path, log] : logs_) {
@@ -386,33 +385,33 @@ void Collector::writeCut() {
                    {}, cutNs, static_cast<int64_t>(count));
 }
 
-/// Who could not write a log has left a sign.
+/// Reports the processes that could not write a log and left a sign.
 size_t Collector::writeLostLogs() {
-    constexpr size_t mostSaid = 100;
+    constexpr size_t maxReported = 100;
     size_t count = 0;
     std::error_code error;
     for (const std::string& name : log::namesIn(runFolder_)) {
         const std::filesystem::path path = runFolder_ / name;
         if (path.extension() != log::lostLogEnding) continue;
-        const std::string said = std::filesystem::read_symlink(path, error).string();
+        const std::string target = std::filesystem::read_symlink(path, error).string();
         const std::string pid = path.stem().extension().string();
-        if (error || pid.size() < 2 || ++count > mostSaid) continue;
-        const size_t space = said.find(' ');
+        if (error || pid.size() < 2 || ++count > maxReported) continue;
+        const size_t space = target.find(' ');
         const std::string program =
             space == std::string::npos
                 ? std::string()
-                : std::filesystem::path(said.substr(space + 1)).filename().string();
+                : std::filesystem::path(target.substr(space + 1)).filename().string();
         trace_->health(
             Severity::Error, HealthCode::ProcessWithoutLog,
             fmt::format("Process {} ({}) used NVTX or CUDA, but could not write its log: "
                         "{}.",
                         pid.substr(1), program.empty() ? "-" : program,
-                        std::strerror(std::atoi(said.c_str()))));
+                        std::strerror(std::atoi(target.c_str()))));
     }
     return count;
 }
 
-/// Whatever the agent writes that we do not know is passed over, so this is no more than a hint.
+/// Unknown records of the agent are skipped, so a version difference is only a hint.
 void Collector::writeVersions() {
     for (const auto& [path, log] : logs_) {
         const std::string_view agent = log->property(facts::agentVersion);
@@ -425,11 +424,12 @@ void Collector::writeVersions() {
     }
 }
 
-/// Once for each host, of the process that saw it first. Samplers say it themselves.
+/// Once per host, for the process that detected it first. Samplers report it themselves.
 void Collector::writeClocksThatWereSet() {
-    const bool isSaid = std::any_of(samplerLogs_.begin(), samplerLogs_.end(),
-                                    [](const auto& each) { return each.second->saidClockSet(); });
-    if (isSaid) return;
+    const bool isReported =
+        std::any_of(samplerLogs_.begin(), samplerLogs_.end(),
+                    [](const auto& each) { return each.second->reportedClockSet(); });
+    if (isReported) return;
     std::map<std::string, LogImporter::ClockSetting> settings;
     for (const auto& [path, log] : logs_)
         if (const auto setting = log->clockSetting()) {
@@ -473,40 +473,40 @@ Result<void> Collector::trimToRecordedWindows() {
     return trimThreads(windows);
 }
 
-/// Threads of processes that tell of no windows, as those of a data loader, are kept for as long as
-/// anybody recorded.
+/// Trims thread data to the windows. Threads of processes without windows of their own, such as
+/// data loaders, are kept while any process recorded.
 Result<void> Collector::trimThreads(RecordedWindows& windows) {
-    std::vector<TimeRange> anybodys;
+    std::vector<TimeRange> recordedByAny;
     for (auto& [process, ranges] : windows) {
-        anybodys.insert(anybodys.end(), ranges.begin(), ranges.end());
+        recordedByAny.insert(recordedByAny.end(), ranges.begin(), ranges.end());
         ranges = joined(ranges);
     }
-    agent::AgentOptions asked;
-    agent::readOptionText(info_.options, asked);
-    if (asked.windows.trigger == agent::WindowTrigger::Time) {
-        const int64_t startNs = asked.windows.delayNs;
-        anybodys.push_back({startNs, asked.windows.durationNs > 0
-                                         ? startNs + asked.windows.durationNs
-                                         : greatestTimeNs});
+    agent::AgentOptions options;
+    agent::readOptionText(info_.options, options);
+    if (options.windows.trigger == agent::WindowTrigger::Time) {
+        const int64_t startNs = options.windows.delayNs;
+        recordedByAny.push_back({startNs, options.windows.durationNs > 0
+                                              ? startNs + options.windows.durationNs
+                                              : maxTimestampNs});
     }
-    if (windows.empty() && anybodys.empty()) return {};
-    anybodys = joined(std::move(anybodys));
+    if (windows.empty() && recordedByAny.empty()) return {};
+    recordedByAny = joined(std::move(recordedByAny));
     std::set<int64_t> logged;
     for (const auto& [path, log] : logs_)
-        if (log->isWorthShowing()) logged.insert(log->processId());
-    const Result<int64_t> leftOut = trimThreadsToWindows(
+        if (log->hasContent()) logged.insert(log->processId());
+    const Result<int64_t> skipped = trimThreadsToWindows(
         trace_->database(), [&](int64_t process) -> const std::vector<TimeRange>* {
             const auto own = windows.find(process);
             if (own != windows.end()) return &own->second;
-            return logged.contains(process) ? nullptr : &anybodys;
+            return logged.contains(process) ? nullptr : &recordedByAny;
         });
-    if (!leftOut) return fail(leftOut.error());
-    if (*leftOut > 0)
+    if (!skipped) return fail(skipped.error());
+    if (*skipped > 0)
         trace_->health(Severity::Info, HealthCode::Windows,
                        fmt::format("{} states, switches and samples of threads were left out: they "
                                    "lie outside the windows.",
-                                   *leftOut),
-                       {}, {}, *leftOut);
+                                   *skipped),
+                       {}, {}, *skipped);
     return {};
 }
 

@@ -54,7 +54,7 @@ GpuInventory::GpuInventory(Machine machine) : links_(std::move(machine.links)) {
 
 int64_t GpuInventory::add(const log::DeviceRecord& device, std::string_view name) {
     std::string uuid = formatGpuUuid(device.uuid);
-    // The driver writes the numbers of slices of GPUs so.
+    // The driver's format for slices of GPUs.
     if (isMigName(name)) uuid.replace(0, 3, "MIG");
     const auto known = std::find_if(gpus_.begin(), gpus_.end(),
                                     [&](const Gpu& gpu) { return gpu.machine.uuid == uuid; });
@@ -63,7 +63,7 @@ int64_t GpuInventory::add(const log::DeviceRecord& device, std::string_view name
         if (known->machine.name.empty()) known->machine.name = name;
         return known->machine.index;
     }
-    // Unknown to NVML, or there is none: a number that no other GPU has, if possible CUDA's.
+    // Unknown to NVML, or no NVML: uses a free number, if possible CUDA's.
     const auto isTaken = [&](int64_t index) {
         return std::any_of(gpus_.begin(), gpus_.end(),
                            [&](const Gpu& gpu) { return gpu.machine.index == index; });
@@ -92,14 +92,14 @@ void GpuInventory::write(TraceWriter& trace) const {
     for (const MachineLink& link : links_)
         trace.add(pair, pair.gpuId = link.gpu, pair.peerGpuId = link.peer,
                   pair.nvlinkCount = link.nvlinkCount, pair.connection = link.connection,
-                  pair.abbreviation = unlessEmpty(link.abbreviation));
+                  pair.abbreviation = nullIfEmpty(link.abbreviation));
     for (const Gpu& gpu : gpus_) writeLinkPeaks(trace, gpu.machine);
     constexpr const auto& near = tables::affinities;
     for (const Gpu& gpu : gpus_)
         if (!gpu.machine.cpus.empty() || gpu.machine.numaNode >= 0)
             trace.add(near, near.gpuId = gpu.machine.index,
-                      near.cpus = unlessEmpty(gpu.machine.cpus),
-                      near.numaNode = unlessNegative(gpu.machine.numaNode));
+                      near.cpus = nullIfEmpty(gpu.machine.cpus),
+                      near.numaNode = nullIfNegative(gpu.machine.numaNode));
 }
 
 void GpuInventory::write(TraceWriter& trace, const MeasuredPeaks& measured) const {
@@ -107,10 +107,10 @@ void GpuInventory::write(TraceWriter& trace, const MeasuredPeaks& measured) cons
     for (const MeasuredPeak& peak : measured.peaks) {
         const std::optional<int64_t> gpu = find(peak.gpuUuid);
         const std::optional<int64_t> peer = find(peak.peerUuid);
-        // Of another machine, or of GPUs that are not here any more.
+        // Skips peaks of another machine, or of GPUs that are no longer present.
         if (!gpu || (!peer && !peak.peerUuid.empty())) continue;
         trace.add(t, t.kind = peak.kind, t.gpuId = gpu, t.peerGpuId = peer,
-                  t.direction = unlessEmpty(peak.direction), t.memory = unlessEmpty(peak.memory),
+                  t.direction = nullIfEmpty(peak.direction), t.memory = nullIfEmpty(peak.memory),
                   t.bytesPerSecond = peak.bytesPerSecond, t.origin = "measured");
     }
 }
@@ -118,8 +118,8 @@ void GpuInventory::write(TraceWriter& trace, const MeasuredPeaks& measured) cons
 void GpuInventory::write(TraceWriter& trace, const Gpu& gpu) const {
     const MachineGpu& machine = gpu.machine;
     const log::DeviceRecord device = gpu.device.value_or(log::DeviceRecord{});
-    // What no process told stays NULL rather than becoming 0.
-    const auto known = [](uint64_t value) { return unlessZero(value); };
+    // Values that no process reported stay NULL and do not become 0.
+    const auto known = [](uint64_t value) { return nullIfZero(value); };
     const uint64_t memory =
         device.memoryBytes != 0 ? device.memoryBytes : static_cast<uint64_t>(machine.memoryBytes);
     const uint64_t major = gpu.device ? device.computeMajor : machine.computeMajor;

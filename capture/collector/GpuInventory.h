@@ -14,23 +14,22 @@
 
 namespace lanescope::capture {
 
-/// Writes what the links and the memory of a GPU can carry, as far as the driver told.
+/// Writes the peak rates of a GPU's links and memory, as far as the driver reported them.
 void writeLinkPeaks(TraceWriter& trace, const MachineGpu& gpu);
 
-/// The GPUs of a run: what the driver told of the machine joined with what processes said of their
-/// devices. One physical GPU is one row, however many processes number it however they like.
+/// The GPUs of a run: the driver's facts about the machine merged with the devices reported by
+/// processes. One physical GPU is one row, whatever numbers processes use for it.
 class GpuInventory {
   public:
     explicit GpuInventory(Machine machine);
 
-    /// Takes a device as a process sees it and returns the number of the GPU in the trace.
+    /// Adds a device of a process and returns the number of the GPU in the trace.
     int64_t add(const log::DeviceRecord& device, std::string_view name);
-    /// The number in the trace of the GPU with that UUID, if it is known.
+    /// Returns the number in the trace of the GPU with that UUID, or nullopt if unknown.
     std::optional<int64_t> find(std::string_view uuid) const;
-    /// Writes the GPUs that some process used, or all of the machine if none did, and how they are
-    /// joined.
+    /// Writes the GPUs that some process used, or all of the machine if none did, and their
+    /// connections.
     void write(TraceWriter& trace) const;
-    /// Writes what was measured of the GPUs that are here.
     void write(TraceWriter& trace, const MeasuredPeaks& measured) const;
 
   private:
@@ -45,7 +44,7 @@ class GpuInventory {
     std::vector<MachineLink> links_;
 };
 
-/// "GPU-01234567-89ab-...", as the driver writes it.
+/// Returns "GPU-01234567-89ab-...", in the driver's format.
 std::string formatGpuUuid(const uint8_t (&uuid)[16]);
 
 }  // namespace lanescope::capture

@@ -9,8 +9,8 @@
 
 namespace lanescope::capture {
 
-/// What is counted apart. Names and numbers are those of `EventCount` in a trace: a page fault of a
-/// GPU counts as often as its record says that it happened.
+/// Kinds that are counted separately. Names and numbers are those of `EventCount` in a trace. GPU
+/// page faults count as often as their record states.
 enum class ImportedKind {
     Kernel,
     Memcpy,
@@ -29,7 +29,6 @@ enum class ImportedKind {
 };
 inline constexpr int importedKindCount = 14;
 
-/// "kernels", "memcpys", "CUDA API calls": what they are called where they are counted.
 constexpr const char* pluralName(ImportedKind kind) {
     constexpr const char* names[importedKindCount] = {"kernels",
                                                       "memcpys",
@@ -48,7 +47,6 @@ constexpr const char* pluralName(ImportedKind kind) {
     return names[static_cast<int>(kind)];
 }
 
-/// The same for one of them.
 constexpr const char* singularName(ImportedKind kind) {
     constexpr const char* names[importedKindCount] = {"kernel",
                                                       "memcpy",
@@ -67,7 +65,7 @@ constexpr const char* singularName(ImportedKind kind) {
     return names[static_cast<int>(kind)];
 }
 
-/// How many events of each kind were written, and how many of them carry no time.
+/// Numbers of written events of each kind, and of those without a time.
 struct ImportCounts {
     std::array<int64_t, importedKindCount> total{};
     std::array<int64_t, importedKindCount> untimed{};
@@ -75,7 +73,7 @@ struct ImportCounts {
     int64_t& of(ImportedKind kind) { return total[static_cast<size_t>(kind)]; }
     int64_t of(ImportedKind kind) const { return total[static_cast<size_t>(kind)]; }
     int64_t untimedOf(ImportedKind kind) const { return untimed[static_cast<size_t>(kind)]; }
-    /// Events of all kinds; NCCL operations are NVTX ranges and not counted twice.
+    /// Returns the events of all kinds; NCCL operations are NVTX ranges and not counted twice.
     int64_t events() const {
         int64_t sum = 0;
         for (const int64_t count : total) sum += count;

@@ -19,7 +19,7 @@ namespace lanescope::capture {
 void ProcessWindows::add(const log::WindowRecord& record) {
     areThere_ = true;
     if (record.isBegin == 0) {
-        // Without its beginning nobody knows how far an end reaches back.
+        // Without a beginning, the length of the window is unknown.
         if (latest_ && !windows_[*latest_].endNs)
             windows_[*latest_].endNs = std::max(windows_[*latest_].startNs, record.timestampNs);
         return;
@@ -32,7 +32,7 @@ void ProcessWindows::add(const log::WindowRecord& record) {
     if (!windows_.empty() && !windows_.back().endNs)
         windows_.back().endNs = std::max(windows_.back().startNs, record.timestampNs);
     latest_.reset();
-    if (windows_.size() >= maximumCount) return;
+    if (windows_.size() >= maxCount) return;
     latest_ = windows_.size();
     placeOf_[record.index] = windows_.size();
     windows_.push_back({record.index, record.timestampNs, std::nullopt});
@@ -42,11 +42,11 @@ namespace {
 
 constexpr const char* reason =
     "used neither CUDA nor NVTX, ended within moments, or lacked the environment of this run";
-/// A world that is larger is a mistake in somebody's environment.
-constexpr int64_t largestWorld = 1'000'000;
-constexpr size_t mostRangesNamed = 8;
+/// A larger world is a mistake in the environment.
+constexpr int64_t maxWorldSize = 1'000'000;
+constexpr size_t maxNamedRanges = 8;
 
-/// "2, 3, 5 to 7" of the numbers below `size` that are not in `present`.
+/// Returns the numbers below `size` that are not in `present`, as "2, 3, 5 to 7".
 std::string listOfMissing(const std::set<int64_t>& present, int64_t size) {
     std::string list;
     size_t named = 0;
@@ -55,7 +55,7 @@ std::string listOfMissing(const std::set<int64_t>& present, int64_t size) {
         int64_t last = rank;
         while (last + 1 < size && !present.contains(last + 1)) ++last;
         if (!list.empty()) list += ", ";
-        if (++named > mostRangesNamed) return list + "...";
+        if (++named > maxNamedRanges) return list + "...";
         list += last == rank       ? fmt::format("{}", rank)
                 : last == rank + 1 ? fmt::format("{}, {}", rank, last)
                                    : fmt::format("{} to {}", rank, last);
@@ -67,10 +67,10 @@ std::string listOfMissing(const std::set<int64_t>& present, int64_t size) {
 }  // namespace
 
 std::optional<std::string> missingRanksSentence(const std::vector<RankFacts>& present) {
-    // A launcher inside another gives two worlds; the one with the most ranks is the training.
+    // A launcher inside another makes two worlds; the one with the most ranks is the training.
     std::map<int64_t, std::set<int64_t>> ranksOfWorld;
     for (const RankFacts& each : present)
-        if (each.worldSize > 1 && each.worldSize <= largestWorld && each.rank < each.worldSize)
+        if (each.worldSize > 1 && each.worldSize <= maxWorldSize && each.rank < each.worldSize)
             ranksOfWorld[each.worldSize].insert(each.rank);
     const auto world = std::max_element(
         ranksOfWorld.begin(), ranksOfWorld.end(),
@@ -103,10 +103,10 @@ std::optional<std::string> missingRanksSentence(const std::vector<RankFacts>& pr
 
 namespace {
 
-/// Clock readings kept a process; one a second is enough for many hours.
-constexpr size_t maximumClocks = 100'000;
-constexpr size_t maximumNotes = 1000;
-constexpr size_t maximumGaps = 10'000;
+/// Maximum clock readings kept per process; one per second suffices for many hours.
+constexpr size_t maxClocks = 100'000;
+constexpr size_t maxNotes = 1000;
+constexpr size_t maxGaps = 10'000;
 
 std::optional<int> numberIn(std::string_view text) {
     int value = 0;
@@ -135,20 +135,20 @@ LogImporter::LogImporter(log::LogReader reader, TraceWriter& trace, GpuInventory
       nvtx_(process_),
       nccl_(process_) {}
 
-size_t LogImporter::poll(size_t maximumBlocks) {
+size_t LogImporter::poll(size_t maxBlocks) {
     if (problem_) return 0;
     if (!reader_.header()) {
-        // Ids need the process number, so look at the header before any record.
+        // Ids need the process number, so the header is read before any record.
         if (auto read = reader_.poll(*this, 0); !read) problem_ = read.error();
         if (!reader_.header()) return 0;
         process_.pid = reader_.header()->pid;
     }
-    const Result<size_t> blocks = reader_.poll(*this, maximumBlocks);
+    const Result<size_t> blocks = reader_.poll(*this, maxBlocks);
     if (!blocks) {
         problem_ = blocks.error();
         return 0;
     }
-    // Who reads the unfinished trace is to know what it is about.
+    // Readers of the unfinished trace need the names early.
     if (*blocks > 0 && !isNamed_ && counts().events() > 0 && !property(facts::program).empty())
         writeName();
     nvtx_.writeNames();
@@ -175,7 +175,7 @@ void LogImporter::visit(const log::ThreadNameRecord& record) {
 
 void LogImporter::visit(const log::DroppedRecord& record) {
     dropped_[record.what] += record.count;
-    if (gaps_.size() >= maximumGaps) return;
+    if (gaps_.size() >= maxGaps) return;
     const int64_t since = latestBefore(record.what);
     gaps_.push_back({record.what,
                      {since == 0 ? record.timestampNs : std::min(since, record.timestampNs),
@@ -191,7 +191,7 @@ int64_t LogImporter::latestBefore(Loss what) const {
 
 void LogImporter::visit(const log::ClockRecord& record) {
     if (!clocks_.empty() && !clockSetting_) {
-        // As much as a clock that is slewed may run apart, and as late as a reading may come.
+        // Maximum drift of a slewed clock, and maximum delay of a reading.
         constexpr int64_t slewPerSecond = 1000, lateNs = 2'000'000;
         const log::ClockRecord& last = clocks_.back();
         const auto difference = [](int64_t a, int64_t b) {
@@ -199,13 +199,13 @@ void LogImporter::visit(const log::ClockRecord& record) {
         };
         const int64_t passedNs = difference(record.monotonicNs, last.monotonicNs);
         const int64_t byNs = difference(difference(record.realtimeNs, last.realtimeNs), passedNs);
-        constexpr int64_t mostNs = int64_t{1} << 62;
+        constexpr int64_t maxNs = int64_t{1} << 62;
         const bool areRead = record.monotonicNs != 0 && last.monotonicNs != 0 && passedNs >= 0 &&
-                             byNs > -mostNs && byNs < mostNs;
+                             byNs > -maxNs && byNs < maxNs;
         if (areRead && std::abs(byNs) > lateNs + passedNs / slewPerSecond)
             clockSetting_ = ClockSetting{process_.time(timeOf(record)), byNs};
     }
-    if (clocks_.size() < maximumClocks)
+    if (clocks_.size() < maxClocks)
         clocks_.push_back(record);
     else
         clocks_.back() = record;
@@ -220,29 +220,29 @@ int64_t LogImporter::timeOf(const log::ClockRecord& clock) const {
 }
 
 void LogImporter::visit(const log::NoteRecord& record) {
-    if (notes_.size() < maximumNotes) notes_.push_back(record);
+    if (notes_.size() < maxNotes) notes_.push_back(record);
 }
 
 ImportCounts LogImporter::counts() const {
     ImportCounts counts = activity_.counts();
     counts += memory_.counts();
     counts.of(ImportedKind::Nvtx) = nvtx_.ranges();
-    // The same operations, unless NCCL's NVTX ranges or its plugin were off.
+    // Both count the same operations, unless NCCL's NVTX ranges or its plugin were off.
     counts.of(ImportedKind::Nccl) = std::max(nvtx_.ncclOperations(), nccl_.operations());
     return counts;
 }
 
 int64_t LogImporter::endNs() const {
     int64_t latest = end_ ? end_->timestampNs : reader_.progress().latestTimeNs;
-    // The clock is read once a second, whether the process does anything or not.
+    // The clock is read once a second, even if the process is idle.
     if (!end_ && !clocks_.empty()) latest = std::max(latest, timeOf(clocks_.back()));
     if (!end_) latest = std::max(latest, known_.seenNs);
     return latest != 0 ? process_.time(latest) : 0;
 }
 
-bool LogImporter::isWorthShowing() const {
+bool LogImporter::hasContent() const {
     return counts().events() > 0 || nccl_.operations() > 0 || activity_.sawDevice() ||
-           !notes_.empty() || !dropped_.empty() || problem_ || reader_.isDamaged() ||
+           !notes_.empty() || !dropped_.empty() || problem_ || reader_.isCorrupt() ||
            (!reader_.header() && reader_.bytesNotUnderstood() > 0);
 }
 
@@ -259,7 +259,6 @@ std::optional<RankFacts> LogImporter::rankFacts() const {
                      std::string(property(facts::host))};
 }
 
-/// "4242 (python)".
 std::string LogImporter::shownName() const {
     const std::filesystem::path program(property(facts::program));
     if (program.empty()) return std::to_string(process_.pid);
@@ -270,7 +269,7 @@ void LogImporter::finish(const KnownEnd& known) {
     known_ = known;
     nvtx_.finish();
     nccl_.finish();
-    if (!isWorthShowing()) return;
+    if (!hasContent()) return;
     if (reader_.header()) writeProcess();
     writeHealth();
 }
@@ -286,7 +285,7 @@ void LogImporter::writeProcess() {
     TraceWriter& trace = process_.trace;
     const int64_t id = process_.processId();
     if (!isNamed_) writeName();
-    // How a forked child without an end ended, nobody knows.
+    // The kind of end of a forked child without an END record is unknown.
     std::optional<bool> endedNormally;
     if (end_ || wasCutShort()) endedNormally = end_.has_value();
     constexpr const auto& state = tables::processStates;
@@ -316,7 +315,8 @@ void LogImporter::nameOtherThreads() {
     for (const uint32_t thread : process_.threads) {
         const int64_t id = globalTid(process_.pid, thread, process_.host);
         if (!process_.trace.hasName(id))
-            process_.trace.nameThread(id, process_.trace.intern(program), tables::stoodInPriority);
+            process_.trace.nameThread(id, process_.trace.intern(program),
+                                      tables::substitutePriority);
     }
 }
 
@@ -326,7 +326,7 @@ std::optional<std::vector<TimeRange>> LogImporter::windows() const {
     for (const ProcessWindows::Window& window : windows_.all()) {
         const int64_t startNs = process_.boundedTime(window.startNs);
         const int64_t stopNs = window.endNs ? process_.boundedTime(*window.endNs)
-                                            : std::clamp(endNs(), -greatestTimeNs, greatestTimeNs);
+                                            : std::clamp(endNs(), -maxTimestampNs, maxTimestampNs);
         ranges.push_back({startNs, std::max(startNs, stopNs)});
     }
     std::sort(ranges.begin(), ranges.end(),
@@ -372,11 +372,11 @@ void LogImporter::writeHealth() {
         process_.trace.healthOfLog(
             severityFrom(static_cast<int64_t>(note.severity)), process_.strings.text(note.code),
             process_.strings.text(note.sentence), process_.processId(),
-            process_.time(note.timestampNs), unlessZero(int64_t{note.count}));
+            process_.time(note.timestampNs), nullIfZero(int64_t{note.count}));
     if (reader_.header()) writeEnd();
     writeLosses();
-    writeMemoryTrouble();
-    writeLogTrouble(reader_, problem_, process_.trace,
+    reportMemoryDamage();
+    reportLogDamage(reader_, problem_, process_.trace,
                     reader_.header() ? std::optional(process_.processId()) : std::nullopt);
     if (nccl_.operations() > 0 && nvtx_.ncclOperations() == 0 &&
         property(facts::nvtx) != facts::off)
@@ -389,43 +389,45 @@ void LogImporter::writeHealth() {
             process_.processId());
 }
 
-/// How the process ended, unless that is nothing to speak of.
+/// Writes the end of the process, unless it is unremarkable.
 void LogImporter::writeEnd() {
     const double endSeconds = static_cast<double>(endNs()) / 1e9;
-    const auto say = [&](Severity severity, HealthCode code, std::string_view sentence) {
+    const auto report = [&](Severity severity, HealthCode code, std::string_view sentence) {
         process_.trace.health(severity, code, sentence, process_.processId(), endNs());
     };
     if (end_ && end_->reason == log::EndReason::LogFull) {
-        say(Severity::Error, HealthCode::LogFull,
+        report(
+            Severity::Error, HealthCode::LogFull,
             fmt::format("Process {} could write no more of its log from {:.1f} s on: the disk was "
                         "full or the log had its largest size.",
                         shownName(), endSeconds));
     } else if (end_ && end_->reason == log::EndReason::Signal) {
-        say(Severity::Info, HealthCode::ProcessEndedBySignal,
-            fmt::format("Process {} was ended by signal {} at {:.1f} s; all it did is here.",
-                        shownName(), end_->signal, endSeconds));
+        report(Severity::Info, HealthCode::ProcessEndedBySignal,
+               fmt::format("Process {} was ended by signal {} at {:.1f} s; all it did is here.",
+                           shownName(), end_->signal, endSeconds));
     } else if (wasCutShort()) {
         std::string reason = "it was killed, crashed or still ran";
         if (const auto status = known_.exitStatus)
             reason = *status > 128 ? fmt::format("signal {} ended it", *status - 128)
                                    : std::string("it left without its exit handlers");
-        say(Severity::Warning, HealthCode::ProcessEndedAbnormally,
-            fmt::format(
-                "Process {} ended abnormally at {:.1f} s: {}, so up to the last half second "
-                "of it may be missing.",
-                shownName(), endSeconds, reason));
-    } else if (known_.becameAnother && !end_) {
-        say(Severity::Info, HealthCode::ProcessBecameAnother,
-            fmt::format(
-                "Process {} ran another program by exec at {:.1f} s, which has a log of its "
-                "own; its last moments before that may be missing.",
-                shownName(), endSeconds));
+        report(Severity::Warning, HealthCode::ProcessEndedAbnormally,
+               fmt::format(
+                   "Process {} ended abnormally at {:.1f} s: {}, so up to the last half second "
+                   "of it may be missing.",
+                   shownName(), endSeconds, reason));
+    } else if (known_.hasExeced && !end_) {
+        report(Severity::Info, HealthCode::ProcessBecameAnother,
+               fmt::format(
+                   "Process {} ran another program by exec at {:.1f} s, which has a log of its "
+                   "own; its last moments before that may be missing.",
+                   shownName(), endSeconds));
     } else if (known_.stillRan && !end_) {
-        say(Severity::Info, HealthCode::ProcessStillRan,
-            fmt::format("Process {} still ran at {:.1f} s, when the recording ended.", shownName(),
-                        endSeconds));
+        report(Severity::Info, HealthCode::ProcessStillRan,
+               fmt::format("Process {} still ran at {:.1f} s, when the recording ended.",
+                           shownName(), endSeconds));
     } else if (!end_) {
-        say(Severity::Info, HealthCode::ForkedChildEnded,
+        report(
+            Severity::Info, HealthCode::ForkedChildEnded,
             fmt::format("Process {}, forked from a recorded one, left at {:.1f} s without its exit "
                         "handlers, as such workers do; up to its last half second may be missing.",
                         shownName(), endSeconds));
@@ -460,36 +462,38 @@ void LogImporter::writeLosses() {
                      id, {}, static_cast<int64_t>(doubtful));
 }
 
-void LogImporter::writeMemoryTrouble() {
-    const auto say = [&](Severity severity, HealthCode code, uint64_t count,
-                         std::string_view sentence) {
+void LogImporter::reportMemoryDamage() {
+    const auto report = [&](Severity severity, HealthCode code, uint64_t count,
+                            std::string_view sentence) {
         if (count > 0)
             process_.trace.health(severity, code, sentence, process_.processId(), {},
                                   static_cast<int64_t>(count));
     };
-    say(Severity::Info, HealthCode::ManagedMemoryThrashed, memory_.thrashings(),
-        fmt::format("Managed memory of process {} thrashed {} times: processors took the same "
-                    "pages from each other.",
-                    shownName(), memory_.thrashings()));
-    say(Severity::Info, HealthCode::ManagedMemoryThrottled, memory_.throttlings(),
-        fmt::format("The driver held processors of process {} back {} times to keep pages of "
-                    "managed memory from moving to and fro.",
-                    shownName(), memory_.throttlings()));
+    report(Severity::Info, HealthCode::ManagedMemoryThrashed, memory_.thrashings(),
+           fmt::format("Managed memory of process {} thrashed {} times: processors took the same "
+                       "pages from each other.",
+                       shownName(), memory_.thrashings()));
+    report(Severity::Info, HealthCode::ManagedMemoryThrottled, memory_.throttlings(),
+           fmt::format("The driver held processors of process {} back {} times to keep pages of "
+                       "managed memory from moving to and fro.",
+                       shownName(), memory_.throttlings()));
     const uint64_t moves = memory_.movesForFaults();
     const bool isInPart = memory_.gpuFaults() == 0;
-    say(Severity::Warning, HealthCode::UnifiedMemoryInPart, isInPart ? moves : 0,
+    report(
+        Severity::Warning, HealthCode::UnifiedMemoryInPart, isInPart ? moves : 0,
         fmt::format("Managed memory of process {} was seen only in part: {} of its pieces moved to "
                     "a GPU that missed them, and CUPTI told of none of these page faults; how much "
                     "moved may be more than is here.",
                     shownName(), moves));
-    say(Severity::Info, HealthCode::UnifiedMemoryInPart, isInPart ? 0 : moves,
+    report(
+        Severity::Info, HealthCode::UnifiedMemoryInPart, isInPart ? 0 : moves,
         fmt::format("Of managed memory of process {} more may have moved than is here: the driver "
                     "keeps few of these events until they are fetched, and counts none that it "
                     "drops.",
                     shownName()));
-    say(Severity::Warning, HealthCode::MemoryOddRecords, memory_.oddRecords(),
-        fmt::format("{} memory records of process {} made no sense and were left out.",
-                    memory_.oddRecords(), shownName()));
+    report(Severity::Warning, HealthCode::MemoryOddRecords, memory_.oddRecords(),
+           fmt::format("{} memory records of process {} made no sense and were left out.",
+                       memory_.oddRecords(), shownName()));
 }
 
 }  // namespace lanescope::capture

@@ -23,44 +23,44 @@
 
 namespace lanescope::capture {
 
-/// When one process recorded, if it did not all the time. Takes beginnings and ends as the log has
-/// them, in any number and order that a cut or damaged log may leave. Those that a log says again,
-/// as each of its files and after a loss, count once.
+/// Recording windows of one process, if it did not record all the time. Accepts beginnings and ends
+/// in any number and order, as in a truncated or damaged log. Repeated windows count once: each
+/// file of a log repeats them, and so does a log after a loss.
 class ProcessWindows {
   public:
     struct Window {
         uint32_t index = 0;
         int64_t startNs = 0;           ///< In the log's time.
-        std::optional<int64_t> endNs;  ///< Nothing while it is open.
+        std::optional<int64_t> endNs;  ///< nullopt while it is open.
     };
-    /// More would be no use to anybody; further ones are left out.
-    static constexpr size_t maximumCount = 100'000;
+    /// Maximum number of windows; further ones are skipped.
+    static constexpr size_t maxCount = 100'000;
 
     void add(const log::WindowRecord& record);
-    /// True once the process said anything of windows: then it recorded nothing outside them.
+    /// Returns true if the process reported windows: then it recorded nothing outside them.
     bool areThere() const { return areThere_; }
     const std::vector<Window>& all() const { return windows_; }
 
   private:
     std::vector<Window> windows_;
     std::unordered_map<uint32_t, size_t> placeOf_;  // in windows_, by index
-    std::optional<size_t> latest_;                  // of which the log spoke
+    std::optional<size_t> latest_;                  // the latest window in the log
     bool areThere_ = false;
 };
 
-/// Which of a launcher's processes a process says it is.
+/// Place of a process among a launcher's processes, as it reported.
 struct RankFacts {
     int64_t rank = 0;
     int64_t worldSize = 0;
-    std::optional<int64_t> localWorldSize;  ///< How many of them run on its host.
+    std::optional<int64_t> localWorldSize;  ///< Number of ranks on its host.
     std::string host;
 };
 
-/// A sentence that names the ranks that left no record though others of their launch did, or
-/// nothing if all are there. Of a launch on several hosts only the recorded hosts count.
+/// Returns a sentence with the ranks that left no record though others of their launch did, or
+/// nullopt if all are present. For a launch on several hosts only the recorded hosts count.
 std::optional<std::string> missingRanksSentence(const std::vector<RankFacts>& present);
 
-/// Brings one process's log into the trace, as far as it goes. One thread.
+/// Importer of one process's log into the trace. One thread.
 class LogImporter : private log::RecordVisitor {
   public:
     /// `host` is the number of the host in global ids.
@@ -68,62 +68,63 @@ class LogImporter : private log::RecordVisitor {
                                                      TraceWriter& trace, GpuInventory& gpus,
                                                      int64_t sessionStartNs, uint32_t host);
 
-    /// What others than the process itself know of its end.
+    /// Facts about the end of the process from other sources.
     struct KnownEnd {
         std::optional<int> exitStatus;
-        int64_t seenNs = 0;     ///< When it was seen to have ended, in the log's time; 0 if never.
-        bool stillRan = false;  ///< It had not ended at `seenNs`, when the recording did.
-        bool becameAnother = false;  ///< By exec, which began another log.
+        int64_t seenNs = 0;  ///< Time at which its end was observed, in the log's time; 0 if never.
+        bool stillRan = false;   ///< It had not ended at `seenNs`, when the recording did.
+        bool hasExeced = false;  ///< By exec, which began another log.
     };
 
-    /// Takes at most `maximumBlocks` new blocks. A log that cannot be read is left alone from then
-    /// on; `finish` says so in the trace. Returns how many blocks were taken.
-    size_t poll(size_t maximumBlocks);
-    /// Call once at the end: writes what is still open, who the process was, and what is doubtful.
-    /// A process that did nothing worth showing leaves nothing.
+    /// Imports at most `maxBlocks` new blocks and returns their number. Ignores a log that
+    /// cannot be read from then on; `finish` reports that in the trace.
+    size_t poll(size_t maxBlocks);
+    /// Writes open events, the identity of the process and doubtful facts. Call once at the end. A
+    /// process without content leaves nothing.
     void finish(const KnownEnd& known);
-    /// After that, and once all others have named what they saw: threads that have no name are
-    /// called as the program is, so that readers who join them with their names lose none.
+    /// Names unnamed threads after the program, so that readers who join threads with names lose
+    /// none. Call after `finish` of all importers.
     void nameOtherThreads();
 
     uint32_t pid() const { return process_.pid; }
-    /// When it recorded, as far as it has said by now.
+    /// Returns its recording windows, as far as it has reported them.
     const ProcessWindows& ownWindows() const { return windows_; }
-    /// True once the process wrote its last record, or the log cannot be read.
+    /// Returns true if the process wrote its last record, or the log cannot be read.
     bool isComplete() const { return end_.has_value() || problem_.has_value(); }
-    /// True if its end may be missing: it was killed, crashed or still ran. A process forked from a
-    /// recorded one commonly leaves without its exit handlers, and is not counted as cut short.
+    /// Returns true if its end may be missing: it was killed, crashed or still ran. A process
+    /// forked from a recorded one commonly leaves without its exit handlers, and does not count as
+    /// cut short.
     bool wasCutShort() const {
-        return !end_ && !isForkedChild() && !known_.stillRan && !known_.becameAnother;
+        return !end_ && !isForkedChild() && !known_.stillRan && !known_.hasExeced;
     }
-    /// True if the log is damaged or could not be read, so that there is more in it than in the
-    /// trace.
+    /// Returns the bytes read so far. `isNotAllRead` returns true if the log is damaged or could
+    /// not be read, so that its contents are not all in the trace.
     uint64_t bytesRead() const { return reader_.progress().bytesRead; }
-    bool isNotAllRead() const { return problem_.has_value() || reader_.isDamaged(); }
-    /// True if the process showed a device, a context or CUDA activity.
+    bool isNotAllRead() const { return problem_.has_value() || reader_.isCorrupt(); }
     bool usedCuda() const { return activity_.sawDevice() || activity_.counts().events() > 0; }
-    /// True if the process recorded an event, used a GPU or had something to say, or if its log
+    /// Returns true if the process recorded an event, used a GPU or wrote a note, or if its log
     /// cannot be read.
-    bool isWorthShowing() const;
-    /// Which rank the process said it is, if it said so and of how many.
+    bool hasContent() const;
+    /// Returns the rank and the world size that the process reported, or nullopt.
     std::optional<RankFacts> rankFacts() const;
     ImportCounts counts() const;
-    /// What the process said of itself; empty if it did not.
+    /// Returns a property that the process reported; empty without one.
     std::string_view property(std::string_view name) const;
-    /// When the clock of the machine was set, on the trace's axis.
+    /// A change of the system time, on the trace's axis.
     struct ClockSetting {
         int64_t timeNs = 0;
         int64_t byNs = 0;
     };
-    /// The first time that it was; nothing if it never was while the process recorded.
+    /// Returns the first one, or nullopt if none happened while the process recorded.
     const std::optional<ClockSetting>& clockSetting() const { return clockSetting_; }
     int64_t processId() const { return process_.processId(); }
-    /// When the process recorded, on the trace's axis, sorted; nothing if it did all the time.
+    /// Returns the recording windows on the trace's axis, sorted; nullopt if it recorded all the
+    /// time.
     std::optional<std::vector<TimeRange>> windows() const;
-    /// When the log was begun, in its own time; 0 if it does not say.
+    /// Returns the begin of the log, in its own time; 0 if unknown.
     int64_t begunRealtimeNs() const { return reader_.header() ? reader_.header()->realtimeNs : 0; }
-    /// When the process ended, on the trace's axis: as it said itself, else the latest moment at
-    /// which it is known to have run. 0 if nothing is known.
+    /// Returns the end of the process, on the trace's axis: as it reported, else the latest time at
+    /// which it is known to have run. 0 if unknown.
     int64_t endNs() const;
 
   private:
@@ -166,10 +167,11 @@ class LogImporter : private log::RecordVisitor {
     void visit(const log::WindowRecord& record) override { windows_.add(record); }
 
     bool isForkedChild() const { return property(facts::forkedChild) == facts::one; }
-    /// When a clock was read, in the log's time, which that clock may have left since.
+    /// Returns the time of a clock reading, in the log's time, which that clock may have left
+    /// since.
     int64_t timeOf(const log::ClockRecord& clock) const;
     std::string shownName() const;
-    /// When the latest thing of this kind happened that came before in the log, in its time.
+    /// Returns the time of the latest earlier event of this kind in the log, in its time.
     int64_t latestBefore(Loss what) const;
     void writeName();
     void writeProcess();
@@ -178,7 +180,7 @@ class LogImporter : private log::RecordVisitor {
     void writeHealth();
     void writeEnd();
     void writeLosses();
-    void writeMemoryTrouble();
+    void reportMemoryDamage();
 
     log::LogReader reader_;
     ProcessContext process_;
@@ -191,7 +193,7 @@ class LogImporter : private log::RecordVisitor {
     std::vector<log::ClockRecord> clocks_;
     std::optional<ClockSetting> clockSetting_;
     std::vector<log::NoteRecord> notes_;
-    /// A stretch in which something was lost, in the log's time.
+    /// An interval in which events were lost, in the log's time.
     struct Gap {
         Loss what;
         TimeRange range;

@@ -16,8 +16,8 @@ namespace lanescope::capture {
 
 namespace {
 
-/// One, in a log of NCCL's; what follows is for logs of nonsense.
-constexpr size_t mostOfACall = 64;
+/// NCCL's logs have one; the limit is for corrupt logs.
+constexpr size_t maxTasksPerCall = 64;
 
 }  // namespace
 
@@ -52,7 +52,7 @@ void NcclAssembler::add(const log::NcclStopRecord& record) {
         task->second.interval.endNs = record.timestampNs;
         endTask(task);
     } else if (const auto call = calls_.find(record.id); call != calls_.end()) {
-        if (call->second.interval.endNs) return;  // NCCL may stop an event twice
+        if (call->second.interval.endNs) return;
         call->second.interval.endNs = record.timestampNs;
         endCall(call->second);
     } else if (const auto open = openLaunches_.find(record.id); open != openLaunches_.end()) {
@@ -62,15 +62,15 @@ void NcclAssembler::add(const log::NcclStopRecord& record) {
         openLaunches_.erase(open);
     } else {
         earlyStops_[record.id] = record.timestampNs;
-        if (earlyStops_.size() > mostKept) earlyStops_.erase(earlyStops_.begin());
+        if (earlyStops_.size() > maxKept) earlyStops_.erase(earlyStops_.begin());
     }
 }
 
 void NcclAssembler::finish() {
     while (!tasks_.empty()) endTask(tasks_.begin());
     for (auto& [id, call] : calls_) {
-        for (NcclOperation& task : call.waiting) give(std::move(task), call);
-        if (!call.isGiven) sink_({call.interval, std::nullopt, std::nullopt});
+        for (NcclOperation& task : call.waiting) pass(std::move(task), call);
+        if (!call.isPassed) sink_({call.interval, std::nullopt, std::nullopt});
     }
     calls_.clear();
     for (const auto& [id, tasks] : orphans_)
@@ -118,50 +118,51 @@ void NcclAssembler::endTask(std::map<uint64_t, Task>::iterator open) {
     if (parent == 0) return sink_(operation);
     if (const auto call = calls_.find(parent); call == calls_.end()) {
         std::vector<NcclOperation>& tasks = orphans_[parent];
-        if (tasks.size() >= mostOfACall) return sink_(operation);
+        if (tasks.size() >= maxTasksPerCall) return sink_(operation);
         tasks.push_back(std::move(operation));
-    } else if (call->second.interval.endNs || call->second.waiting.size() >= mostOfACall) {
-        give(std::move(operation), call->second);
+    } else if (call->second.interval.endNs || call->second.waiting.size() >= maxTasksPerCall) {
+        pass(std::move(operation), call->second);
     } else {
         call->second.waiting.push_back(std::move(operation));
     }
 }
 
 void NcclAssembler::endCall(Call& call) {
-    for (NcclOperation& task : call.waiting) give(std::move(task), call);
+    for (NcclOperation& task : call.waiting) pass(std::move(task), call);
     call.waiting.clear();
 }
 
-void NcclAssembler::give(NcclOperation operation, Call& call) {
+void NcclAssembler::pass(NcclOperation operation, Call& call) {
     operation.call = call.interval;
-    call.isGiven = true;
+    call.isPassed = true;
     sink_(operation);
 }
 
 void NcclAssembler::forgetOldest() {
-    if (tasks_.size() > mostKept) endTask(tasks_.begin());
-    if (calls_.size() > mostKept) {
+    if (tasks_.size() > maxKept) endTask(tasks_.begin());
+    if (calls_.size() > maxKept) {
         Call& oldest = calls_.begin()->second;
-        for (NcclOperation& task : oldest.waiting) give(std::move(task), oldest);
-        if (!oldest.isGiven) sink_({oldest.interval, std::nullopt, std::nullopt});
+        for (NcclOperation& task : oldest.waiting) pass(std::move(task), oldest);
+        if (!oldest.isPassed) sink_({oldest.interval, std::nullopt, std::nullopt});
         calls_.erase(calls_.begin());
     }
-    if (orphans_.size() > mostKept) {
+    if (orphans_.size() > maxKept) {
         for (const NcclOperation& task : orphans_.begin()->second) sink_(task);
         orphans_.erase(orphans_.begin());
     }
-    if (launches_.size() > mostKept) launches_.erase(launches_.begin());
-    if (openLaunches_.size() > mostKept) openLaunches_.clear();
+    if (launches_.size() > maxKept) launches_.erase(launches_.begin());
+    if (openLaunches_.size() > maxKept) openLaunches_.clear();
 }
 
 namespace {
 
 constexpr std::string_view prefix = "nccl";
 
-/// The whole message, unless a damaged log makes it larger than any memory.
+/// Returns the bytes of the whole message, or nullopt if a damaged log makes it larger than any
+/// memory.
 std::optional<int64_t> bytesOf(uint64_t count, int64_t elementBytes) {
-    constexpr auto most = static_cast<uint64_t>(std::numeric_limits<int64_t>::max());
-    if (elementBytes == 0 || count > most / static_cast<uint64_t>(elementBytes))
+    constexpr auto maxBytes = static_cast<uint64_t>(std::numeric_limits<int64_t>::max());
+    if (elementBytes == 0 || count > maxBytes / static_cast<uint64_t>(elementBytes))
         return std::nullopt;
     return static_cast<int64_t>(count) * elementBytes;
 }
@@ -200,14 +201,14 @@ NcclPluginImporter::NcclPluginImporter(ProcessContext& process)
 
 void NcclPluginImporter::add(const log::NcclCommunicatorRecord& record) {
     interfaceVersion_ = record.interfaceVersion;
-    // A log says its communicators again in each of its files.
+    // A log repeats its communicators in each of its files.
     if (!communicators_.emplace(record.hash, record.rank).second) return;
     constexpr const auto& t = tables::ncclCommunicators;
     process_.trace.add(t, t.globalPid = process_.processId(), t.communicator = record.hash,
-                       t.rank = unlessNegative(record.rank),
-                       t.rankCount = unlessNegative(record.rankCount),
-                       t.nodeCount = unlessNegative(record.nodeCount),
-                       t.name = unlessEmpty(process_.strings.text(record.name)));
+                       t.rank = nullIfNegative(record.rank),
+                       t.rankCount = nullIfNegative(record.rankCount),
+                       t.nodeCount = nullIfNegative(record.nodeCount),
+                       t.name = nullIfEmpty(process_.strings.text(record.name)));
 }
 
 void NcclPluginImporter::finish() {
@@ -218,14 +219,14 @@ void NcclPluginImporter::finish() {
 }
 
 void NcclPluginImporter::write(const NcclOperation& operation) {
-    // What the program asked for stands in the call; NCCL gathers and broadcasts bytes, whatever
-    // the program's type was.
+    // The call has the program's types; NCCL gathers and broadcasts bytes, whatever the program's
+    // type was.
     const log::NcclOperationRecord* task = operation.task ? &operation.task->begin : nullptr;
-    const log::NcclOperationRecord& asked = operation.call ? operation.call->begin : *task;
+    const log::NcclOperationRecord& request = operation.call ? operation.call->begin : *task;
     const LogStrings& strings = process_.strings;
-    const std::string_view function = ncclOperationName(strings.text(asked.function));
+    const std::string_view function = ncclOperationName(strings.text(request.function));
     const NcclFunction* known = findNcclFunction(function);
-    const std::string datatype(strings.text(asked.datatype));
+    const std::string datatype(strings.text(request.datatype));
     const std::string brief = ncclDatatypeName(datatype);
     const bool isTypeLost = !operation.call && datatype == "ncclInt8" &&
                             (function == "AllGather" || function == "Broadcast");
@@ -246,24 +247,24 @@ void NcclPluginImporter::write(const NcclOperation& operation) {
     const std::string_view algorithm =
         isCopied ? std::string_view("copy engine") : strings.text(task ? task->algorithm : 0);
     const auto nothing = std::optional<int64_t>();
-    // Where the program called; of an older NCCL where that handed it over.
-    const std::optional<int64_t> stack = process_.stacks.traceId(asked.stack);
+    // Stack of the program's call; with an older NCCL that of the handover.
+    const std::optional<int64_t> stack = process_.stacks.traceId(request.stack);
     constexpr const auto& t = tables::ncclPluginOperations;
     process_.trace.add(
         t, t.globalTid = threadOf(operation.call), t.start = timeOf(operation.call),
-        t.end = endOf(operation.call), t.operation = unlessEmpty(function),
-        t.datatype = isTypeLost ? std::nullopt : unlessEmpty(brief),
-        t.count = isTypeLost ? nothing : std::optional<int64_t>(asked.count),
-        t.bytes = bytesOf(asked.count, ncclDatatypeBytes(datatype)),
-        t.communicator = unlessZero(asked.communicator), t.rank = unlessNegative(asked.rank),
-        t.root = known && known->hasRoot ? unlessNegative(asked.root) : nothing,
-        t.peer = task ? unlessNegative(task->peer) : nothing,
-        t.sequence = task ? unlessNegative(task->sequence) : nothing,
-        t.algorithm = unlessEmpty(algorithm),
-        t.protocol = unlessEmpty(strings.text(task ? task->protocol : 0)),
-        t.channels = task ? unlessZero(int64_t{task->channels}) : nothing,
-        t.warps = task ? unlessZero(int64_t{task->warps}) : nothing,
-        t.isCaptured = operation.call ? std::optional<int64_t>(asked.isCaptured != 0) : nothing,
+        t.end = endOf(operation.call), t.operation = nullIfEmpty(function),
+        t.datatype = isTypeLost ? std::nullopt : nullIfEmpty(brief),
+        t.count = isTypeLost ? nothing : std::optional<int64_t>(request.count),
+        t.bytes = bytesOf(request.count, ncclDatatypeBytes(datatype)),
+        t.communicator = nullIfZero(request.communicator), t.rank = nullIfNegative(request.rank),
+        t.root = known && known->hasRoot ? nullIfNegative(request.root) : nothing,
+        t.peer = task ? nullIfNegative(task->peer) : nothing,
+        t.sequence = task ? nullIfNegative(task->sequence) : nothing,
+        t.algorithm = nullIfEmpty(algorithm),
+        t.protocol = nullIfEmpty(strings.text(task ? task->protocol : 0)),
+        t.channels = task ? nullIfZero(int64_t{task->channels}) : nothing,
+        t.warps = task ? nullIfZero(int64_t{task->warps}) : nothing,
+        t.isCaptured = operation.call ? std::optional<int64_t>(request.isCaptured != 0) : nothing,
         t.enqueueGlobalTid = threadOf(operation.task), t.enqueueStart = timeOf(operation.task),
         t.enqueueEnd = endOf(operation.task), t.launchGlobalTid = threadOf(operation.launch),
         t.launchStart = timeOf(operation.launch), t.launchEnd = endOf(operation.launch),

@@ -21,44 +21,42 @@ namespace lanescope::capture {
 /// An event of NCCL's profiler interface with its end; strings are ids of its log.
 struct NcclInterval {
     log::NcclOperationRecord begin;
-    std::optional<int64_t> endNs;  ///< Nothing if it never ended.
+    std::optional<int64_t> endNs;  ///< nullopt if it never ended.
 };
 
-/// One operation put together from what NCCL said about it. At least one of `call` and `task` is
-/// there.
+/// One operation, assembled from NCCL's events. At least one of `call` and `task` is set.
 struct NcclOperation {
-    std::optional<NcclInterval> call;    ///< From NCCL 2.28 on.
-    std::optional<NcclInterval> task;    ///< Missing if NCCL had nothing to do, or said nothing.
-    std::optional<NcclInterval> launch;  ///< From NCCL 2.28 on; may be that of several operations.
+    std::optional<NcclInterval> call;  ///< From NCCL 2.28 on.
+    std::optional<NcclInterval> task;  ///< Missing if NCCL had nothing to do, or reported nothing.
+    std::optional<NcclInterval> launch;  ///< From NCCL 2.28 on; may be shared by operations.
 };
 
-/// Puts the events of one process together. A task names its call; the launch is the last of its
-/// thread and communicator, until a first task of that launch has ended. No database, no clock.
-/// What it keeps is bounded, so a log of nonsense costs no more memory than a real one.
+/// Assembler of the events of one process. A task names its call; the launch is the last of its
+/// thread and communicator, until a first task of that launch has ended. No database, no clock. Its
+/// memory is bounded, even for a corrupt log.
 class NcclAssembler {
   public:
     using Sink = std::function<void(const NcclOperation&)>;
 
-    /// `sink` receives each operation as soon as it is whole.
+    /// `sink` receives each operation as soon as it is complete.
     explicit NcclAssembler(Sink sink) : sink_(std::move(sink)) {}
 
-    /// O(log n) in the events that are open. Those of one thread come in their order.
+    /// Adds an event. O(log n) in the open events. Events of one thread come in order.
     void add(const log::NcclOperationRecord& record);
     void add(const log::NcclStopRecord& record);
-    /// Gives what is still open.
     void finish();
 
-    static constexpr size_t mostKept = 1 << 14;
+    static constexpr size_t maxKept = 1 << 14;
 
   private:
     struct Call {
         NcclInterval interval;
-        bool isGiven = false;  ///< With its first task; more may follow, as from a graph.
+        bool isPassed = false;  ///< With its first task; more may follow, as from a graph.
         std::vector<NcclOperation> waiting;  ///< Tasks that ended before the call did.
     };
     struct Launch {
         NcclInterval interval;
-        bool isOver = false;  ///< One of its tasks has ended, so the next task is another launch's.
+        bool isOver = false;  ///< One of its tasks has ended; the next belongs to another.
     };
     struct Task {
         NcclInterval interval;
@@ -70,7 +68,7 @@ class NcclAssembler {
     void addLaunch(const log::NcclOperationRecord& record);
     void endTask(std::map<uint64_t, Task>::iterator open);
     void endCall(Call& call);
-    void give(NcclOperation operation, Call& call);
+    void pass(NcclOperation operation, Call& call);
     void forgetOldest();
 
     Sink sink_;
@@ -82,8 +80,8 @@ class NcclAssembler {
     std::map<uint64_t, int64_t> earlyStops_;                  // read before their start
 };
 
-/// Writes what NCCL told its profiler plugin in one process: its communicators and operations. One
-/// thread.
+/// Importer of the events of NCCL's profiler plugin in one process: communicators and operations.
+/// One thread.
 class NcclPluginImporter {
   public:
     explicit NcclPluginImporter(ProcessContext& process);
@@ -91,7 +89,6 @@ class NcclPluginImporter {
     void add(const log::NcclCommunicatorRecord& record);
     void add(const log::NcclOperationRecord& record) { assembler_.add(record); }
     void add(const log::NcclStopRecord& record) { assembler_.add(record); }
-    /// Writes operations that are still open.
     void finish();
 
     int64_t operations() const { return operations_; }
@@ -106,9 +103,9 @@ class NcclPluginImporter {
     std::optional<uint32_t> interfaceVersion_;
 };
 
-/// Bytes of an element by NCCL's name of its type ("ncclFloat32"); 0 for a type we do not know.
+/// Returns the bytes of an element by NCCL's type name ("ncclFloat32"); 0 for an unknown type.
 int64_t ncclDatatypeBytes(std::string_view name);
-/// "float32" for "ncclFloat32"; other names stay as they are.
+/// Returns "float32" for "ncclFloat32", and other names unchanged.
 std::string ncclDatatypeName(std::string_view name);
 
 }  // namespace lanescope::capture

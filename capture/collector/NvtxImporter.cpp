@@ -60,7 +60,8 @@ NvtxAssembler::Stack& NvtxAssembler::stackOf(const NvtxRecord& record) {
     return stacks_[{record.threadId, record.domain}];
 }
 
-/// Ranges of a level above `level` had ended when `shownBy` was called, though nobody told.
+/// Closes ranges of levels above `level`. They had ended when `shownBy` was called, but their ends
+/// were lost.
 void NvtxAssembler::closeAbove(Stack& stack, int32_t level, const NvtxRecord& shownBy) {
     while (!stack.empty() && stack.back().begin.level > level) {
         NvtxInterval& lost = stack.back();
@@ -106,7 +107,7 @@ void NvtxAssembler::start(NvtxInterval interval) {
         return;
     }
     const auto [place, isNew] = started_.try_emplace(id, std::move(interval));
-    if (!isNew) {  // The id is used again, so the end of its first use was lost.
+    if (!isNew) {
         sink_(place->second);
         place->second = std::move(interval);
     }
@@ -115,7 +116,7 @@ void NvtxAssembler::start(NvtxInterval interval) {
 void NvtxAssembler::end(const NvtxRecord& record) {
     const auto open = started_.find(record.rangeId);
     if (open == started_.end()) {
-        // The two threads' calls may stand in the log in another order than they were made.
+        // The log may contain the calls of two threads in another order than they were made.
         earlyEnds_[record.rangeId] = {record.timestampNs, record.threadId};
         return;
     }
@@ -129,7 +130,8 @@ using log::NvtxPayload;
 
 namespace {
 
-/// An open range is no range for programs that read exports: they compute with its end.
+/// Returns the event type. An open range is not typed as a range, because programs that read
+/// exports compute with its end.
 NvtxEventType eventTypeOf(NvtxEvent begin, bool isOpen) {
     switch (begin) {
         case NvtxEvent::Mark:
@@ -138,13 +140,13 @@ NvtxEventType eventTypeOf(NvtxEvent begin, bool isOpen) {
             return isOpen ? NvtxEventType::OpenStart : NvtxEventType::StartEnd;
         case NvtxEvent::Push:
         case NvtxEvent::Pop:
-        case NvtxEvent::End:  // The assembler lets nothing begin with these.
+        case NvtxEvent::End:
             break;
     }
     return isOpen ? NvtxEventType::OpenPush : NvtxEventType::PushPop;
 }
 
-/// The plain payload of a call; at most one is set.
+/// The plain payload of a call; at most one member is set.
 struct PlainPayload {
     std::optional<uint64_t> unsigned64;
     std::optional<int64_t> signed64;
@@ -221,7 +223,6 @@ void NvtxImporter::add(const log::NvtxEnumRecord& record) {
 }
 
 void NvtxImporter::add(const log::NvtxEnumEntryRecord& record) {
-    // One that is said again changes nothing.
     decoder_.addEnumerator(record.domain, record.schemaId, record.value, record.isFlag != 0,
                            process_.strings.text(record.name));
 }
@@ -249,15 +250,15 @@ void NvtxImporter::write(const NvtxInterval& interval) {
     if (interval.endNs) endNs = process_.time(*interval.endNs);
     std::optional<std::string_view> text;
     if (begin.text != 0) textId = process_.strings.traceId(begin.text);
-    // Programs that read exports of Nsight Systems look for names of plain texts there.
+    // Programs that read exports of Nsight Systems expect names of plain texts there.
     if (const std::string_view name = process_.strings.text(begin.text); !name.empty()) text = name;
     if (interval.endNs && begin.event == NvtxEvent::Start)
         endThread = process_.threadId(interval.endThreadId);
     constexpr const auto& t = tables::nvtxEvents;
     process_.trace.add(
         t, t.start = process_.time(begin.timestampNs), t.end = endNs,
-        t.eventType = eventTypeOf(begin.event, !endNs), t.rangeId = unlessZero(begin.rangeId),
-        t.category = unlessZero(begin.category), t.color = unlessZero(begin.colorArgb),
+        t.eventType = eventTypeOf(begin.event, !endNs), t.rangeId = nullIfZero(begin.rangeId),
+        t.category = nullIfZero(begin.category), t.color = nullIfZero(begin.colorArgb),
         t.globalTid = process_.threadId(begin.threadId), t.endGlobalTid = endThread, t.text = text,
         t.textId = textId, t.domainId = begin.domain, t.uint64Value = plain.unsigned64,
         t.int64Value = plain.signed64, t.doubleValue = plain.real64,

@@ -19,18 +19,18 @@
 
 namespace lanescope::capture {
 
-/// A range or a mark put together from NVTX calls of one process. Strings are ids of its log.
+/// A range or a mark assembled from NVTX calls of one process. Strings are ids of its log.
 struct NvtxInterval {
     log::NvtxRecord begin;            ///< The call that began it: Push, Start or Mark.
     std::vector<std::byte> extended;  ///< Its extended payload, or that of the call that ended it.
     uint64_t schemaId = 0;            ///< Layout of `extended`; 0 without.
-    std::optional<int64_t> endNs;     ///< Nothing for a range that never ended.
-    uint32_t endThreadId = 0;         ///< Where it ended; 0 if it did not.
+    std::optional<int64_t> endNs;     ///< nullopt for a range that never ended.
+    uint32_t endThreadId = 0;         ///< Thread of the end; 0 without one.
 };
 
-/// Matches the NVTX calls of one process. Pushes and pops are matched per thread and domain by
-/// their nesting level, so a lost call spoils one range and no other; starts and ends by range id,
-/// in whichever order they come. No database, no clock: give it records, it gives intervals.
+/// Assembler that matches the NVTX calls of one process. Pushes and pops match per thread and
+/// domain by nesting level, so a lost call spoils only one range. Starts and ends match by range
+/// id, in any order. No database, no clock.
 class NvtxAssembler {
   public:
     using Sink = std::function<void(const NvtxInterval&)>;
@@ -38,14 +38,15 @@ class NvtxAssembler {
     /// `sink` receives each interval as soon as it is known, so in order of ends.
     explicit NvtxAssembler(Sink sink) : sink_(std::move(sink)) {}
 
-    /// Amortised O(1). The calls of one thread come in their order.
+    /// Adds a call. Amortized O(1). The calls of one thread come in order.
     void add(const log::NvtxRecord& record, std::span<const std::byte> extended);
-    /// Gives what is still open, without an end.
     void finish();
 
-    /// Ranges whose pop was lost, so that they end where the next call shows that they had.
+    /// Returns the number of ranges whose pop was lost. They end at the next call that proves their
+    /// end.
     uint64_t guessedEnds() const { return guessedEnds_; }
-    /// Pops and ends of ranges whose beginning was lost. Ends count after `finish`.
+    /// Returns the number of pops and ends of ranges whose beginning was lost. Ends count after
+    /// `finish`.
     uint64_t lostBeginnings() const { return lostBeginnings_; }
 
   private:
@@ -70,7 +71,7 @@ class NvtxAssembler {
     uint64_t lostBeginnings_ = 0;
 };
 
-/// Writes the NVTX and NCCL tables from the NVTX records of one log. One thread.
+/// Importer that writes the NVTX and NCCL tables from the NVTX records of one log. One thread.
 class NvtxImporter {
   public:
     explicit NvtxImporter(ProcessContext& process);
@@ -82,10 +83,9 @@ class NvtxImporter {
     void add(const log::NvtxSchemaEntryRecord& record);
     void add(const log::NvtxEnumRecord& record);
     void add(const log::NvtxEnumEntryRecord& record);
-    /// Writes the names and layouts that have come since the last time, if the process had any
-    /// range: who reads the trace meanwhile is to know them.
+    /// Writes new names and layouts, if the process had any range, for readers of the unfinished
+    /// trace.
     void writeNames();
-    /// Writes ranges that are still open, and the rest of the names.
     void finish();
 
     int64_t ranges() const { return ranges_; }
@@ -99,8 +99,8 @@ class NvtxImporter {
     ProcessContext& process_;
     NvtxAssembler assembler_;
     PayloadDecoder decoder_;
-    /// False for a description that the log gave before: it says everything again when it goes on
-    /// in another file, or when something of it was lost.
+    /// Returns false for a repeated description: the log repeats everything when it continues in
+    /// another file, or after a loss.
     bool isNew(log::RecordKind kind, uint32_t domain, uint64_t id, uint32_t index);
 
     std::set<std::tuple<log::RecordKind, uint32_t, uint64_t, uint32_t>> described_;

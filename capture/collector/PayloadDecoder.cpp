@@ -14,11 +14,11 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr uint32_t maximumEntries = 4096;
-constexpr int maximumDepth = 6;
-constexpr uint64_t maximumArrayItems = 1024;
-/// Fields looked at in one payload: layouts may name each other, and themselves.
-constexpr int maximumFields = 4096;
+constexpr uint32_t maxEntries = 4096;
+constexpr int maxDepth = 6;
+constexpr uint64_t maxArrayItems = 1024;
+/// Maximum fields decoded in one payload: layouts may refer to each other, and to themselves.
+constexpr int maxFields = 4096;
 
 // Numbers of nvToolsExtPayload.h, which is not needed to read a log.
 constexpr uint64_t flagPointer = 1 << 1;
@@ -28,12 +28,12 @@ constexpr uint64_t flagArrayMask = 3 << 4;
 constexpr uint64_t flagArrayFixed = 1 << 4;
 constexpr uint64_t typeCString = 75;
 constexpr uint64_t typeCStringUtf8 = 76;
-/// Where NVTX's ids of a program's own types begin. One without a layout is an enumeration, which C
-/// gives four bytes if nobody says otherwise, whatever padding comes behind it.
+/// First id of a program's own types. A type without a layout is an enumeration, of four bytes by
+/// default in C, whatever padding follows.
 constexpr uint64_t ownTypesStart = 1 << 24;
-constexpr uint64_t usualEnumBytes = 4;
-constexpr size_t maximumEnumerators = 4096;
-constexpr size_t maximumEnumeratorName = 256;
+constexpr uint64_t defaultEnumBytes = 4;
+constexpr size_t maxEnumerators = 4096;
+constexpr size_t maxEnumeratorNameBytes = 256;
 
 enum class Form { Signed, Unsigned, Real, Character };
 struct TypeInfo {
@@ -110,7 +110,7 @@ void PayloadDecoder::addSchema(uint32_t domain, uint64_t schemaId, uint64_t payl
 void PayloadDecoder::addEntry(uint32_t domain, uint64_t schemaId, uint32_t index,
                               PayloadEntry entry) {
     const auto found = schemas_.find({domain, schemaId});
-    if (found == schemas_.end() || index >= maximumEntries) return;
+    if (found == schemas_.end() || index >= maxEntries) return;
     auto& entries = found->second.entries;
     if (entries.size() <= index) entries.resize(index + 1);
     entries[index] = std::move(entry);
@@ -118,7 +118,7 @@ void PayloadDecoder::addEntry(uint32_t domain, uint64_t schemaId, uint32_t index
 
 void PayloadDecoder::addEnumeration(uint32_t domain, uint64_t schemaId, uint64_t bytes) {
     const bool isUsual = bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8;
-    enumerations_[{domain, schemaId}] = {isUsual ? bytes : usualEnumBytes, {}, {}};
+    enumerations_[{domain, schemaId}] = {isUsual ? bytes : defaultEnumBytes, {}, {}};
 }
 
 void PayloadDecoder::addEnumerator(uint32_t domain, uint64_t schemaId, uint64_t value, bool isFlag,
@@ -126,10 +126,10 @@ void PayloadDecoder::addEnumerator(uint32_t domain, uint64_t schemaId, uint64_t 
     const auto found = enumerations_.find({domain, schemaId});
     if (found == enumerations_.end() || name.empty()) return;
     Enumeration& enumeration = found->second;
-    if (enumeration.names.size() + enumeration.flagNames.size() >= maximumEnumerators) return;
-    // A negative value comes with more bits than lie in the payload.
+    if (enumeration.names.size() + enumeration.flagNames.size() >= maxEnumerators) return;
+    // A negative value has more bits than the payload contains.
     if (enumeration.bytes < 8) value &= (uint64_t{1} << (8 * enumeration.bytes)) - 1;
-    std::string kept(name.substr(0, maximumEnumeratorName));
+    std::string kept(name.substr(0, maxEnumeratorNameBytes));
     if (isFlag && value != 0) {
         enumeration.flagNames.emplace_back(value, std::move(kept));
     } else {
@@ -143,7 +143,7 @@ const PayloadDecoder::Enumeration* PayloadDecoder::findEnumeration(uint32_t doma
     return found == enumerations_.end() ? nullptr : &found->second;
 }
 
-/// Nothing if the value, or a bit of it, has no name.
+/// Returns nullopt if the value, or a bit of it, has no name.
 std::optional<std::string> PayloadDecoder::nameOf(const Enumeration& enumeration, uint64_t value) {
     if (const auto found = enumeration.names.find(value); found != enumeration.names.end())
         return found->second;
@@ -163,15 +163,13 @@ const PayloadDecoder::Schema* PayloadDecoder::find(uint32_t domain, uint64_t sch
     return found == schemas_.end() ? nullptr : &found->second;
 }
 
-/// Bytes of one value of a type; 0 if unknown.
 uint64_t PayloadDecoder::itemBytes(uint32_t domain, uint64_t type) const {
     if (const TypeInfo* info = typeInfo(type)) return info->bytes;
     if (const Schema* nested = find(domain, type)) return nested->payloadBytes;
     if (const Enumeration* enumeration = findEnumeration(domain, type)) return enumeration->bytes;
-    return type >= ownTypesStart ? usualEnumBytes : 0;
+    return type >= ownTypesStart ? defaultEnumBytes : 0;
 }
 
-/// Bytes the entry takes in the payload; 0 if unknown.
 uint64_t PayloadDecoder::sizeOf(uint32_t domain, const PayloadEntry& entry) const {
     if ((entry.flags & (flagPointer | flagOffsetFromBase | flagOffsetFromHere)) != 0) return 8;
     if (entry.type == typeCString || entry.type == typeCStringUtf8)
@@ -183,7 +181,8 @@ uint64_t PayloadDecoder::sizeOf(uint32_t domain, const PayloadEntry& entry) cons
     return items != 0 && item > UINT32_MAX / items ? 0 : item * items;
 }
 
-/// Offsets in a layout that gives none follow from the sizes before, aligned as C does.
+/// Returns the offsets of the fields. In a layout without offsets they follow from the previous
+/// sizes, aligned as in C.
 std::vector<uint64_t> PayloadDecoder::offsetsOf(uint32_t domain, const Schema& schema) const {
     std::vector<uint64_t> offsets;
     uint64_t next = 0;
@@ -205,7 +204,7 @@ std::optional<Json> PayloadDecoder::decode(uint32_t domain, uint64_t schemaId,
                                            Enumerators enumerators) const {
     const Schema* schema = find(domain, schemaId);
     if (schema == nullptr) return std::nullopt;
-    Limits limits{0, maximumFields, enumerators};
+    Limits limits{0, maxFields, enumerators};
     return decodeSchema(domain, *schema, payload, limits);
 }
 
@@ -220,7 +219,7 @@ Json PayloadDecoder::decodeSchema(uint32_t domain, const Schema& schema,
         if (offset >= payload.size()) continue;
         uint64_t bytes = sizeOf(domain, entry);
         if (bytes == 0) {
-            // A type that we do not know: it reaches to the next field.
+            // An unknown type extends to the next field.
             uint64_t end = payload.size();
             for (const uint64_t other : offsets)
                 if (other > offset) end = std::min(end, other);
@@ -238,7 +237,7 @@ Json PayloadDecoder::decodeSchema(uint32_t domain, const Schema& schema,
 std::optional<Json> PayloadDecoder::decodeEntry(uint32_t domain, const PayloadEntry& entry,
                                                 std::span<const std::byte> field,
                                                 Limits& limits) const {
-    // What an address or offset points at stayed in the process.
+    // The target of an address or offset is not in the payload.
     if ((entry.flags & (flagPointer | flagOffsetFromBase | flagOffsetFromHere)) != 0)
         return std::nullopt;
     if (entry.type == typeCString || entry.type == typeCStringUtf8) {
@@ -252,14 +251,14 @@ std::optional<Json> PayloadDecoder::decodeEntry(uint32_t domain, const PayloadEn
                                          : nullptr;
     const uint64_t items =
         (entry.flags & flagArrayMask) == flagArrayFixed ? entry.arrayOrUnionDetail : 1;
-    if (items == 0 || items > maximumArrayItems) return std::nullopt;
+    if (items == 0 || items > maxArrayItems) return std::nullopt;
     if (info != nullptr && info->form == Form::Character && items > 1) return textOf(field);
     const size_t each = field.size() / items;
     if (each == 0 || (info != nullptr && each < info->bytes)) return std::nullopt;
 
     const auto decodeItem = [&](std::span<const std::byte> bytes) -> std::optional<Json> {
         if (info != nullptr) return readValue(info->form, bytes.first(info->bytes));
-        if (nested != nullptr && limits.depth < maximumDepth && limits.fieldsLeft > 0) {
+        if (nested != nullptr && limits.depth < maxDepth && limits.fieldsLeft > 0) {
             ++limits.depth;
             Json object = decodeSchema(domain, *nested, bytes, limits);
             --limits.depth;
@@ -288,7 +287,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Where NVTX's static layout ids begin; NCCL counts its own from there.
+/// Start of NVTX's static layout ids; NCCL numbers its own from there.
 constexpr uint64_t staticSchemaStart = 1 << 24;
 enum NcclSchema : uint64_t {
     commInitRank = 0,
@@ -330,7 +329,7 @@ void readField(NcclCall& call, std::string_view name, const Json& value) {
         call.rank = number;
 }
 
-/// Reads one number of a payload without a registered layout and steps over it.
+/// Reads one number of a payload without a registered layout and advances.
 template <class T>
 std::optional<T> take(std::span<const std::byte>& payload) {
     if (payload.size() < sizeof(T)) return std::nullopt;
@@ -372,7 +371,7 @@ void readByLayout(NcclCall& call, uint64_t schema, std::span<const std::byte> pa
     }
 }
 
-/// Layouts whose first fields are a communicator and a size.
+/// Returns true for layouts whose first fields are a communicator and a size.
 bool isKnownLayout(uint64_t schema) {
     return schema == commInitRank || (schema >= 4 && schema <= receive) ||
            (schema >= 16 && schema <= scatter);

@@ -23,27 +23,26 @@ struct PayloadEntry {
     std::string name;
 };
 
-/// Turns the extended payloads of one process's NVTX calls into values, by the layouts that it
-/// registered. Payload bytes and layouts are untrusted: nothing outside the payload is read,
-/// nesting and size are bounded.
+/// Decoder of the extended payloads of one process's NVTX calls, by the layouts that it registered.
+/// Payload bytes and layouts are untrusted: nothing outside the payload is read, nesting and size
+/// are bounded.
 class PayloadDecoder {
   public:
     void addSchema(uint32_t domain, uint64_t schemaId, uint64_t payloadBytes);
-    /// Entries may come in any order, but after their schema. Odd indexes are ignored.
+    /// Adds an entry after its schema, in any order. Ignores invalid indexes.
     void addEntry(uint32_t domain, uint64_t schemaId, uint32_t index, PayloadEntry entry);
 
-    /// An enumeration that can be the type of an entry; `bytes` as the program said, 0 if it did
-    /// not.
+    /// Adds an enumeration that can be the type of an entry. `bytes` is the program's value, or 0.
     void addEnumeration(uint32_t domain, uint64_t schemaId, uint64_t bytes);
-    /// After its enumeration. `isFlag`: bits that may be combined with others.
+    /// Adds a value after its enumeration. `isFlag`: bits that may be combined with others.
     void addEnumerator(uint32_t domain, uint64_t schemaId, uint64_t value, bool isFlag,
                        std::string_view name);
 
-    /// What stands for the value of an enumeration: its name, "Max" or for flags "Read|Write",
-    /// where it has one, or always its number.
+    /// Text of an enumeration's value: its name, if any ("Max", or for flags "Read|Write"), or
+    /// always its number.
     enum class Enumerators { Named, Numbered };
-    /// An object of the named fields, in the layout's order; nothing if the layout is unknown.
-    /// A field that cannot be decoded is left out.
+    /// Returns an object of the named fields, in the layout's order; nullopt if the layout is
+    /// unknown. Omits fields that cannot be decoded.
     std::optional<nlohmann::ordered_json> decode(
         uint32_t domain, uint64_t schemaId, std::span<const std::byte> payload,
         Enumerators enumerators = Enumerators::Named) const;
@@ -58,7 +57,7 @@ class PayloadDecoder {
         std::map<uint64_t, std::string> names;                    ///< by value
         std::vector<std::pair<uint64_t, std::string>> flagNames;  ///< as registered
     };
-    /// How deep a decoding is, and how much more it may look at.
+    /// Depth of a decoding, and the number of fields that it may still decode.
     struct Limits {
         int depth;
         int fieldsLeft;
@@ -82,23 +81,21 @@ class PayloadDecoder {
     std::map<Key, Enumeration> enumerations_;
 };
 
-/// What NCCL said about one of its calls. Numbers are NCCL's.
+/// Facts about a NCCL call. Numbers are NCCL's.
 struct NcclCall {
-    std::string operation;  ///< "AllReduce"; empty for calls that move nothing, as ncclGroupEnd.
+    std::string operation;  ///< "AllReduce"; empty for calls that move nothing.
     std::optional<uint64_t> communicator;
     std::optional<int64_t> bytes;
     std::optional<int64_t> reduction, root, peer;
-    std::optional<int64_t> rank, rankCount, cudaDevice;  ///< When a communicator is made.
+    std::optional<int64_t> rank, rankCount, cudaDevice;  ///< Set when a communicator is made.
 
-    /// True if the call tells who belongs to a communicator.
     bool describesCommunicator() const { return communicator && rank && rankCount; }
 };
 
-/// The name of NCCL's NVTX domain.
 inline constexpr std::string_view ncclDomainName = "NCCL";
 
-/// Reads a call from its decoded payload (by the names of NCCL's fields) or, where NCCL registered
-/// no layout, from the payload itself as NCCL 2.19 and later lay it out.
+/// Decodes a call from its decoded payload, by the names of NCCL's fields. If NCCL registered no
+/// layout, decodes the payload itself in the layout of NCCL 2.19 and later.
 NcclCall decodeNcclCall(std::string_view functionName, uint64_t schemaId,
                         std::span<const std::byte> payload,
                         const std::optional<nlohmann::ordered_json>& decoded);

@@ -21,48 +21,48 @@ namespace lanescope::capture {
 namespace {
 
 constexpr int64_t nearNs = 20'000'000;
-constexpr size_t mostFrames = 256, mostRuns = 50'000'000;
+constexpr size_t maxFrames = 256, maxRuns = 50'000'000;
 
 }  // namespace
 
-PythonLooks PythonLooks::read(const Database& database) {
-    PythonLooks looks;
+PythonSamples PythonSamples::read(const Database& database) {
+    PythonSamples samples;
     constexpr const auto& t = tables::threadStates;
     constexpr const auto& s = tables::stacks;
-    // Tables without rows are there until the trace is closed; what cannot be read leaves stacks
-    // without Python.
+    // Tables without rows exist until the trace is closed. Without readable rows, stacks have no
+    // Python frames.
     auto frames = database.prepare(fmt::format("SELECT {}, {}, {}, {}, {} FROM {}", s.id.name,
                                                s.parentId.name, s.functionId.name, s.fileId.name,
                                                s.line.name, s.tableName()));
     while (frames) {
         const auto row = frames->step();
         if (!row || !*row) break;
-        looks.frames_.emplace(frames->integer(0), Frame{frames->integer(1), frames->integer(2),
-                                                        frames->integer(3), frames->integer(4)});
+        samples.frames_.emplace(frames->integer(0), Frame{frames->integer(1), frames->integer(2),
+                                                          frames->integer(3), frames->integer(4)});
     }
-    if (looks.frames_.empty()) return looks;
+    if (samples.frames_.empty()) return samples;
     auto runs = database.prepare(
         fmt::format("SELECT {0}, \"start\", \"end\", {1} FROM {2} WHERE {1} IS NOT NULL",
                     t.globalTid.name, t.callchainId.name, t.tableName()));
     size_t count = 0;
-    while (runs && count++ < mostRuns) {
+    while (runs && count++ < maxRuns) {
         const auto row = runs->step();
         if (!row || !*row) break;
-        looks.runs_[runs->integer(0)].push_back(
+        samples.runs_[runs->integer(0)].push_back(
             {runs->integer(1), runs->integer(2), runs->integer(3)});
     }
-    for (auto& [thread, all] : looks.runs_) std::ranges::sort(all, {}, &Run::startNs);
-    return looks;
+    for (auto& [thread, all] : samples.runs_) std::ranges::sort(all, {}, &Run::startNs);
+    return samples;
 }
 
-std::span<const PythonLooks::Frame> PythonLooks::at(int64_t globalTid, int64_t timeNs) {
+std::span<const PythonSamples::Frame> PythonSamples::at(int64_t globalTid, int64_t timeNs) {
     found_.clear();
     const auto known = runs_.find(globalTid);
     if (known == runs_.end()) return {};
     const std::vector<Run>& runs = known->second;
     const auto next = std::ranges::upper_bound(runs, timeNs, {}, &Run::startNs);
     const auto distance = [&](const Run& run) {
-        // A damaged log's times may lie further apart than fits with a sign.
+        // The times of a damaged log may differ by more than a signed number holds.
         const auto apart = [](int64_t from, int64_t to) {
             return static_cast<uint64_t>(to) - static_cast<uint64_t>(from);
         };
@@ -74,7 +74,7 @@ std::span<const PythonLooks::Frame> PythonLooks::at(int64_t globalTid, int64_t t
         (nearest == nullptr || distance(*std::prev(next)) <= distance(*nearest)))
         nearest = &*std::prev(next);
     if (nearest == nullptr || distance(*nearest) > uint64_t{nearNs}) return {};
-    for (int64_t at = nearest->stack; at != 0 && found_.size() < mostFrames;) {
+    for (int64_t at = nearest->stack; at != 0 && found_.size() < maxFrames;) {
         const auto frame = frames_.find(at);
         if (frame == frames_.end()) break;
         found_.push_back(frame->second);
@@ -85,39 +85,39 @@ std::span<const PythonLooks::Frame> PythonLooks::at(int64_t globalTid, int64_t t
 
 namespace {
 
-constexpr size_t mostThreads = 200'000, mostChainBytes = size_t{256} << 20;
-/// That no sample fell into: a shell starts as many as it has lines to run.
-constexpr size_t mostUnsampled = 500;
-/// Of the stacks, that should reach the beginning of their thread.
-constexpr double fewWhole = 50;
-/// Of the time on a core: of threads that no sample fell into.
-constexpr double muchUnsampled = 5;
-/// Of a program whose events the kernel ended as it began.
-constexpr int64_t hardlyAnyNs = 1'000'000;
-constexpr int64_t mostSwitches = 50'000'000;
+constexpr size_t maxThreads = 200'000, maxChainBytes = size_t{256} << 20;
+/// Maximum number of reported threads without samples: a shell starts many.
+constexpr size_t maxUnsampled = 500;
+/// Minimum percentage of stacks that reach the beginning of their thread.
+constexpr double minWholePercent = 50;
+/// Maximum percentage of the time on a core in threads without samples.
+constexpr double maxUnsampledPercent = 5;
+/// Time on a core of a program whose events the kernel ended at its start.
+constexpr int64_t minCoreNs = 1'000'000;
+constexpr int64_t maxSwitches = 50'000'000;
 
-/// Of two times of 0 and more, at most what a number holds.
-int64_t together(int64_t a, int64_t b) {
+/// Returns the sum of two non-negative times, clamped to the maximum.
+int64_t cappedSum(int64_t a, int64_t b) {
     return a > INT64_MAX - b ? INT64_MAX : a + b;
 }
 
-/// "su, sudo and 3 others".
+/// Returns "su, sudo and 3 others".
 std::string namesOf(const std::set<std::string>& names) {
-    constexpr size_t most = 5;
+    constexpr size_t maxNames = 5;
     std::string text;
     size_t at = 0;
     for (const std::string& name : names) {
-        // One more is as short as to say that there is one.
-        if (at == most && names.size() > most + 1)
-            return text + fmt::format(" and {} others", names.size() - most);
+        // One more name is as short as "and 1 other".
+        if (at == maxNames && names.size() > maxNames + 1)
+            return text + fmt::format(" and {} others", names.size() - maxNames);
         const bool isLast = ++at == names.size();
         text += (text.empty() ? "" : isLast ? " and " : ", ") + (name.empty() ? "a program" : name);
     }
     return text;
 }
 
-/// Whether it is the function in which the interpreter runs what is written in Python: all of it
-/// up to the next call of C, from 3.11 on.
+/// Returns true if it is the interpreter's function that runs Python code: up to the next call of
+/// C, from 3.11 on.
 bool isEvaluator(std::string_view function) {
     return function.starts_with("_PyEval_EvalFrame") || function.starts_with("_TAIL_CALL_") ||
            function.starts_with("_PyEval_Vector");
@@ -125,7 +125,7 @@ bool isEvaluator(std::string_view function) {
 
 }  // namespace
 
-/// What has to be known before the first stack can be followed.
+/// First pass, which collects the facts needed to unwind the first stack.
 class PerfImporter::FirstPass : public PerfVisitor {
   public:
     using Thread = std::pair<uint32_t, uint32_t>;
@@ -141,7 +141,7 @@ class PerfImporter::FirstPass : public PerfVisitor {
         OnCore& thread = *known;
         const int64_t timeNs = std::max<int64_t>(change.place.timeNs, 0);
         if (!change.isIn && thread.sinceNs && timeNs > *thread.sinceNs)
-            thread.ns = together(thread.ns, timeNs - *thread.sinceNs);
+            thread.ns = cappedSum(thread.ns, timeNs - *thread.sinceNs);
         thread.sinceNs.reset();
         if (change.isIn) thread.sinceNs = timeNs;
     }
@@ -156,14 +156,13 @@ class PerfImporter::FirstPass : public PerfVisitor {
     }
     void visit(const PerfFork& fork) override {
         spaces.add(fork);
-        // It is called as its parent is until it is told otherwise.
+        // It has its parent's name until it gets another.
         const auto parent = names.find({fork.parentProcess, fork.parentThread});
-        if (parent != names.end() && names.size() < mostThreads)
+        if (parent != names.end() && names.size() < maxThreads)
             names.try_emplace(Thread(fork.place.process, fork.place.thread), parent->second);
     }
     void visit(const PerfName& name) override {
         spaces.add(name);
-        // It has a core, or it could not do so.
         if (OnCore* const thread = name.isExec ? of(name.place) : nullptr)
             if (!thread->sinceNs) thread->sinceNs = std::max<int64_t>(name.place.timeNs, 0);
         Executed* const run = name.isExec ? runOf(name.place.process) : nullptr;
@@ -173,24 +172,24 @@ class PerfImporter::FirstPass : public PerfVisitor {
             run->name = name.name;
         }
         const Thread which(name.place.process, name.place.thread);
-        if (names.size() < mostThreads || names.contains(which))
+        if (names.size() < maxThreads || names.contains(which))
             names.insert_or_assign(which, std::string(name.name));
     }
     void lost(uint64_t count) override { lostRecords += std::min<uint64_t>(count, UINT32_MAX); }
     void throttled() override { ++throttles; }
 
-    /// How long threads had a core, and how long those that no sample fell into, in ns.
+    /// Returns the time of threads on a core, and that of threads without samples, in ns.
     std::pair<int64_t, int64_t> coreNs() const {
         int64_t allNs = 0, unsampledNs = 0;
         for (const auto& [thread, each] : onCore_) {
-            allNs = together(allNs, each.ns);
-            if (!each.isSampled) unsampledNs = together(unsampledNs, each.ns);
+            allNs = cappedSum(allNs, each.ns);
+            if (!each.isSampled) unsampledNs = cappedSum(unsampledNs, each.ns);
         }
         return {allNs, unsampledNs};
     }
 
-    /// Programs of which the kernel told nothing from the moment on at which they were executed, as
-    /// it does of those with other rights: not even that their own file was mapped.
+    /// Returns the programs for which the kernel reported nothing since their exec, not even the
+    /// mapping of their own file. That is the case for programs with other rights.
     std::set<std::string> programsLost() const {
         std::set<std::string> programs;
         if (lostRecords > 0) return programs;
@@ -205,7 +204,7 @@ class PerfImporter::FirstPass : public PerfVisitor {
     std::unordered_map<uint32_t, int64_t> samplesOf;
     std::map<Thread, std::string> names;
     uint64_t lostRecords = 0, throttles = 0;
-    int64_t notTold = 0;  ///< Samples and switches of threads beyond `mostThreads`.
+    int64_t notReported = 0;  ///< Samples and switches of threads beyond `maxThreads`.
 
   private:
     struct OnCore {
@@ -213,26 +212,26 @@ class PerfImporter::FirstPass : public PerfVisitor {
         int64_t ns = 0;
         bool isSampled = false;
     };
-    /// Null for one more than are told apart; those that are go on being.
+    /// Returns the thread, or null for a new one beyond the limit.
     OnCore* of(const PerfPlace& place) {
         const Thread which(place.process, place.thread);
         const auto known = onCore_.find(which);
         if (known != onCore_.end()) return &known->second;
-        if (onCore_.size() < mostThreads) return &onCore_[which];
-        ++notTold;
+        if (onCore_.size() < maxThreads) return &onCore_[which];
+        ++notReported;
         return nullptr;
     }
 
     struct Executed {
         int64_t beginNs = INT64_MIN, mappedNs = INT64_MIN, endNs = INT64_MIN;
-        bool isKnown = false;  ///< That it was executed: cores tell one after the other.
+        bool isKnown = false;  ///< The exec is known: cores report one after the other.
         std::string name;
     };
-    /// Null for one more than are told apart.
+    /// Returns the program, or null for a new one beyond the limit.
     Executed* runOf(uint32_t process) {
         const auto known = executed_.find(process);
         if (known != executed_.end()) return &known->second;
-        return executed_.size() < mostThreads ? &executed_[process] : nullptr;
+        return executed_.size() < maxThreads ? &executed_[process] : nullptr;
     }
 
     std::map<Thread, OnCore> onCore_;
@@ -253,7 +252,7 @@ class PerfImporter::SecondPass : public PerfVisitor {
         ++counts.samples;
         if (native.isWhole) ++counts.whole;
         const int64_t thread = threadOf(sample.place), timeNs = timeOf(sample.place);
-        mix(native, thread, timeNs);
+        mergePythonFrames(native, thread, timeNs);
         constexpr const auto& t = tables::sampleEvents;
         importer_.trace_.add(t, t.id = importer_.chain(frames_), t.start = timeNs,
                              t.cpu = sample.place.core, t.globalTid = thread);
@@ -262,7 +261,7 @@ class PerfImporter::SecondPass : public PerfVisitor {
 
     void visit(const PerfSwitch& change) override {
         if (!processes_.contains(globalPid(change.place.process, importer_.host_))) return;
-        if (importer_.counts_.switches >= mostSwitches) {
+        if (importer_.counts_.switches >= maxSwitches) {
             ++tooMany;
             return;
         }
@@ -276,8 +275,8 @@ class PerfImporter::SecondPass : public PerfVisitor {
         add({name.place, true, false});
     }
 
-    std::set<int64_t> seen;  ///< Threads that something was written of.
-    int64_t tooMany = 0;     ///< Switches that are left out.
+    std::set<int64_t> seen;  ///< Threads that were written.
+    int64_t tooMany = 0;     ///< Switches that are skipped.
 
   private:
     void add(const PerfSwitch& change) {
@@ -300,10 +299,10 @@ class PerfImporter::SecondPass : public PerfVisitor {
                                     static_cast<uint64_t>(offsetNs_));
     }
 
-    /// All from the innermost run of the interpreter to the outermost becomes what is written in
-    /// Python: which of its functions the runs are apart is not known, and what lies between them
-    /// is the interpreter's own.
-    void mix(const NativeStack& native, int64_t thread, int64_t timeNs) {
+    /// Replaces everything from the innermost to the outermost run of the interpreter by the Python
+    /// stack. The assignment of Python functions to the runs is unknown, and the frames between
+    /// them are the interpreter's own.
+    void mergePythonFrames(const NativeStack& native, int64_t thread, int64_t timeNs) {
         frames_.clear();
         size_t first = native.functions.size(), last = 0;
         for (size_t at = 0; at < native.functions.size(); ++at) {
@@ -312,17 +311,17 @@ class PerfImporter::SecondPass : public PerfVisitor {
             first = std::min(first, at);
             last = at;
         }
-        std::span<const PythonLooks::Frame> python;
+        std::span<const PythonSamples::Frame> python;
         if (first < native.functions.size()) {
             ++importer_.counts_.inPython;
-            python = importer_.looks_.at(thread, timeNs);
+            python = importer_.pythonSamples_.at(thread, timeNs);
             if (!python.empty()) ++importer_.counts_.withPython;
         }
         for (size_t at = 0; at < native.functions.size(); ++at) {
             if (python.empty() || at < first || at > last)
                 frames_.push_back(importer_.nativeFrame(stacks_, native.functions[at]));
             else if (at == first)
-                for (const PythonLooks::Frame& frame : python)
+                for (const PythonSamples::Frame& frame : python)
                     frames_.push_back({frame.function, frame.file, frame.line});
         }
     }
@@ -335,7 +334,9 @@ class PerfImporter::SecondPass : public PerfVisitor {
 };
 
 PerfImporter::PerfImporter(TraceWriter& trace, int64_t sessionStartNs)
-    : trace_(trace), sessionStartNs_(sessionStartNs), looks_(PythonLooks::read(trace.database())) {}
+    : trace_(trace),
+      sessionStartNs_(sessionStartNs),
+      pythonSamples_(PythonSamples::read(trace.database())) {}
 
 bool PerfImporter::isPerfLog(const std::filesystem::path& path) {
     return path.extension() == perfLogEnding;
@@ -361,21 +362,21 @@ int64_t PerfImporter::chain(const std::vector<Frame>& frames) {
     const auto known = chains_.find(key);
     if (known != chains_.end()) return known->second;
     const int64_t id = ++lastChain_;
-    // What is forgotten is written again where it comes again.
+    // Forgotten entries are written again when they recur.
     constexpr size_t ofEach = 100;
-    if (chainBytes_ > mostChainBytes) chains_.clear();
+    if (chainBytes_ > maxChainBytes) chains_.clear();
     chainBytes_ = (chains_.empty() ? 0 : chainBytes_) + key.size() + ofEach;
     chains_.emplace(std::move(key), id);
     constexpr const auto& t = tables::samplingCallchains;
     int64_t depth = 0;
     for (const Frame& frame : frames)
         trace_.add(t, t.id = id, t.symbol = frame.function, t.module = frame.file,
-                   t.stackDepth = depth++, t.line = unlessZero(frame.line));
+                   t.stackDepth = depth++, t.line = nullIfZero(frame.line));
     return id;
 }
 
 Result<PerfImporter::Counts> PerfImporter::import(const std::filesystem::path& path, uint32_t host,
-                                                  bool usesLibDw, int64_t patienceNs) {
+                                                  bool usesLibDw, int64_t unwindBudgetNs) {
     auto file = PerfLogFile::open(path);
     if (!file) return fail(file.error());
     host_ = host;
@@ -394,24 +395,24 @@ Result<PerfImporter::Counts> PerfImporter::import(const std::filesystem::path& p
         if (!row || !*row) break;
         processes.insert(known->integer(0));
     }
-    const auto know = [&](uint32_t process) {
+    const auto addProcess = [&](uint32_t process) {
         if (!processes.insert(globalPid(process, host_)).second) return;
         const auto name = first.names.find({process, process});
         trace_.add(p, p.globalPid = globalPid(process, host_), p.pid = process,
                    p.name = name == first.names.end() ? std::string() : name->second);
     };
-    for (const auto& [process, samples] : first.samplesOf) know(process);
-    // The command itself is the first, and others of which the time on a core is known.
-    size_t leftOut = 0;
+    for (const auto& [process, samples] : first.samplesOf) addProcess(process);
+    // The first one is the command itself; others count if their time on a core is known.
+    size_t skipped = 0;
     for (const uint32_t process : first.byBegin) {
         const bool isKnown = processes.contains(globalPid(process, host_));
-        if (!isKnown && processes.size() - first.samplesOf.size() >= mostUnsampled)
-            ++leftOut;
+        if (!isKnown && processes.size() - first.samplesOf.size() >= maxUnsampled)
+            ++skipped;
         else
-            know(process);
+            addProcess(process);
     }
-    PerfStacks stacks(first.spaces, usesLibDw, patienceNs);
-    // The file may say any; times are told with as much care.
+    PerfStacks stacks(first.spaces, usesLibDw, unwindBudgetNs);
+    // The file may contain any value; times are calculated with the same care.
     const auto offsetNs = static_cast<int64_t>(static_cast<uint64_t>(file->head().eventOffsetNs) -
                                                static_cast<uint64_t>(sessionStartNs_));
     SecondPass second(*this, stacks, processes, offsetNs);
@@ -423,7 +424,7 @@ Result<PerfImporter::Counts> PerfImporter::import(const std::filesystem::path& p
             trace_.nameThread(id, trace_.intern(name), lesser);
     }
     writeHealth(*file, first, stacks, oddBytes);
-    writeLeftOut(leftOut, second.tooMany);
+    writeSkipped(skipped, second.tooMany);
     return counts_;
 }
 
@@ -446,7 +447,7 @@ void PerfImporter::writeHealth(const PerfLogFile& file, const FirstPass& first,
                   stacks.hasLibDw() ? std::string("libdw")
                                     : fmt::format("frame pointers, which not all code has: {}",
                                                   LibDw::absence()));
-    if (counts_.inPython > 0 && looks_.isEmpty())
+    if (counts_.inPython > 0 && pythonSamples_.isEmpty())
         how +=
             " Functions of Python are not among them, as nobody looked at threads (--no-threads).";
     else if (counts_.inPython > 0)
@@ -457,7 +458,8 @@ void PerfImporter::writeHealth(const PerfLogFile& file, const FirstPass& first,
     if (file.end() && file.end()->wallNs > 0)
         how += fmt::format(" Writing them down took {:.2f} % of a core.",
                            percent(file.end()->cpuNs, file.end()->wallNs));
-    const bool isShort = counts_.samples > 0 && percent(counts_.whole, counts_.samples) < fewWhole;
+    const bool isShort =
+        counts_.samples > 0 && percent(counts_.whole, counts_.samples) < minWholePercent;
     if (isShort)
         how += fmt::format(
             " Of the others only the innermost functions are known: a stack of which more than "
@@ -465,8 +467,8 @@ void PerfImporter::writeHealth(const PerfLogFile& file, const FirstPass& first,
             "(-fno-omit-frame-pointer) cannot be followed.",
             PerfSettings{}.stackBytes / 1024);
     const auto [coreNs, unsampledNs] = first.coreNs();
-    const bool isHardlyAny = counts_.samples == 0 && coreNs < hardlyAnyNs;
-    const bool isMissed = !isHardlyAny && percent(unsampledNs, coreNs) >= muchUnsampled;
+    const bool isHardlyAny = counts_.samples == 0 && coreNs < minCoreNs;
+    const bool isMissed = !isHardlyAny && percent(unsampledNs, coreNs) >= maxUnsampledPercent;
     const std::set<std::string> lost = first.programsLost();
     if (!lost.empty())
         how += fmt::format(
@@ -482,11 +484,11 @@ void PerfImporter::writeHealth(const PerfLogFile& file, const FirstPass& first,
             "into, as each had one for less than some {:.0f} ms: what they did is not known.",
             percent(unsampledNs, coreNs), static_cast<double>(coreNs) / 1e9,
             static_cast<double>(file.head().periodNs) / 1e6);
-    if (first.notTold > 0)
+    if (first.notReported > 0)
         how += fmt::format(
             " {} samples and switches are of threads beyond the first {}, whose time on a core is "
             "not in these sums.",
-            first.notTold, mostThreads);
+            first.notReported, maxThreads);
     const bool isDoubtful = isShort || isMissed || isHardlyAny || !lost.empty();
     trace_.health(isDoubtful ? Severity::Warning : Severity::Info, HealthCode::CpuSamples, how, {},
                   {}, counts_.samples);
@@ -518,26 +520,26 @@ void PerfImporter::writeHealth(const PerfLogFile& file, const FirstPass& first,
                                   "since libdw took too long for all.",
                                   stacks.outOfTime()),
                       {}, {}, static_cast<int64_t>(stacks.outOfTime()));
-    if (oddBytes > 0 || first.spaces.leftOut() > 0)
+    if (oddBytes > 0 || first.spaces.skipped() > 0)
         trace_.health(Severity::Info, HealthCode::LogOddRecords,
                       fmt::format("{} bytes and {} entries of the file of samples made no sense "
                                   "and were left out.",
-                                  oddBytes, first.spaces.leftOut()));
+                                  oddBytes, first.spaces.skipped()));
 }
 
-void PerfImporter::writeLeftOut(size_t processes, int64_t switches) {
+void PerfImporter::writeSkipped(size_t processes, int64_t switches) {
     if (processes > 0)
         trace_.health(Severity::Info, HealthCode::SamplesLimit,
                       fmt::format("{} processes that no sample fell into are left out, with the "
                                   "switches of their threads: more than {} are not kept.",
-                                  processes, mostUnsampled),
+                                  processes, maxUnsampled),
                       {}, {}, static_cast<int64_t>(processes));
     if (switches > 0)
         trace_.health(
             Severity::Warning, HealthCode::SamplesLimit,
             fmt::format("{} switches of threads at the end are left out: more than {} are "
                         "not kept.",
-                        switches, mostSwitches),
+                        switches, maxSwitches),
             {}, {}, switches);
 }
 

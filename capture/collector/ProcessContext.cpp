@@ -42,7 +42,7 @@ LogStrings::KernelNames LogStrings::kernelNames(uint32_t id) {
 }
 
 void LogStacks::add(const log::StackRecord& record, LogStrings& strings) {
-    if (record.stack == 0) return;  // which stands for none
+    if (record.stack == 0) return;  // 0 stands for no stack
     const std::string_view file = strings.text(record.file);
     ids_[record.stack] = trace_.intern({.parent = traceId(record.parent).value_or(0),
                                         .function = strings.traceId(record.function),
@@ -55,28 +55,28 @@ std::optional<int64_t> LogStacks::traceId(uint32_t stack) const {
     return found == ids_.end() ? std::nullopt : std::optional(found->second);
 }
 
-void writeLogTrouble(const log::LogReader& reader, const std::optional<Error>& problem,
+void reportLogDamage(const log::LogReader& reader, const std::optional<Error>& problem,
                      TraceWriter& trace, std::optional<int64_t> process) {
     const std::string file = reader.path().filename().string();
-    const auto say = [&](Severity severity, HealthCode code, uint64_t count,
-                         std::string_view sentence) {
+    const auto report = [&](Severity severity, HealthCode code, uint64_t count,
+                            std::string_view sentence) {
         trace.health(severity, code, sentence, process, {}, static_cast<int64_t>(count));
     };
     if (problem)
         trace.health(Severity::Error, HealthCode::LogUnreadable, problem->sentence, process);
     const log::LogReader::Progress& progress = reader.progress();
     if (const uint64_t bytes = reader.bytesNotUnderstood(); bytes > 0 && !problem)
-        say(reader.isDamaged() ? Severity::Error : Severity::Warning,
-            reader.isDamaged() ? HealthCode::LogDamaged : HealthCode::LogCut, bytes,
-            fmt::format("The last {} bytes of the log {} could not be read: they are {}.", bytes,
-                        file, reader.isDamaged() ? "damaged" : "incomplete"));
+        report(reader.isCorrupt() ? Severity::Error : Severity::Warning,
+               reader.isCorrupt() ? HealthCode::LogDamaged : HealthCode::LogCut, bytes,
+               fmt::format("The last {} bytes of the log {} could not be read: they are {}.", bytes,
+                           file, reader.isCorrupt() ? "damaged" : "incomplete"));
     if (progress.lostBlocks > 0)
-        say(Severity::Error, HealthCode::LogGap, progress.lostBlocks,
-            fmt::format("{} blocks are missing inside the log {}.", progress.lostBlocks, file));
+        report(Severity::Error, HealthCode::LogGap, progress.lostBlocks,
+               fmt::format("{} blocks are missing inside the log {}.", progress.lostBlocks, file));
     if (progress.oddRecords > 0)
-        say(Severity::Warning, HealthCode::LogOddRecords, progress.oddRecords,
-            fmt::format("{} records of the log {} made no sense and were left out.",
-                        progress.oddRecords, file));
+        report(Severity::Warning, HealthCode::LogOddRecords, progress.oddRecords,
+               fmt::format("{} records of the log {} made no sense and were left out.",
+                           progress.oddRecords, file));
 }
 
 }  // namespace lanescope::capture

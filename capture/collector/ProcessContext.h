@@ -18,20 +18,21 @@
 
 namespace lanescope::capture {
 
-/// The strings of one log by their number in it. Only those an event uses get into the trace.
+/// The strings of one log by their number in it. Only strings that an event uses get into the
+/// trace.
 class LogStrings {
   public:
     explicit LogStrings(TraceWriter& trace) : trace_(trace) {}
 
-    /// The ids in the trace of the three names of a kernel.
+    /// Ids in the trace of the three names of a kernel.
     struct KernelNames {
         int64_t mangled, demangled, brief;
     };
 
     void add(uint32_t id, std::string_view text) { strings_[id] = {std::string(text), 0}; }
-    /// The text; empty for 0 and for one that was lost. Valid until the next `add`.
+    /// Returns the text; empty for 0 and for a lost one. Valid until the next `add`.
     std::string_view text(uint32_t id) const;
-    /// Its id in the trace; a lost text becomes "[name lost]".
+    /// Returns its id in the trace; a lost text becomes "[name lost]".
     int64_t traceId(uint32_t id);
     KernelNames kernelNames(uint32_t id);
 
@@ -46,14 +47,13 @@ class LogStrings {
     std::unordered_map<uint32_t, KernelNames> kernels_;
 };
 
-/// The Python stacks of one log by their number in it.
 class LogStacks {
   public:
     explicit LogStacks(TraceWriter& trace) : trace_(trace) {}
 
-    /// Takes a stack, whose names are among `strings`. A log may say it again.
+    /// Adds a stack, whose names are among `strings`. A log may repeat it.
     void add(const log::StackRecord& record, LogStrings& strings);
-    /// Its id in `LANESCOPE_STACKS`; nothing for 0 and for one that was lost.
+    /// Returns its id in `LANESCOPE_STACKS`; nullopt for 0 and for a lost one.
     std::optional<int64_t> traceId(uint32_t stack) const;
 
   private:
@@ -61,41 +61,42 @@ class LogStacks {
     std::unordered_map<uint32_t, int64_t> ids_;
 };
 
-/// What all that comes of one log shares.
+/// Shared state of the importers of one log.
 struct ProcessContext {
     TraceWriter& trace;
     LogStrings strings;
     LogStacks stacks;
-    int64_t sessionStartNs;  ///< Of the log's times, that which is 0 in the trace.
+    int64_t sessionStartNs;  ///< Time of the log that is 0 in the trace.
     uint32_t host;           ///< Number of the host in global ids.
     uint32_t pid = 0;
-    std::set<uint32_t> threads{};  ///< Those that something was written of.
+    std::set<uint32_t> threads{};  ///< Threads with written rows.
     uint32_t lastThread = 0;       ///< The latest of them.
 
     void add(const log::StackRecord& record) { stacks.add(record, strings); }
     int64_t processId() const { return globalPid(pid, host); }
-    /// The id of a thread that something is written of.
+    /// Returns the id of a thread and notes that it has rows.
     int64_t threadId(uint32_t tid) {
         if (tid != lastThread) threads.insert(lastThread = tid);
         return globalTid(pid, tid, host);
     }
-    /// Moves a time of the log to the trace's axis; wraps rather than overflows on nonsense.
+    /// Converts a time of the log to the trace's axis; wraps and does not overflow for invalid
+    /// times.
     int64_t time(int64_t realtimeNs) const {
         return static_cast<int64_t>(static_cast<uint64_t>(realtimeNs) -
                                     static_cast<uint64_t>(sessionStartNs));
     }
-    /// The same, within the times that a trace may have: differences of two stay in range.
+    /// Converts a time and clamps it to the range of a trace, so that the difference of two fits.
     int64_t boundedTime(int64_t realtimeNs) const {
-        return std::clamp(time(realtimeNs), -greatestTimeNs, greatestTimeNs);
+        return std::clamp(time(realtimeNs), -maxTimestampNs, maxTimestampNs);
     }
 };
 
 class TraceWriter;
 
-/// Notes in the health of the trace what of a log could not be read: `problem`, bytes at its end,
-/// blocks inside, and records that make no sense. `process` is whose log it is, if that is known.
-/// To be called when the log was read to its end.
-void writeLogTrouble(const log::LogReader& reader, const std::optional<Error>& problem,
+/// Reports in the health of the trace the unreadable parts of a log: `problem`, bytes at its end,
+/// blocks inside, and invalid records. `process` is the log's process, if known. Call it when the
+/// log was read to its end.
+void reportLogDamage(const log::LogReader& reader, const std::optional<Error>& problem,
                      TraceWriter& trace, std::optional<int64_t> process);
 
 }  // namespace lanescope::capture

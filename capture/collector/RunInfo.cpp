@@ -17,8 +17,8 @@ namespace {
 
 using nlohmann::json;
 
-/// More than any run's facts need; a longer file is not ours.
-constexpr std::streamsize maximumFileBytes = 16 << 20;
+/// More than the facts of any run need; a longer file is not ours.
+constexpr std::streamsize maxFileBytes = 16 << 20;
 
 void write(JsonText& text, const Machine& machine) {
     text.object("machine")
@@ -68,7 +68,6 @@ void read(const json& object, const char* key, T& value) {
     }
 }
 
-/// The array under `key`, or an empty one.
 json arrayOf(const json& object, const char* key) {
     const auto found = object.find(key);
     return found != object.end() && found->is_array() ? *found : json::array();
@@ -162,7 +161,7 @@ Result<RunInfo> RunInfo::load(const std::filesystem::path& path) {
         return fail("{} is not a regular file.", path.string());
     std::ifstream file(path, std::ios::binary | std::ios::ate);
     if (!file) return fail("Cannot read {}: {}.", path.string(), std::strerror(errno));
-    if (file.tellg() > maximumFileBytes) return fail("{} is far too long.", path.string());
+    if (file.tellg() > maxFileBytes) return fail("{} is far too long.", path.string());
     file.seekg(0);
     const std::string text{std::istreambuf_iterator<char>(file), {}};
     const json object = json::parse(text, nullptr, false);

@@ -11,33 +11,35 @@
 
 namespace lanescope::capture {
 
-/// What `record` knows of a run before its processes say anything. Kept beside the logs, so that
-/// they can be recovered later and elsewhere. Holds no environment: there may be secrets in it.
+/// Facts that `record` has about a run before its processes report any. Stored next to the logs, so
+/// that they can be recovered later and elsewhere. Contains no environment, which may contain
+/// secrets.
 struct RunInfo {
     int64_t startRealtimeNs = 0;   ///< Time 0 of the trace, in the time of events.
-    int64_t startMonotonicNs = 0;  ///< CLOCK_MONOTONIC at the same moment.
+    int64_t startMonotonicNs = 0;  ///< CLOCK_MONOTONIC at the same time.
     std::vector<std::string> commandLine;
     std::string workingDirectory;
-    std::string homeDirectory;  ///< Of who recorded; empty if not known.
+    std::string homeDirectory;  ///< Home of the recording user; empty if unknown.
     std::string host;
-    std::string version;      ///< Of Lanescope.
-    std::string options;      ///< What was asked of the agent, as it stands in its environment.
-    bool recordsCuda = true;  ///< False if CUDA activity was not asked for.
-    /// If `record` itself is one of a launcher's processes, which of how many; else -1 and 0.
+    std::string version;      ///< Version of Lanescope.
+    std::string options;      ///< The agent's options, as in its environment.
+    bool recordsCuda = true;  ///< False if CUDA activity was not requested.
+    /// Rank and world size of `record` itself if a launcher started it; else -1 and 0.
     int64_t rank = -1, worldSize = 0;
     HostFacts hostFacts;
     Machine machine;
 
     /// Writes it to `path`, readable by its owner only.
     Result<void> save(const std::filesystem::path& path) const;
-    /// Reads what `save` wrote; fields that are missing or of another type keep their defaults.
-    /// Fails for anything but a regular file of at most 16 MiB that holds a JSON object.
+    /// Reads a file of `save`; missing fields and fields of another type keep their defaults. Fails
+    /// for anything but a regular file of at most 16 MiB that contains a JSON object.
     static Result<RunInfo> load(const std::filesystem::path& path);
 };
 
-/// The file in a run folder that holds its `RunInfo`.
+/// Name of the file with the `RunInfo` in a run folder.
 inline constexpr const char* runInfoFileName = "session.json";
-/// The same with the machine, which is known only when the program already runs.
+/// Name of the file that also has the machine, which is available only after the program has
+/// started.
 inline constexpr const char* runInfoWithMachineFileName = "machine.json";
 
 }  // namespace lanescope::capture

@@ -18,19 +18,19 @@ namespace lanescope::capture {
 
 namespace {
 
-constexpr size_t mostThreads = 100'000;
+constexpr size_t maxWatchedThreads = 100'000;
 
 }  // namespace
 
 void ThreadStateImporter::add(const log::WatchedProcessRecord& record) {
-    if (processes_.size() < mostThreads)
+    if (processes_.size() < maxWatchedThreads)
         processes_.insert_or_assign(
             record.processId,
             Watched{std::string(context_.strings.text(record.program)), record.parentId});
 }
 
 void ThreadStateImporter::add(const log::WatchedThreadRecord& record) {
-    if (names_.size() < mostThreads)
+    if (names_.size() < maxWatchedThreads)
         names_.insert_or_assign({record.processId, record.threadId},
                                 std::string(context_.strings.text(record.name)));
 }
@@ -39,7 +39,7 @@ void ThreadStateImporter::add(const log::ThreadRunRecord& record) {
     if (record.endNs < record.startNs) return;
     latestNs_ = std::max(latestNs_, record.endNs);
     ++count_;
-    if (seen_.size() < mostThreads) seen_.emplace(record.processId, record.threadId);
+    if (seen_.size() < maxWatchedThreads) seen_.emplace(record.processId, record.threadId);
     std::optional<int64_t> call, holder;
     if (!context_.strings.text(record.call).empty()) call = context_.strings.traceId(record.call);
     if (record.holderThread != 0)
@@ -61,7 +61,7 @@ void ThreadStateImporter::finish(const std::set<int64_t>& logged) {
     for (const uint32_t process : processes) {
         const int64_t id = globalPid(process, context_.host);
         const auto watched = processes_.find(process);
-        // Whose parent is none of the run has nothing to be grouped with.
+        // A process whose parent is not part of the run has no group.
         if (watched != processes_.end() && processes.contains(watched->second.parent))
             context_.trace.property(facts::parentProcess, std::to_string(watched->second.parent),
                                     id);
@@ -73,7 +73,7 @@ void ThreadStateImporter::finish(const std::set<int64_t>& logged) {
     }
     for (const auto& [place, name] : names_) {
         if (!seen_.contains(place)) continue;
-        // A name that the process itself told is the better one.
+        // A name that the process reported itself has priority.
         constexpr int lesser = -1;
         context_.trace.nameThread(globalTid(place.first, place.second, context_.host),
                                   context_.trace.intern(name), lesser);
@@ -82,26 +82,26 @@ void ThreadStateImporter::finish(const std::set<int64_t>& logged) {
 
 namespace {
 
-constexpr size_t mostCounters = 1'000'000;
-/// So many show how often a counter is read.
-constexpr int64_t readingsThatTell = 5;
-constexpr size_t mostMetrics = 4096;
-/// What the host of a virtual machine took from it, and from how much of a core on, for how long at
-/// least, that is told.
+constexpr size_t maxCounters = 1'000'000;
+/// Number of readings that determine how often a counter is read.
+constexpr int64_t readingsForInterval = 5;
+constexpr size_t maxMetrics = 4096;
+/// CPU time that the host of a virtual machine took from it, and the minimum share of a core and
+/// the minimum duration to report.
 constexpr std::string_view stolenTime = "cpu.steal";
-constexpr double leastStolen = 0.03;
-constexpr int64_t leastToldNs = 1'000'000'000;
-constexpr size_t mostNotes = 100;
+constexpr double minStolenShare = 0.03;
+constexpr int64_t minReportedNs = 1'000'000'000;
+constexpr size_t maxSamplerNotes = 100;
 constexpr int64_t gpuBits = 0xff;
-/// A sample that is older than one before it by more than this was not just told late.
-constexpr int64_t longestDelayNs = 1'000'000'000;
+/// A sample that is older than a previous one by more than this was not merely reported late.
+constexpr int64_t maxDelayNs = 1'000'000'000;
 
-/// As Nsight Systems numbers them: the lowest byte is the GPU.
+/// Returns the type in Nsight Systems' numbering: the lowest byte is the GPU.
 int64_t metricType(int64_t gpu) {
     return gpu & gpuBits;
 }
 
-/// Nothing for infinity and for what is no number.
+/// Returns nullopt for infinity and NaN.
 std::optional<double> ifFinite(uint64_t bits) {
     const auto real = std::bit_cast<double>(bits);
     return std::isfinite(real) ? std::optional(real) : std::nullopt;
@@ -130,9 +130,9 @@ bool SamplerImporter::isSamplerLog(const std::filesystem::path& path) {
     return path.stem().stem().extension() == ".sampler";
 }
 
-size_t SamplerImporter::poll(size_t maximumBlocks) {
+size_t SamplerImporter::poll(size_t maxBlocks) {
     if (problem_) return 0;
-    const Result<size_t> blocks = reader_.poll(*this, maximumBlocks);
+    const Result<size_t> blocks = reader_.poll(*this, maxBlocks);
     if (blocks) return *blocks;
     problem_ = blocks.error();
     return 0;
@@ -161,13 +161,13 @@ void SamplerImporter::visit(const log::ClockRecord& record) {
 }
 
 void SamplerImporter::visit(const log::NoteRecord& record) {
-    if (++notes_ > mostNotes) return;
+    if (++notes_ > maxSamplerNotes) return;
     if (process_.strings.text(record.code) == identifier(HealthCode::ClockSet))
-        saidClockSet_ = true;
+        reportedClockSet_ = true;
     process_.trace.healthOfLog(
         severityFrom(static_cast<int64_t>(record.severity)), process_.strings.text(record.code),
         process_.strings.text(record.sentence), {}, process_.time(record.timestampNs),
-        unlessZero(int64_t{record.count}));
+        nullIfZero(int64_t{record.count}));
 }
 
 void SamplerImporter::visit(const log::DroppedRecord& record) {
@@ -192,11 +192,11 @@ std::optional<int64_t> SamplerImporter::gpuId(int64_t gpu) const {
 
 void SamplerImporter::visit(const log::CounterRecord& record) {
     // After a loss of blocks counters are announced again.
-    if (counters_.size() >= mostCounters || counters_.contains(record.counter)) return;
+    if (counters_.size() >= maxCounters || counters_.contains(record.counter)) return;
     Counter counter;
     counter.record = record;
     counter.id = ++lastCounter_;
-    // Numbers of strings may be others later.
+    // String numbers may change later.
     counter.texts = {std::string(process_.strings.text(record.source)),
                      std::string(process_.strings.text(record.name)),
                      std::string(process_.strings.text(record.title)),
@@ -226,20 +226,20 @@ void SamplerImporter::take(Counter& counter, int64_t timeNs, const log::SampleVa
             counter.first = value;
         }
         counter.latestNs = timeNs;
-        // Near enough for who reads along; all of them tell at the end.
-        if (counter.count == readingsThatTell)
-            process_.trace.tellOfCounter(counter.id, counter.intervalNs(), {});
+        // Accurate enough for readers of the unfinished trace; the final value uses all readings.
+        if (counter.count == readingsForInterval)
+            process_.trace.setCounterInterval(counter.id, counter.intervalNs(), {});
     }
     if (!counter.written) {
         insert(counter, timeNs, value);
         return;
     }
     const int64_t latestNs = counter.repeatedNs.value_or(counter.writtenNs);
-    if (timeNs <= latestNs) {  // Read twice, or told late.
-        const bool isOld = latestNs - timeNs > longestDelayNs;
+    if (timeNs <= latestNs) {  // Read twice, or reported late.
+        const bool isOld = latestNs - timeNs > maxDelayNs;
         if (value.type != log::SampleType::Unknown)
             outOfOrder_ += isOld ? 1 : 0;
-        else if (!isOld)  // What was read just before a call that hung is unknown from there on.
+        else if (!isOld)  // After a call that hung, the value is unknown from the last reading on.
             take(counter, latestNs + 1, value);
         return;
     }
@@ -272,8 +272,8 @@ void SamplerImporter::visit(const log::GpuProcessRecord& record) {
     constexpr const auto& t = tables::gpuProcesses;
     process_.trace.add(t, t.timestamp = process_.time(record.timestampNs),
                        t.gpuId = gpuId(record.gpu).value_or(record.gpu), t.pid = record.processId,
-                       t.name = unlessEmpty(process_.strings.text(record.name)),
-                       t.bytes = unlessNegative(record.bytes));
+                       t.name = nullIfEmpty(process_.strings.text(record.name)),
+                       t.bytes = nullIfNegative(record.bytes));
 }
 
 void SamplerImporter::visit(const log::SamplingMomentRecord& record) {
@@ -287,7 +287,7 @@ void SamplerImporter::visit(const log::SamplingMomentRecord& record) {
 }
 
 void SamplerImporter::visit(const log::GpuMetricRecord& record) {
-    if (metrics_.size() < mostMetrics)
+    if (metrics_.size() < maxMetrics)
         metrics_.insert_or_assign({record.gpu, record.metric},
                                   std::string(process_.strings.text(record.name)));
 }
@@ -318,7 +318,7 @@ void SamplerImporter::finish(const std::string& hostName, const std::set<int64_t
     writeHealth();
 }
 
-/// Who reads along wants to know at once what its samples are of.
+/// Readers of the unfinished trace need the counters of its samples at once.
 void SamplerImporter::announce(const Counter& counter) {
     constexpr const auto& t = tables::counters;
     const log::CounterRecord& record = counter.record;
@@ -330,38 +330,36 @@ void SamplerImporter::announce(const Counter& counter) {
         t.title = texts.title, t.unit = texts.unit,
         t.meaning = record.meaning <= log::CounterMeaning::Amount ? record.meaning
                                                                   : log::CounterMeaning::Gauge,
-        t.gpuId = gpuId(record.gpu), t.globalPid = process, t.link = unlessNegative(record.link),
-        t.core = unlessNegative(record.core), t.device = unlessEmpty(texts.device),
-        t.direction = unlessEmpty(texts.direction),
+        t.gpuId = gpuId(record.gpu), t.globalPid = process, t.link = nullIfNegative(record.link),
+        t.core = nullIfNegative(record.core), t.device = nullIfEmpty(texts.device),
+        t.direction = nullIfEmpty(texts.direction),
         t.granularity =
-            std::isfinite(record.granularity) ? unlessZero(record.granularity) : std::nullopt,
-        t.wrapBits = unlessZero(record.wrapBits));
+            std::isfinite(record.granularity) ? nullIfZero(record.granularity) : std::nullopt,
+        t.wrapBits = nullIfZero(record.wrapBits));
 }
 
 void SamplerImporter::endCounters(const std::string& hostName) {
     for (auto& [number, counter] : counters_) {
         if (counter.written) {
             if (counter.texts.name == stolenTime) noteStolen(counter);
-            // From here on nothing is known.
             const log::SampleValue unknown{number, log::SampleType::Unknown, 0};
             const int64_t latestNs = counter.repeatedNs.value_or(counter.writtenNs);
             take(counter, std::max(latestNs_, latestNs + 1), unknown);
         }
-        process_.trace.tellOfCounter(counter.id, counter.intervalNs(), hostName);
+        process_.trace.setCounterInterval(counter.id, counter.intervalNs(), hostName);
     }
 }
 
-/// Whoever compares runs, or looks for what a step waited for, has to know of time that was not the
-/// machine's to give.
+/// Reports stolen time, which matters for comparing runs and for finding the cause of a wait.
 void SamplerImporter::noteStolen(const Counter& counter) {
     const int64_t elapsedNs = counter.latestNs - counter.firstNs;
-    if (elapsedNs < leastToldNs || counter.first->type != log::SampleType::Real ||
+    if (elapsedNs < minReportedNs || counter.first->type != log::SampleType::Real ||
         counter.written->type != log::SampleType::Real)
         return;
     const double seconds = static_cast<double>(elapsedNs) / 1e9;
     const double stolen =
         std::bit_cast<double>(counter.written->bits) - std::bit_cast<double>(counter.first->bits);
-    if (!(stolen / seconds >= leastStolen)) return;
+    if (!(stolen / seconds >= minStolenShare)) return;
     process_.trace.health(
         Severity::Warning, HealthCode::CpuStolen,
         fmt::format("The host of this virtual machine kept {:.2f} of a core from it (counter "
@@ -382,7 +380,7 @@ void SamplerImporter::writeMetrics() {
 
 void SamplerImporter::writeHealth() {
     TraceWriter& trace = process_.trace;
-    writeLogTrouble(reader_, problem_, trace, {});
+    reportLogDamage(reader_, problem_, trace, {});
     for (const auto& [what, count] : dropped_)
         trace.health(Severity::Warning, HealthCode::SamplesDropped,
                      fmt::format("{} {} of a sampler were lost, because {}.", count,

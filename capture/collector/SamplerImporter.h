@@ -18,8 +18,8 @@
 
 namespace lanescope::capture {
 
-/// Writes what the recorder saw threads do, and what only it knows of processes and threads. One
-/// thread.
+/// Importer of the thread states that the recorder sampled, and of facts about processes and
+/// threads that only the recorder has. One thread.
 class ThreadStateImporter {
   public:
     explicit ThreadStateImporter(ProcessContext& context) : context_(context) {}
@@ -28,27 +28,26 @@ class ThreadStateImporter {
     void add(const log::WatchedThreadRecord& record);
     void add(const log::ThreadRunRecord& record);
 
-    /// At the end: processes that did something here and have no log, and names of threads.
+    /// Writes names of threads, and processes with thread states but without logs. Call at the end.
     /// `logged` are the processes that the trace has by their own logs.
     void finish(const std::set<int64_t>& logged);
-    /// When the latest thing ended that was seen, in the log's time.
+    /// Returns the latest end of a sampled state, in the log's time.
     int64_t latestNs() const { return latestNs_; }
-    /// How many states were written.
     int64_t count() const { return count_; }
 
   private:
     ProcessContext& context_;
     struct Watched {
         std::string program;
-        uint32_t parent = 0;  ///< 0: not known.
+        uint32_t parent = 0;  ///< 0: unknown.
     };
-    std::map<uint32_t, Watched> processes_;                       ///< By process id.
-    std::map<std::pair<uint32_t, uint32_t>, std::string> names_;  ///< By process and thread.
-    std::set<std::pair<uint32_t, uint32_t>> seen_;  ///< Threads that something was written of.
+    std::map<uint32_t, Watched> processes_;
+    std::map<std::pair<uint32_t, uint32_t>, std::string> names_;
+    std::set<std::pair<uint32_t, uint32_t>> seen_;  ///< Threads with written rows.
     int64_t latestNs_ = 0, count_ = 0;
 };
 
-/// Brings the log of one sampler process into the trace, as far as it goes. One thread.
+/// Importer of the log of one sampler process into the trace. One thread.
 class SamplerImporter : private log::RecordVisitor {
   public:
     static Result<std::unique_ptr<SamplerImporter>> open(const std::filesystem::path& path,
@@ -56,20 +55,20 @@ class SamplerImporter : private log::RecordVisitor {
                                                          const GpuInventory& gpus,
                                                          int64_t sessionStartNs, uint32_t host,
                                                          int64_t& lastCounter);
-    /// Whether a log of that name is a sampler's: "<host>.sampler.<pid>.log".
+    /// Returns true if the name is that of a sampler's log: "<host>.sampler.<pid>.log".
     static bool isSamplerLog(const std::filesystem::path& path);
 
-    /// Takes at most `maximumBlocks` new blocks. Returns how many were taken.
-    size_t poll(size_t maximumBlocks);
-    /// Call once at the end: says from when on nothing is known, and what is doubtful. `hostName`
-    /// is empty unless the trace is of several hosts; `logged` are the processes that the trace has
-    /// by logs of their own.
+    /// Imports at most `maxBlocks` new blocks and returns their number.
+    size_t poll(size_t maxBlocks);
+    /// Writes the ends of known values and doubtful facts. Call once at the end. `hostName` is
+    /// empty unless the trace is of several hosts; `logged` are the processes that the trace has by
+    /// logs of their own.
     void finish(const std::string& hostName, const std::set<int64_t>& logged);
     uint64_t bytesRead() const { return reader_.progress().bytesRead; }
-    /// Whether the sampler has told that the clock of its machine was set.
-    bool saidClockSet() const { return saidClockSet_; }
+    /// Returns true if the sampler reported a change of the system time.
+    bool reportedClockSet() const { return reportedClockSet_; }
     int64_t threadStates() const { return threads_.count(); }
-    bool isNotAllRead() const { return problem_.has_value() || reader_.isDamaged(); }
+    bool isNotAllRead() const { return problem_.has_value() || reader_.isCorrupt(); }
 
   private:
     SamplerImporter(log::LogReader reader, TraceWriter& trace, const GpuInventory& gpus,
@@ -96,27 +95,27 @@ class SamplerImporter : private log::RecordVisitor {
     struct Texts {
         std::string source, name, title, unit, device, direction;
     };
-    /// A counter, and what waits to be written of it: of equal values in a row only the first and,
-    /// but for a gauge, the last are kept.
+    /// A counter, and its pending value. Of equal consecutive values only the first and, except for
+    /// a gauge, the last are kept.
     struct Counter {
         log::CounterRecord record;
         Texts texts;
         int64_t id = 0;  ///< In the trace.
         std::optional<log::SampleValue> first, written;
         int64_t writtenNs = 0;
-        std::optional<int64_t> repeatedNs;  ///< It had the same value again.
-        /// All that were known, whether they were kept or not.
+        std::optional<int64_t> repeatedNs;  ///< Time of the last equal value.
+        /// For all known values, kept or not.
         int64_t firstNs = 0, latestNs = 0, count = 0;
 
-        /// How often it was read so far; nothing of one reading.
+        /// Returns the average interval of the readings; nullopt after one reading.
         std::optional<int64_t> intervalNs() const {
             return count > 1 ? std::optional((latestNs - firstNs) / (count - 1)) : std::nullopt;
         }
     };
 
     std::optional<int64_t> gpuId(int64_t gpu) const;
-    /// Whether any clock shows such a time; of those that do, differences and the next are in
-    /// range.
+    /// Returns true if a clock can show such a time. Differences and successors of such times are
+    /// in range.
     static bool isTime(int64_t realtimeNs);
     void noteTime(int64_t realtimeNs);
     void take(Counter& counter, int64_t timeNs, const log::SampleValue& value);
@@ -136,12 +135,12 @@ class SamplerImporter : private log::RecordVisitor {
     std::map<uint32_t, Counter> counters_;
     std::map<std::pair<uint32_t, uint32_t>, std::string> metrics_;
     std::map<std::string, std::string, std::less<>> properties_;
-    int64_t latestNs_ = 0;  ///< The latest that the log tells of, in the time of its samples.
+    int64_t latestNs_ = 0;  ///< Latest time in the log, in the time of its samples.
     std::map<Loss, uint64_t> dropped_;
-    /// Values from long before others of their counter, or of no time.
+    /// Values much older than others of their counter, or without a time.
     int64_t outOfOrder_ = 0;
     size_t notes_ = 0;
-    bool saidClockSet_ = false;
+    bool reportedClockSet_ = false;
     std::optional<log::EndRecord> end_;
     std::optional<Error> problem_;
 };

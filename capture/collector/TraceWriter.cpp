@@ -31,8 +31,8 @@ int64_t StackTableWriter::intern(const TraceStack& stack) {
     const auto [known, isNew] = ids_.try_emplace(stack, id);
     if (!isNew) return known->second;
     constexpr const auto& t = tables::stacks;
-    rows_.insert(t.id = id, t.parentId = unlessZero(stack.parent), t.functionId = stack.function,
-                 t.fileId = unlessZero(stack.file), t.line = unlessZero(stack.line));
+    rows_.insert(t.id = id, t.parentId = nullIfZero(stack.parent), t.functionId = stack.function,
+                 t.fileId = nullIfZero(stack.file), t.line = nullIfZero(stack.line));
     return id;
 }
 
@@ -68,8 +68,8 @@ Result<void> TraceWriter::finish(const std::function<void(Database& database)>& 
         if (auto dropped = dropEmptyTables(database_); !dropped) error_ = dropped.error();
     if (auto done = endTransaction(); !done) return done;
     if (addition) {
-        // It will read all of it, which is quicker from the file than from the log, and is read
-        // from both if this fails.
+        // The addition reads the whole file, which is faster from the file than from the log. If
+        // this fails, it reads from both.
         static_cast<void>(database_.execute("PRAGMA wal_checkpoint(TRUNCATE)"));
         addition(database_);
     }
@@ -126,8 +126,8 @@ RowInserter& TraceWriter::inserterOf(const tables::Table& table) {
     return inserters_.try_emplace(&table, database_, table, error_).first->second;
 }
 
-void TraceWriter::tellOfCounter(int64_t counterId, std::optional<int64_t> intervalNs,
-                                std::string_view hostName) {
+void TraceWriter::setCounterInterval(int64_t counterId, std::optional<int64_t> intervalNs,
+                                     std::string_view hostName) {
     constexpr const auto& t = tables::counters;
     if (error_) return;
     auto update =

@@ -25,21 +25,21 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// How long to wait for a reader to look away, before the trace is copied without it.
-constexpr auto patience = 10s;
-/// How long to try for a file that no one else has open, before it is enough that all is in it.
-constexpr auto patienceForAlone = 2s;
+/// Maximum wait for a reader to finish, before the trace is copied without it.
+constexpr auto readerTimeout = 10s;
+/// Maximum wait for exclusive access to the file, before it is enough that the file is complete.
+constexpr auto exclusiveTimeout = 2s;
 constexpr auto pause = 10ms;
 
-/// The one text that a pragma answers with; empty if it fails.
-std::string answerOf(Database& database, const char* sql) {
+/// Returns the text of a pragma's result; empty on failure.
+std::string pragmaResult(Database& database, const char* sql) {
     auto statement = database.prepare(sql);
     if (!statement) return {};
     const auto row = statement->step();
     return row && *row ? std::string(statement->text(0)) : std::string();
 }
 
-/// Whether everything in the log has been copied to the file.
+/// Returns true if everything in the log has been copied to the file.
 bool isAllInFile(Database& database) {
     auto statement = database.prepare("PRAGMA wal_checkpoint(PASSIVE)");
     if (!statement) return false;
@@ -48,10 +48,11 @@ bool isAllInFile(Database& database) {
            statement->integer(1) == statement->integer(2);
 }
 
-/// Where SQLite's header says which kind of journal the file has.
+/// Offset in SQLite's header of the journal kind.
 constexpr off_t versionsOffset = 18;
 
-/// Nothing if it cannot be read, with errno: what is in the log would be lost with the log.
+/// Returns true if the file uses a log. Returns nullopt and sets errno if it cannot be read: the
+/// contents of the log would be lost with the log.
 std::optional<bool> usesLog(int file) {
     std::array<unsigned char, 2> versions{};
     const ssize_t got = ::pread(file, versions.data(), versions.size(), versionsOffset);
@@ -60,12 +61,11 @@ std::optional<bool> usesLog(int file) {
     return versions[0] == 2 || versions[1] == 2;
 }
 
-bool sayWithoutLog(int file) {
+bool markWithoutLog(int file) {
     constexpr std::array<unsigned char, 2> versions = {1, 1};
     return ::pwrite(file, versions.data(), versions.size(), versionsOffset) == 2;
 }
 
-/// The name of a copy while it is being made.
 std::filesystem::path copyOf(const std::filesystem::path& path) {
     return path.string() + "-copy";
 }
@@ -75,10 +75,10 @@ struct CloseConnection {
 };
 using Connection = std::unique_ptr<sqlite3, CloseConnection>;
 
-/// As SQLite opens a file, but not one that a link leads to.
+/// Opens a file as SQLite does, but does not follow a link.
 int openUnlinked(const std::filesystem::path& path, sqlite3** database) {
     std::error_code error;
-    // SQLite minds links in the folder's path, too, which are the user's own.
+    // SQLite also rejects links in the folder's path, which are the user's own.
     const std::filesystem::path folder =
         std::filesystem::canonical(std::filesystem::absolute(path, error).parent_path(), error);
     return error ? SQLITE_CANTOPEN
@@ -94,11 +94,11 @@ Connection connectTo(const std::filesystem::path& path) {
     return connection;
 }
 
-/// Whether everything that is in the log could be copied to the file. A reader that looks at an
-/// earlier state keeps what is newer from being copied.
-bool bringHome(sqlite3* database) {
+/// Copies the log to the file. Returns true if everything could be copied. A reader of an earlier
+/// state keeps newer pages from being copied.
+bool copyLogToFile(sqlite3* database) {
     int inLog = -1, copied = -1;
-    // Only a connection that has read knows of the log.
+    // Only a connection that has read uses the log.
     return sqlite3_exec(database, "SELECT count(*) FROM sqlite_schema", nullptr, nullptr,
                         nullptr) == SQLITE_OK &&
            sqlite3_wal_checkpoint_v2(database, nullptr, SQLITE_CHECKPOINT_PASSIVE, &inLog,
@@ -106,9 +106,9 @@ bool bringHome(sqlite3* database) {
            inLog >= 0 && inLog == copied;
 }
 
-/// Copies all pages, with what is in the log, into a new file of the owner's.
+/// Copies all pages, including those in the log, into a new file of the owner's.
 bool copyTo(const std::filesystem::path& path, sqlite3* source) {
-    // A new file and nobody's link, whatever has the name.
+    // Ensures a new file and no link, whatever has the name.
     ::unlink(path.c_str());
     const int made =
         ::open(path.c_str(), O_CREAT | O_EXCL | O_NOFOLLOW | O_WRONLY | O_CLOEXEC, 0600);
@@ -125,13 +125,13 @@ bool copyTo(const std::filesystem::path& path, sqlite3* source) {
     return sqlite3_backup_finish(backup) == SQLITE_OK && code == SQLITE_DONE;
 }
 
-/// Puts a copy in the place of a file that a reader holds; the reader keeps what it has open.
+/// Replaces a file that a reader has open by a copy; the reader keeps its open file.
 Result<void> replaceByCopy(const std::filesystem::path& path, sqlite3* source) {
     const std::filesystem::path copy = copyOf(path);
     bool isDone = copyTo(copy, source);
     if (isDone) {
         const int file = ::open(copy.c_str(), O_RDWR | O_NOFOLLOW | O_CLOEXEC);
-        isDone = file >= 0 && sayWithoutLog(file);
+        isDone = file >= 0 && markWithoutLog(file);
         if (file >= 0) ::close(file);
     }
     if (isDone && publishFile(copy, path, IfExists::Replace)) return {};
@@ -145,24 +145,24 @@ Result<void> replaceByCopy(const std::filesystem::path& path, sqlite3* source) {
 }  // namespace
 
 void beginLiveJournal(Database& database) {
-    // One after the other: the lock is only let go of when the file is next looked at. If one of
-    // these fails, there is no such journal afterwards, and that is what is asked.
+    // In sequence: the lock is only released at the next access of the file. If one of these fails,
+    // there is no such journal afterwards, as requested.
     static_cast<void>(database.execute("PRAGMA locking_mode = NORMAL"));
     static_cast<void>(database.execute("SELECT count(*) FROM sqlite_schema"));
-    if (answerOf(database, "PRAGMA journal_mode = WAL") == "wal") return;
-    // Where this fails too, what SQLite does by default is only slower.
+    if (pragmaResult(database, "PRAGMA journal_mode = WAL") == "wal") return;
+    // If this fails too, SQLite's default is only slower.
     static_cast<void>(
         database.execute("PRAGMA journal_mode = MEMORY; PRAGMA locking_mode = EXCLUSIVE"));
 }
 
 Result<void> endLiveJournal(Database& database) {
-    if (answerOf(database, "PRAGMA journal_mode") != "wal") return {};
+    if (pragmaResult(database, "PRAGMA journal_mode") != "wal") return {};
     const auto begun = std::chrono::steady_clock::now();
     for (;;) {
-        if (answerOf(database, "PRAGMA journal_mode = DELETE") == "delete") return {};
+        if (pragmaResult(database, "PRAGMA journal_mode = DELETE") == "delete") return {};
         const auto waited = std::chrono::steady_clock::now() - begun;
-        if (waited > patienceForAlone && isAllInFile(database)) return {};
-        if (waited > patience) return {};  // `settleJournal` makes a copy.
+        if (waited > exclusiveTimeout && isAllInFile(database)) return {};
+        if (waited > readerTimeout) return {};  // `settleJournal` makes a copy.
         std::this_thread::sleep_for(pause);
     }
 }
@@ -176,12 +176,12 @@ Result<void> settleJournal(const std::filesystem::path& path) {
         ::close(file);
         const Connection database = connectTo(path);
         if (!database) return fail("The trace {} could not be opened to finish it.", path.string());
-        if (!bringHome(database.get()))
+        if (!copyLogToFile(database.get()))
             if (auto replaced = replaceByCopy(path, database.get()); !replaced) return replaced;
         file = open();
         answer = file >= 0 ? usesLog(file) : std::nullopt;
     }
-    const bool isSettled = answer && (!*answer || sayWithoutLog(file));
+    const bool isSettled = answer && (!*answer || markWithoutLog(file));
     const int problem = errno;
     if (file >= 0) ::close(file);
     if (!isSettled)

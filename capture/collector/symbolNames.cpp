@@ -16,8 +16,8 @@ bool startsWith(std::string_view text, std::string_view prefix) {
     return text.substr(0, prefix.size()) == prefix;
 }
 
-/// The length of the bracketed text that `text` begins with, as "<a<b> >"; all of it if the
-/// brackets do not close.
+/// Returns the length of the bracketed text at the beginning of `text`, such as "<a<b> >"; all of
+/// it if the brackets do not close.
 size_t bracketedLength(std::string_view text) {
     int depth = 0;
     for (size_t at = 0; at < text.size(); ++at) {
@@ -27,11 +27,11 @@ size_t bracketedLength(std::string_view text) {
     return text.size();
 }
 
-/// The length of an operator's name at the beginning of `text`, as "operator()"; 0 if there is
-/// none.
+/// Returns the length of an operator's name at the beginning of `text`, such as "operator()"; 0 if
+/// there is none.
 size_t operatorLength(std::string_view text) {
     static constexpr std::string_view word = "operator";
-    // Longer signs stand before those that they begin with.
+    // Longer signs precede their prefixes.
     static constexpr std::string_view signs[] = {"()", "[]", "<=>", "<<=", ">>=", "->*", "<<",
                                                  ">>", "<=", ">=",  "->",  "<",   ">"};
     if (!startsWith(text, word)) return 0;
@@ -48,8 +48,8 @@ std::string demangled(const std::string& mangledName) {
 
 std::string_view shortFunctionName(std::string_view name) {
     static constexpr std::string_view anonymous = "(anonymous namespace)";
-    size_t begin = 0;   // Of the last part of the name so far,
-    size_t end = none;  // and where its brackets began.
+    size_t begin = 0;   // Start of the last part of the name so far.
+    size_t end = none;  // Start of its brackets.
     for (size_t at = 0; at < name.size();) {
         const std::string_view rest = name.substr(at);
         const size_t operatorBytes = at == begin ? operatorLength(rest) : 0;
@@ -68,7 +68,7 @@ std::string_view shortFunctionName(std::string_view name) {
         } else if (rest.front() == '<' || rest.front() == '[' || rest.front() == '(') {
             if (end == none) end = at;
             at += bracketedLength(rest);
-            // Parameters are the end, unless something is defined inside the function.
+            // Parameters end the name, unless something is defined inside the function.
             if (rest.front() == '(' && !startsWith(name.substr(at), "::")) break;
         } else {
             at += rest.front() == '{' ? bracketedLength(rest) : 1;

@@ -32,7 +32,7 @@ WorkTable workTable(const Table& t) {
             fmt::format("DELETE FROM {} WHERE rowid = ?1", t.tableName())};
 }
 
-/// The tables of what a GPU does when it is told to.
+/// Returns the tables of work that a GPU does on request.
 std::array<WorkTable, 4> workTables() {
     return {workTable(tables::kernels), workTable(tables::memcpys), workTable(tables::memsets),
             workTable(tables::graphs)};
@@ -46,7 +46,7 @@ struct Candidate {
     Call call;
 };
 
-/// GPU work that starts outside the windows of its process. Migrations have no call and stay.
+/// Finds GPU work that starts outside the windows of its process. Migrations have no call and stay.
 Result<std::vector<Candidate>> findOutside(const Database& database,
                                            const RecordedWindows& windows) {
     std::vector<Candidate> found;
@@ -122,7 +122,7 @@ namespace {
 
 using Windows = std::vector<TimeRange>;
 
-/// Calls `take` for each row; it says what fails.
+/// Calls `take` for each row; returns the error.
 template <class Take>
 Result<void> forEachRow(const Database& database, const std::string& sql, Take&& take) {
     auto statement = database.prepare(sql);
@@ -135,20 +135,20 @@ Result<void> forEachRow(const Database& database, const std::string& sql, Take&&
     }
 }
 
-/// Of times that may lie further apart than a number holds: a log may say anything.
+/// Returns the length as a double: a log may contain times whose difference overflows.
 double lengthOf(TimeRange range) {
     return static_cast<double>(static_cast<uint64_t>(range.endNs) -
                                static_cast<uint64_t>(range.startNs));
 }
 
-/// What of `ns` falls on a part, at most all.
+/// Returns the share of `ns` for a part, at most all.
 int64_t shareOf(int64_t ns, TimeRange part, TimeRange whole) {
     const double partNs = lengthOf(part), wholeNs = lengthOf(whole);
     if (partNs >= wholeNs) return ns;
     return static_cast<int64_t>(static_cast<double>(ns) * (partNs / wholeNs));
 }
 
-/// The windows from the first one on that does not end before `timeNs`. O(log n).
+/// Returns the windows from the first one that does not end before `timeNs`. O(log n).
 std::span<const TimeRange> from(const Windows& windows, int64_t timeNs) {
     return {std::ranges::lower_bound(windows, timeNs, {}, &TimeRange::endNs), windows.end()};
 }
@@ -179,7 +179,7 @@ Result<int64_t> trimStates(Database& database, const WindowsOfProcess& windowsOf
         !read)
         return fail(read.error());
     auto remove = database.prepare(fmt::format("DELETE FROM {} WHERE rowid = ?1", t.tableName()));
-    // A state of several windows is several.
+    // A state that spans several windows becomes several states.
     const std::string others =
         fmt::format("{}, {}, {}, {}, {}, {}", t.globalTid.name, t.state.name, t.callchainId.name,
                     t.callId.name, t.holderTid.name, t.holderCallchainId.name);
@@ -189,7 +189,7 @@ Result<int64_t> trimStates(Database& database, const WindowsOfProcess& windowsOf
         t.tableName(), t.start.name, t.end.name, t.cpuNs.name, t.delayNs.name, others));
     if (!remove) return fail(remove.error());
     if (!insert) return fail(insert.error());
-    int64_t leftOut = 0;
+    int64_t skipped = 0;
     for (const State& state : cut) {
         int64_t pieces = 0;
         for (const TimeRange& window : from(*state.windows, state.times.startNs)) {
@@ -205,11 +205,11 @@ Result<int64_t> trimStates(Database& database, const WindowsOfProcess& windowsOf
             insert->bind(5, shareOf(state.delayNs, {startNs, endNs}, state.times));
             if (auto done = insert->run(); !done) return fail(done.error());
         }
-        if (pieces == 0) ++leftOut;
+        if (pieces == 0) ++skipped;
         remove->bind(1, state.row);
         if (auto done = remove->run(); !done) return fail(done.error());
     }
-    return leftOut;
+    return skipped;
 }
 
 struct Switch {
@@ -218,8 +218,8 @@ struct Switch {
     std::optional<int64_t> isPreempted;
 };
 
-/// What is left of one thread's switches, which are sorted. From its last one on nothing is known
-/// of it, whatever window that lies in: most have ended.
+/// Returns the rest of one thread's sorted switches. From its last one on its state is unknown,
+/// whatever window that lies in: most threads have ended.
 std::vector<Switch> trimmed(const std::vector<Switch>& switches, const Windows& windows) {
     std::vector<Switch> kept;
     for (const TimeRange& window : windows) {
@@ -232,7 +232,7 @@ std::vector<Switch> trimmed(const std::vector<Switch>& switches, const Windows& 
             inside.front().timeNs = window.startNs;
         }
         if (inside.empty()) continue;
-        // Nothing is told of the time since the window before: two of a kind stand around it.
+        // The time since the previous window is unknown: two switches of one kind enclose it.
         if (!kept.empty() && kept.back().isIn != inside.front().isIn) {
             Switch same = inside.front();
             same.timeNs = kept.back().timeNs;
@@ -322,13 +322,13 @@ Result<int64_t> trimSamples(Database& database, const WindowsOfProcess& windowsO
 }  // namespace
 
 Result<int64_t> trimThreadsToWindows(Database& database, const WindowsOfProcess& windowsOf) {
-    int64_t leftOut = 0;
+    int64_t skipped = 0;
     for (const auto trim : {&trimStates, &trimSwitches, &trimSamples}) {
         const Result<int64_t> rows = trim(database, windowsOf);
         if (!rows) return rows;
-        leftOut += *rows;
+        skipped += *rows;
     }
-    return leftOut;
+    return skipped;
 }
 
 std::vector<TimeRange> joined(std::vector<TimeRange> ranges) {

@@ -11,9 +11,9 @@ namespace lanescope::agent {
 
 namespace {
 
-constexpr size_t mostHeld = 64u << 10;
-constexpr int64_t longestHeldNs = 3'000'000'000;  // CUPTI is flushed several times until then
-constexpr size_t mostStreams = 64u << 10;
+constexpr size_t maxPendingRecords = 64u << 10;
+constexpr int64_t maxPendingNs = 3'000'000'000;  // CUPTI is flushed several times in that time
+constexpr size_t maxStreams = 64u << 10;
 
 int64_t timeNs(uint64_t ns) {
     return static_cast<int64_t>(ns);
@@ -30,8 +30,8 @@ ActivityDecoder::ActivityDecoder(const CuptiLibrary& cupti, const Windows& windo
       apiNames_(cupti, writer),
       resourcesGeneration_(writer.generation()) {}
 
-/// The record as the struct it begins like. The fields that an older library does not have are 0.
-/// Valid until the next call.
+/// Returns the record as an `Activity`, a struct with the same first fields. Fields that an older
+/// library lacks are 0. Valid until the next call.
 template <class Activity>
 const Activity& ActivityDecoder::as(const CUpti_Activity& record) {
     const size_t bytes = knownRecordBytes(record.kind, cupti_.version);
@@ -43,7 +43,7 @@ const Activity& ActivityDecoder::as(const CUpti_Activity& record) {
 }
 
 void ActivityDecoder::beginRound() {
-    sayResourcesAgain();
+    reannounceResources();
 }
 
 void ActivityDecoder::decode(uint8_t* buffer, size_t validBytes) {
@@ -57,17 +57,17 @@ void ActivityDecoder::decode(uint8_t* buffer, size_t validBytes) {
 }
 
 void ActivityDecoder::endRound(bool isLast) {
-    if (held_.empty()) return;
+    if (pending_.empty()) return;
     const int64_t nowNs = log::monotonicNs();
-    std::deque<Held> waiting;
-    waiting.swap(held_);
-    for (const Held& work : waiting) {
+    std::deque<PendingRecord> waiting;
+    waiting.swap(pending_);
+    for (const PendingRecord& work : waiting) {
         const bool mustDecide =
-            isLast || nowNs - work.sinceNs > longestHeldNs || held_.size() >= mostHeld;
+            isLast || nowNs - work.sinceNs > maxPendingNs || pending_.size() >= maxPendingRecords;
         const auto answer = mustDecide ? launches_.guess(work.correlationId, work.ranNs)
                                        : launches_.find(work.correlationId, work.ranNs);
         if (answer == LaunchWindows::Answer::NotYetKnown)
-            held_.push_back(work);
+            pending_.push_back(work);
         else if (answer == LaunchWindows::Answer::Inside)
             writeGpuWork(*reinterpret_cast<const CUpti_Activity*>(work.words.data()));
     }
@@ -101,11 +101,11 @@ void ActivityDecoder::decodeRecord(const CUpti_Activity& record) {
             decodeResource(record);
             break;
         default:
-            break;  // a kind that comes along with another and that we do not keep
+            break;  // a kind that arrives with another one and is not kept
     }
 }
 
-/// What was launched in a window is kept, whenever it ran.
+/// Keeps work that was launched in a window, whenever it ran.
 void ActivityDecoder::decodeGpuWork(const CUpti_Activity& record) {
     if (windows_.isEverything()) {
         writeGpuWork(record);
@@ -130,7 +130,7 @@ void ActivityDecoder::decodeGpuWork(const CUpti_Activity& record) {
         case CUPTI_ACTIVITY_KIND_GRAPH_TRACE:
             read(as<CUpti_ActivityGraphTrace>(record));
             break;
-        case CUPTI_ACTIVITY_KIND_CUDA_EVENT:  // has no time of its own
+        case CUPTI_ACTIVITY_KIND_CUDA_EVENT:  // has no timestamp
             correlationId = as<CUpti_ActivityCudaEvent>(record).correlationId;
             break;
         default:
@@ -145,12 +145,12 @@ bool ActivityDecoder::isInWindow(uint32_t correlationId, int64_t ranNs,
     const auto answer = launches_.find(correlationId, ranNs);
     if (answer != LaunchWindows::Answer::NotYetKnown)
         return answer == LaunchWindows::Answer::Inside;
-    Held& held = held_.emplace_back();
-    held.sinceNs = log::monotonicNs();
-    held.correlationId = correlationId;
-    held.ranNs = ranNs;
-    static_assert(sizeof(CUpti_ActivityKernel9) <= sizeof held.words);
-    std::memcpy(held.words.data(), &record, knownRecordBytes(record.kind, cupti_.version));
+    PendingRecord& pending = pending_.emplace_back();
+    pending.sinceNs = log::monotonicNs();
+    pending.correlationId = correlationId;
+    pending.ranNs = ranNs;
+    static_assert(sizeof(CUpti_ActivityKernel9) <= sizeof pending.words);
+    std::memcpy(pending.words.data(), &record, knownRecordBytes(record.kind, cupti_.version));
     return false;
 }
 
@@ -190,12 +190,12 @@ void ActivityDecoder::writeGpuWork(const CUpti_Activity& record) {
 void ActivityDecoder::decodeCall(const CUpti_Activity& record) {
     const auto& from = as<CUpti_ActivityAPI>(record);
     log::ApiRecord to = toLog(from);
-    if (!windows_.isEverything() && !launches_.sawCall(to.correlationId, to.startNs)) return;
+    if (!windows_.isEverything() && !launches_.addCall(to.correlationId, to.startNs)) return;
     to.name = apiNames_.idOf(from.cbid, to.isDriver != 0);
     writer_.write(log::RecordKind::Api, to, to.startNs);
 }
 
-/// What happened on the host, or at a moment: kept if that lies in a window.
+/// Keeps a host record, or a record of a single time, if its time lies in a window.
 void ActivityDecoder::decodeHostRecord(const CUpti_Activity& record) {
     const auto write = [this](log::RecordKind kind, auto to, int64_t atNs) {
         if (windows_.isOpenAt(atNs)) writer_.write(kind, to, atNs);
@@ -209,7 +209,7 @@ void ActivityDecoder::decodeHostRecord(const CUpti_Activity& record) {
         case CUPTI_ACTIVITY_KIND_OVERHEAD: {
             const auto& from = as<CUpti_ActivityOverhead3>(record);
             const auto to = toLog(from);
-            std::free(from.overheadData);  // the reader's to free, says CUPTI; it tells us nothing
+            std::free(from.overheadData);  // the reader must free it, says CUPTI; not used
             write(log::RecordKind::Overhead, to, to.startNs);
             break;
         }
@@ -234,7 +234,7 @@ void ActivityDecoder::decodeHostRecord(const CUpti_Activity& record) {
     }
 }
 
-/// What later records refer to: always kept.
+/// Keeps records that later records refer to, always.
 void ActivityDecoder::decodeResource(const CUpti_Activity& record) {
     switch (record.kind) {
         case CUPTI_ACTIVITY_KIND_DEVICE: {
@@ -253,7 +253,7 @@ void ActivityDecoder::decodeResource(const CUpti_Activity& record) {
         }
         default: {
             auto to = toLog(as<CUpti_ActivityStream>(record));
-            if (streams_.size() < mostStreams) streams_[{to.contextId, to.streamId}] = to;
+            if (streams_.size() < maxStreams) streams_[{to.contextId, to.streamId}] = to;
             writer_.write(log::RecordKind::Stream, to);
             break;
         }
@@ -265,7 +265,7 @@ void ActivityDecoder::writeDevice(log::DeviceRecord device, const std::string& n
     writer_.write(log::RecordKind::Device, device);
 }
 
-void ActivityDecoder::sayResourcesAgain() {
+void ActivityDecoder::reannounceResources() {
     if (std::exchange(resourcesGeneration_, writer_.generation()) == writer_.generation()) return;
     for (const auto& [id, known] : devices_) writeDevice(known.first, known.second);
     for (auto& [id, context] : contexts_) writer_.write(log::RecordKind::Context, context);

@@ -16,31 +16,29 @@
 
 namespace lanescope::agent {
 
-/// Reads the records of CUPTI's buffers and writes those that are to be kept to the log, names
-/// interned. Writer thread only.
+/// Decoder that reads the records of CUPTI's buffers and writes those to keep to the log, with
+/// interned names. Writer thread only.
 class ActivityDecoder {
   public:
-    /// `launches` tells what was launched in a window.
+    /// `launches` decides which work was launched in a window.
     ActivityDecoder(const CuptiLibrary& cupti, const Windows& windows, LaunchWindows& launches,
                     log::RecordWriter& writer);
 
-    /// Before the buffers of a round: says devices, contexts and streams again if the log has lost
-    /// a block.
+    /// Call before the buffers of a round. Writes devices, contexts and streams again if the log
+    /// has lost a block.
     void beginRound();
-    /// Decodes the records in the first `validBytes` of `buffer`.
     void decode(uint8_t* buffer, size_t validBytes);
-    /// After the buffers of a round: decides on work whose launch was not known yet. `isLast`: on
-    /// all of it.
+    /// Call after the buffers of a round. Decides on work whose launch was unknown, on all of it if
+    /// `isLast`.
     void endRound(bool isLast);
 
-    /// Buffers that CUPTI itself could not read to their end.
+    /// Returns and resets the number of buffers that CUPTI could not read to their end.
     uint64_t takeUnreadableBuffers() { return std::exchange(unreadableBuffers_, 0); }
-    /// Whether work inside a CUDA graph was seen.
     bool sawGraphNode() const { return sawGraphNode_; }
 
   private:
-    /// GPU work that was launched no one knows when: a copy of CUPTI's record.
-    struct Held {
+    /// Copy of a CUPTI record of GPU work whose launch time is not known yet.
+    struct PendingRecord {
         int64_t sinceNs;
         uint32_t correlationId;
         int64_t ranNs;
@@ -59,19 +57,19 @@ class ActivityDecoder {
     bool hasSyncIds() const { return cupti_.version >= CuptiLibrary::version12_8; }
     uint32_t nameOf(const char* name) { return writer_.string(name ? name : ""); }
     void writeDevice(log::DeviceRecord device, const std::string& name);
-    void sayResourcesAgain();
+    void reannounceResources();
 
     const CuptiLibrary& cupti_;
     const Windows& windows_;
     log::RecordWriter& writer_;
     LaunchWindows& launches_;
     ApiNames apiNames_;
-    std::deque<Held> held_;
+    std::deque<PendingRecord> pending_;
     alignas(8) std::array<unsigned char, 256> scratch_{};
     uint64_t unreadableBuffers_ = 0;
     bool sawGraphNode_ = false;
 
-    // What is said once, to say it again after a loss.
+    // Resources written once, kept to write them again after a loss.
     uint32_t resourcesGeneration_ = 0;
     std::map<uint32_t, std::pair<log::DeviceRecord, std::string>> devices_;
     std::map<uint32_t, log::ContextRecord> contexts_;

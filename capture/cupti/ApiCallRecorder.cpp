@@ -17,7 +17,7 @@ struct NamedKind {
     DriverCallKind kind;
 };
 
-// The first that suits counts, so longer names stand before shorter ones.
+// The first match counts, so longer names precede shorter ones.
 constexpr NamedKind working[] = {
     {"cuLaunch", DriverCallKind::Other},
     {"cuGraphLaunch", DriverCallKind::Other},
@@ -89,7 +89,6 @@ DriverCallKind driverCallKind(std::string_view callbackName, bool onlyWork) {
     return explains ? DriverCallKind::Other : DriverCallKind::None;
 }
 
-/// How a call lies in a ring.
 struct ApiCallRecorder::Call {
     CallStacks::Entry entry;
     uint32_t stack;
@@ -98,7 +97,7 @@ struct ApiCallRecorder::Call {
     int32_t returnValue;
 };
 
-/// Follows the `Call` where the call waits for or records something.
+/// Follows the `Call` if the call waits for or records something.
 struct ApiCallRecorder::Wait {
     uint64_t event;  // the driver's handle; 0 without one
     uint32_t contextId, streamId, deviceId;
@@ -122,9 +121,9 @@ ApiCallRecorder::ApiCallRecorder(const CuptiLibrary& cupti, CallStacks& stacks,
 int ApiCallRecorder::enable(CUpti_SubscriberHandle subscriber, ApiCalls which) {
     if (which == ApiCalls::None || !cupti_.getCallbackName) return 0;
     int enabled = 0;
-    // The library may know more calls than the headers; it says so by an error for the first that
-    // it does not know.
-    for (uint32_t id = 1; id < mostFunctions; ++id) {
+    // The library may have more calls than the headers. It returns an error for the first unknown
+    // id.
+    for (uint32_t id = 1; id < maxFunctions; ++id) {
         const char* name = nullptr;
         if (cupti_.getCallbackName(CUPTI_CB_DOMAIN_DRIVER_API, id, &name) != CUPTI_SUCCESS) break;
         const DriverCallKind kind =
@@ -140,7 +139,7 @@ int ApiCallRecorder::enable(CUpti_SubscriberHandle subscriber, ApiCalls which) {
 }
 
 void ApiCallRecorder::disable(CUpti_SubscriberHandle subscriber) const {
-    for (uint32_t id = 1; id < mostFunctions; ++id) {
+    for (uint32_t id = 1; id < maxFunctions; ++id) {
         if (kinds_[id] != DriverCallKind::None)
             cupti_.enableCallback(0, subscriber, CUPTI_CB_DOMAIN_DRIVER_API, id);
     }
@@ -152,13 +151,13 @@ void ApiCallRecorder::onCall(CUpti_CallbackId id, const CUpti_CallbackData& call
         return;
     }
     const uint64_t endTicks = CycleClock::now();
-    if (id >= mostFunctions || kinds_[id] == DriverCallKind::None) return;
+    if (id >= maxFunctions || kinds_[id] == DriverCallKind::None) return;
     auto* ring = rings_.ofThisThread();
     if (!ring) return;
     const DriverCallKind kind = kinds_[id];
     const bool waits = kind > DriverCallKind::Other;
-    // The thread is where it was when the call began, which is now over and lasts no longer by
-    // this.
+    // The thread is still at the place where the call began. The call has ended, so this time does
+    // not lengthen it.
     const uint32_t stack = stacks_.number(ring->state, ring->events);
     void* room = ring->events.reserve(sizeof(Call) + (waits ? sizeof(Wait) : 0));
     if (!room) return;
@@ -177,7 +176,7 @@ ApiCallRecorder::Wait ApiCallRecorder::waitOf(DriverCallKind kind,
     if (!parameters) return wait;
     CUstream stream = nullptr;
     bool hasStream = true;
-    // The variants of a call, such as cuEventRecordWithFlags, begin with the same parameters.
+    // Variants of a call, such as cuEventRecordWithFlags, begin with the same parameters.
     switch (kind) {
         case DriverCallKind::EventRecord: {
             const auto& with = *static_cast<const cuEventRecord_params*>(parameters);
@@ -232,7 +231,7 @@ uint64_t ApiCallRecorder::drain(log::RecordWriter& writer, const CycleClock& clo
             launched += launches_[call->callbackId];
             if (!windows.isEverything()) {
                 const int64_t startNs = clock.eventNs(call->startTicks);
-                if (!launches.sawCall(call->correlationId, startNs)) return;
+                if (!launches.addCall(call->correlationId, startNs)) return;
             }
             const bool waits = bytes >= sizeof(Call) + sizeof(Wait);
             write(*call, waits ? reinterpret_cast<const Wait*>(call + 1) : nullptr, writer, clock);
@@ -285,8 +284,8 @@ void ApiCallRecorder::write(const Call& call, const Wait* wait, log::RecordWrite
 }
 
 uint32_t ApiCallRecorder::eventId(uint64_t handle) {
-    // A handle that is used again after its event was destroyed keeps the number; what a wait
-    // waits for is the last record before it either way.
+    // A handle that is reused after its event was destroyed keeps the number. Either way a wait
+    // waits for the last record before it.
     const auto next = static_cast<uint32_t>(eventIds_.size() + 1);
     return eventIds_.try_emplace(handle, next).first->second;
 }

@@ -21,54 +21,54 @@
 
 namespace lanescope::agent {
 
-/// What a call of the driver does that a timeline has to show beside the call itself.
+/// Effect of a driver call that a timeline shows in addition to the call.
 enum class DriverCallKind : uint8_t {
     None,         ///< Not recorded.
-    Other,        ///< Recorded, and no more.
+    Other,        ///< Recorded without further effect.
     EventRecord,  ///< Puts an event into a stream.
     EventWait,    ///< Waits for an event on the CPU.
-    StreamWait,   ///< Lets a stream wait for an event.
+    StreamWait,   ///< Makes a stream wait for an event.
     StreamSync,   ///< Waits for a stream on the CPU.
-    ContextSync,  ///< Waits for all of a context on the CPU.
+    ContextSync,  ///< Waits for a whole context on the CPU.
 };
 
-/// The kind of a call, by CUPTI's name for it, `None` for one that does not explain a timeline: one
-/// that only asks for or sets a property. Calls that do launch work, copy, set, wait, allocate,
-/// free, or load code. With `onlyWork`, the last three kinds are `None` too.
+/// Returns the kind of a call by CUPTI's name for it. Returns `None` for calls that only query or
+/// set a property and so explain nothing on a timeline. Other calls launch work, copy, set, wait,
+/// allocate, free, or load code. With `onlyWork`, the last three groups are `None` too.
 DriverCallKind driverCallKind(std::string_view callbackName, bool onlyWork);
 
-/// Records calls of the CUDA driver, which the runtime makes as well, by being called back with
-/// them. CUPTI's own records of calls, waits and events cost more: to switch on any of these kinds
-/// makes CUPTI look at every call of the runtime, and nine of ten calls of a training only ask for
-/// a property (resources/manual/limits.md has the figures).
+/// Recorder of CUDA driver calls, including those made by the runtime, by CUPTI callbacks. CUPTI's
+/// own records of calls, waits and events cost more: any of these kinds makes CUPTI inspect every
+/// runtime call. Nine of ten calls of a training only query a property (figures in
+/// resources/manual/limits.md).
 class ApiCallRecorder {
   public:
     /// `wakeWriter` as in `ThreadRings`. `stacks` outlives all calls.
     ApiCallRecorder(const CuptiLibrary& cupti, CallStacks& stacks,
                     std::function<void()> wakeWriter);
 
-    /// Notes how far the threads have come, before `Windows::refresh`. Writer thread.
     void mark() { rings_.mark(); }
 
-    /// Asks to be called back with the calls that `which` means; answers how many functions these
-    /// are. On the thread that initializes CUDA.
+    /// Enables the callbacks for the calls that `which` selects and returns the number of these
+    /// functions. On the thread that initializes CUDA.
     int enable(CUpti_SubscriberHandle subscriber, ApiCalls which);
 
-    /// Ends that, for good. Flusher thread.
+    /// Disables the callbacks permanently. Flusher thread.
     void disable(CUpti_SubscriberHandle subscriber) const;
 
-    /// A call begins or ends. The program's thread.
+    /// Handles the beginning or end of a call. The program's thread.
     void onCall(CUpti_CallbackId id, const CUpti_CallbackData& call);
 
-    /// Writes down the calls from before `mark` that began in a window, and tells `launches` of
-    /// all. Answers how many of all launched kernels or graphs. Writer thread.
+    /// Writes the calls from before `mark` that began in a window, and reports all calls to
+    /// `launches`. Returns the number of calls, among all, that launched kernels or graphs. Writer
+    /// thread.
     uint64_t drain(log::RecordWriter& writer, const CycleClock& clock, const Windows& windows,
                    LaunchWindows& launches);
 
   private:
     struct Call;
     struct Wait;
-    static constexpr size_t mostFunctions = 2048;
+    static constexpr size_t maxFunctions = 2048;
 
     Wait waitOf(DriverCallKind kind, const CUpti_CallbackData& call) const;
     void write(const Call& call, const Wait* wait, log::RecordWriter& writer,
@@ -78,9 +78,9 @@ class ApiCallRecorder {
     const CuptiLibrary& cupti_;
     CallStacks& stacks_;
     ThreadRings<CallStacks::OfThread> rings_;
-    std::array<DriverCallKind, mostFunctions> kinds_{};
-    std::bitset<mostFunctions> launches_;              // which of them launch kernels or graphs
-    std::optional<ApiNames> names_;                    // writer thread only
+    std::array<DriverCallKind, maxFunctions> kinds_{};
+    std::bitset<maxFunctions> launches_;  // the functions that launch kernels or graphs
+    std::optional<ApiNames> names_;       // writer thread only
     std::unordered_map<uint64_t, uint32_t> eventIds_;  // writer thread only
 };
 

@@ -9,10 +9,11 @@ namespace lanescope::agent {
 
 namespace {
 
-// Static, so that it is there when no memory is left. It takes none before CUPTI writes to it.
+// Static, so that it exists when no memory is left. Takes no memory before CUPTI writes to it.
 alignas(64) uint8_t discard[BufferPool::discardBytes];
 
-// mmap and not new: a program's own operator new may call CUDA, which must not happen under CUPTI.
+// Maps a buffer. Uses mmap and not new: a program's own operator new may call CUDA, which must not
+// happen inside CUPTI.
 uint8_t* map(bool touchPages) {
     void* memory = ::mmap(nullptr, BufferPool::bufferBytes, PROT_READ | PROT_WRITE,
                           MAP_PRIVATE | MAP_ANONYMOUS | (touchPages ? MAP_POPULATE : 0), -1, 0);
@@ -50,7 +51,7 @@ uint8_t* BufferPool::make(Slot& slot, bool touchPages) {
     return memory;
 }
 
-void BufferPool::giveBack(uint8_t* buffer, size_t usedBytes) {
+void BufferPool::returnBuffer(uint8_t* buffer, size_t usedBytes) {
     if (isDiscard(buffer)) return;
     for (Slot& slot : slots_) {
         if (slot.memory.load() != buffer) continue;

@@ -9,16 +9,15 @@
 
 namespace lanescope::agent {
 
-/// Buffers for CUPTI to put records into. CUPTI asks for one on the thread that launches a kernel,
-/// so warm zeroed ones lie ready: taking one is a scan over a few flags, without lock or system
-/// call. Never frees memory, because CUPTI may still write to what it has not given back.
-/// When all are out, or no memory is left, it gives out the discard buffer, one for the process,
-/// whose records are lost: no buffer at all would crash CUPTI before 12.9.
+/// Pool of buffers for CUPTI's records. CUPTI requests them on threads that launch kernels, so warm
+/// zeroed buffers are kept ready. Taking one is a scan over a few flags, without lock or system
+/// call. Never frees memory, because CUPTI may still write to buffers that it has not returned.
+/// Without a free buffer or memory, the pool returns the discard buffer, one per process, and its
+/// records are lost: CUPTI before 12.9 crashes without a buffer.
 class BufferPool {
   public:
     static constexpr size_t bufferBytes = 4u << 20;
-    static constexpr size_t maximumBuffers =
-        64;  // 256 MiB of the program's memory at the very most
+    static constexpr size_t maxBuffers = 64;  // at most 256 MiB of the program's memory
     static constexpr size_t warmBuffers = 4;
     static constexpr size_t discardBytes = 256u << 10;
 
@@ -26,17 +25,18 @@ class BufferPool {
         uint8_t* memory;  ///< never null
         size_t bytes;
     };
-    /// A zeroed buffer, or the discard buffer; any thread.
+    /// Returns a zeroed buffer, or the discard buffer. Any thread.
     Buffer take();
-    /// Gives a buffer back after `usedBytes` of it were written; zeroes those. Writer thread only.
-    void giveBack(uint8_t* buffer, size_t usedBytes);
-    /// Whether `take` gave the buffer out, the discard buffer apart. Any thread.
+    /// Returns a buffer to the pool after `usedBytes` of it were written, and zeroes those. Writer
+    /// thread only.
+    void returnBuffer(uint8_t* buffer, size_t usedBytes);
+    /// Returns true if the buffer came from `take` and is not the discard buffer. Any thread.
     bool owns(const uint8_t* buffer) const { return slotOf(buffer).has_value(); }
-    /// Its number, less than `maximumBuffers`, the same as long as it exists; nothing for a buffer
-    /// that `owns` does not know. Any thread.
+    /// Returns the buffer's number, less than `maxBuffers`, which never changes. Returns
+    /// nullopt if `owns` is false. Any thread.
     std::optional<size_t> slotOf(const uint8_t* buffer) const;
     static bool isDiscard(const uint8_t* buffer);
-    /// Makes ready buffers until `warmBuffers` lie ready. Writer thread only.
+    /// Prepares buffers until `warmBuffers` are ready. Writer thread only.
     void warm();
 
   private:
@@ -47,7 +47,7 @@ class BufferPool {
     };
     uint8_t* make(Slot& slot, bool touchPages);
 
-    std::array<Slot, maximumBuffers> slots_;
+    std::array<Slot, maxBuffers> slots_;
 };
 
 }  // namespace lanescope::agent

@@ -50,7 +50,7 @@ bool openCupti(const std::string& overridePath, CuptiLibrary& library, std::stri
     cupti.find(library.getGraphNodeId, "cuptiGetGraphNodeId");
     cupti.find(library.configureUnifiedMemory, "cuptiActivityConfigureUnifiedMemoryCounter");
     const bool isComplete = cupti.missing() == nullptr;
-    cupti.stay();  // it may be the program's own, and calls us back to the end
+    cupti.stay();  // it may be the program's own, and makes callbacks until the end
     if (!isComplete) {
         problem = library.path +
                   " lacks functions that CUPTI has had for years, so no CUDA activity was "

@@ -14,8 +14,8 @@
 
 namespace lanescope::agent {
 
-/// The functions of the CUPTI that this process has, looked up by name. The record layouts are
-/// those of the loaded library, not of the headers this was built with; see `knownRecordBytes`.
+/// CUPTI functions of this process, looked up by name. Record layouts are those of the loaded
+/// library, not of the headers of the build; see `knownRecordBytes`.
 struct CuptiLibrary {
     std::string path;
     uint32_t version =
@@ -29,7 +29,7 @@ struct CuptiLibrary {
     decltype(&cuptiActivityFlushAll) flushAll = nullptr;
     decltype(&cuptiActivityGetNextRecord) getNextRecord = nullptr;
     decltype(&cuptiGetResultString) getResultString = nullptr;
-    // These may be absent from older libraries.
+    // May be null in older libraries.
     decltype(&cuptiSubscribe_v2) subscribe2 = nullptr;
     decltype(&cuptiActivityDisable) disable = nullptr;
     decltype(&cuptiActivitySetAttribute) setAttribute = nullptr;
@@ -45,7 +45,7 @@ struct CuptiLibrary {
     decltype(&cuptiGetGraphNodeId) getGraphNodeId = nullptr;
     decltype(&cuptiActivityConfigureUnifiedMemoryCounter) configureUnifiedMemory = nullptr;
 
-    static constexpr uint32_t version11_8 = 18;  // the oldest whose records we can read
+    static constexpr uint32_t version11_8 = 18;  // the oldest version with readable records
     static constexpr uint32_t version12_0 = 19;
     static constexpr uint32_t version12_2 = 20;
     static constexpr uint32_t version12_4 = 22;
@@ -58,22 +58,21 @@ struct CuptiLibrary {
     static constexpr uint32_t version13_3 = 130300;
     static constexpr uint32_t version13_4 = 130400;
 
-    /// What a result means, in CUPTI's words.
     std::string describe(CUptiResult result) const;
 };
 
-/// Opens CUPTI and looks its functions up. On failure answers false and puts the reason, as a
+/// Opens CUPTI and looks up its functions. On failure returns false and puts the reason, as a
 /// sentence, into `problem`.
 bool openCupti(const std::string& overridePath, CuptiLibrary& library, std::string& problem);
 
-/// Names of CUDA calls as strings of the log, each asked of CUPTI once. Writer thread.
+/// Names of CUDA calls as strings of the log; CUPTI is asked once per call. Writer thread.
 class ApiNames {
   public:
     ApiNames(const CuptiLibrary& cupti, log::RecordWriter& writer)
         : cupti_(cupti), writer_(writer) {}
 
-    /// The string's id for a call that CUPTI numbers `callbackId`, in the domain of the driver or
-    /// of the runtime. Amortized constant time.
+    /// Returns the string id of the call that CUPTI numbers `callbackId`, in the domain of the
+    /// driver or of the runtime. Amortized constant time.
     uint32_t idOf(uint32_t callbackId, bool isDriver);
 
   private:
@@ -83,37 +82,37 @@ class ApiNames {
     uint32_t generation_ = 0;
 };
 
-/// What a program calls the function that CUPTI calls "cudaGetDevice_v3020": "cudaGetDevice". For
-/// calls of the runtime only; in a driver call's name "_v2" is part of it.
+/// Returns the name that programs use for a CUPTI name: "cudaGetDevice" for "cudaGetDevice_v3020".
+/// For runtime calls only; in a driver call's name "_v2" is part of the name.
 std::string_view runtimeCallName(std::string_view callbackName);
 
-/// What is known of a run, for judging which faults of its CUPTI matter.
+/// Facts of a run that determine which faults of its CUPTI matter.
 struct HazardFacts {
     uint32_t version = 0;
-    bool sawGraphNode = false;  ///< Work inside a CUDA graph, recorded one by one.
+    bool sawGraphNode = false;  ///< Work inside a CUDA graph, recorded node by node.
     bool isLong = false;        ///< Recording for hours.
 };
 
-/// A known fault of some versions of CUPTI, by NVIDIA's release notes.
+/// A known fault of some CUPTI versions, by NVIDIA's release notes.
 struct VersionHazard {
-    uint32_t firstVersion, endVersion;  ///< From the one on, before the other.
+    uint32_t firstVersion, endVersion;  ///< Range of affected versions, `endVersion` excluded.
     bool (*matters)(const HazardFacts& facts);
     Severity severity;
     HealthCode code;
     const char* sentence;
 };
 
-/// The fault at `index`, or null past the last.
+/// Returns the fault at `index`, or null past the last.
 const VersionHazard* versionHazard(size_t index);
-/// Whether the fault bears on the run.
 bool applies(const VersionHazard& hazard, const HazardFacts& facts);
 
-/// Whether kinds can be switched off while the program works: doing so can lock up CUPTI 13.0.0,
-/// and the program with it.
+/// Returns true if kinds can be disabled while the program works. In CUPTI 13.0.0 that can lock up
+/// CUPTI and the program.
 bool mayDisableKinds(uint32_t version);
 
-/// Whether recording CUDA graphs as a whole crashes this CUPTI: 12.4 and 12.5 before their updates,
-/// which only the name of the library's file tells ("libcupti.so.2024.1.0"; update 1 is ".1").
+/// Returns true if recording whole CUDA graphs crashes this CUPTI: 12.4 and 12.5 before their
+/// updates. Only the name of the library file distinguishes these ("libcupti.so.2024.1.0"; update 1
+/// is ".1").
 bool crashesOnWholeGraphs(uint32_t version, const std::string& realFileName);
 
 }  // namespace lanescope::agent

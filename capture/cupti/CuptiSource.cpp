@@ -22,11 +22,11 @@ namespace lanescope::agent {
 
 namespace {
 
-// CUPTI's buffer callbacks carry no pointer of ours; there is one registration in a process.
+// CUPTI's buffer callbacks carry no pointer of ours; a process has one registration.
 std::atomic<CuptiSource*> registered{nullptr};
 
 constexpr size_t devicePoolLimit =
-    20;  // of 3.2 MB each; CUPTI's own limit would let it take 750 MB
+    20;  // buffers of 3.2 MB each; CUPTI's own limit would allow 750 MB
 
 }  // namespace
 
@@ -82,7 +82,7 @@ bool CuptiSource::subscribe() {
         result = cupti_.subscribe(&subscriber_, &onEvent, this);
     }
     if (result == CUPTI_SUCCESS) {
-        // The first context is the first moment at which our threads are wanted.
+        // Our threads are first needed when the first context is created.
         cupti_.enableCallback(1, subscriber_, CUPTI_CB_DOMAIN_RESOURCE,
                               CUPTI_CBID_RESOURCE_CONTEXT_CREATED);
         enableWindowCalls();
@@ -124,7 +124,7 @@ void CuptiSource::enableWindowCalls() {
     }
 }
 
-/// PyTorch's profiler asks for CUPTI when it is started, is refused, and says little about it.
+/// Warns that PyTorch's profiler requests CUPTI at its start, is refused, and barely reports it.
 void CuptiSource::warnTorchProfiler() {
     if (!capture::DynamicLibrary("libtorch_cpu.so", RTLD_NOLOAD)) return;
     notes_.push_back({Severity::Info, HealthCode::TorchProfiler,
@@ -134,18 +134,19 @@ void CuptiSource::warnTorchProfiler() {
 }
 
 void CuptiSource::setAttributes() {
-    // Its own clock is CLOCK_REALTIME, which somebody may set.
+    // CUPTI's own clock is CLOCK_REALTIME, which may be set.
     if (cupti_.registerTimestamps)
         cupti_.registerTimestamps([] { return static_cast<uint64_t>(log::eventTimeNs()); });
     if (cupti_.setThreadIdType) cupti_.setThreadIdType(CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM);
     if (!cupti_.setAttribute) return;
     const auto set = [this](CUpti_ActivityAttribute attribute, auto value) {
         size_t bytes = sizeof value;
-        cupti_.setAttribute(attribute, &bytes, &value);  // what an old library lacks it refuses
+        cupti_.setAttribute(attribute, &bytes, &value);  // an old library refuses what it lacks
     };
     set(CUPTI_ACTIVITY_ATTR_DEVICE_BUFFER_POOL_LIMIT, devicePoolLimit);
     set(CUPTI_ACTIVITY_ATTR_ZEROED_OUT_ACTIVITY_BUFFER, uint8_t{1});
-    // Before 12.6 update 2 flushing per-thread buffers was not safe; 25 is the first version after.
+    // Flushing per-thread buffers was unsafe before 12.6 update 2; 25 is the first version after
+    // it.
     const uint8_t perThread = cupti_.version > CuptiLibrary::version12_6;
     if (cupti_.version >= CuptiLibrary::version12_6) {
         set(CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER, perThread);
@@ -181,7 +182,7 @@ void CuptiSource::enableKinds() {
     }
     unifiedMemoryPending_ = options_.recordUnifiedMemory;
     if (options_.apiCalls == ApiCalls::All) {
-        // Each of these makes CUPTI look at every call of the runtime.
+        // Each of these makes CUPTI inspect every runtime call.
         enable(CUPTI_ACTIVITY_KIND_SYNCHRONIZATION, "synchronizations");
         enable(CUPTI_ACTIVITY_KIND_CUDA_EVENT, "CUDA events");
         // Polling for an event that is not ready yet is not a wait.
@@ -202,10 +203,10 @@ void CuptiSource::enableRuntimeCalls(std::string& problems) {
     setDriverCalls(true);
 }
 
-/// For CUPTI's own records of them.
+/// Enables or disables CUPTI's own records of driver calls.
 void CuptiSource::setDriverCalls(bool isOn) {
     if (!cupti_.enableDriverApi || !cupti_.getCallbackName) return;
-    // Of the driver's calls those that start work, which cuBLASLt, NCCL and Triton make directly.
+    // Only driver calls that start work, which cuBLASLt, NCCL and Triton make directly.
     for (uint32_t id = 1;; ++id) {
         const char* name = nullptr;
         if (cupti_.getCallbackName(CUPTI_CB_DOMAIN_DRIVER_API, id, &name) != CUPTI_SUCCESS) break;
@@ -230,7 +231,7 @@ void CuptiSource::enableGraphs(std::string& problems) {
     enableKind(CUPTI_ACTIVITY_KIND_GRAPH_TRACE, "CUDA graphs", problems);
 }
 
-/// Needs a driver that is up, hence not in `start`.
+/// Needs an initialized driver, hence not in `start`.
 void CuptiSource::configureUnifiedMemory() {
     unifiedMemoryPending_ = false;
     std::vector<CUpti_ActivityUnifiedMemoryCounterConfig> counters;
@@ -262,7 +263,7 @@ void CuptiSource::flush(bool isFinal) {
     if (!isRecording_) return;
     if (unifiedMemoryPending_ && !isFinal && hasContext_.load(std::memory_order_acquire))
         configureUnifiedMemory();
-    // A CUPTI that was never asked for a buffer may wait for ever.
+    // A CUPTI that never requested a buffer may wait forever.
     if (!anyBuffer_.load(std::memory_order_acquire)) return;
     cupti_.flushAll(isFinal ? CUPTI_ACTIVITY_FLAG_FLUSH_FORCED : 0);
     countDropped();
@@ -292,12 +293,12 @@ void CuptiSource::countDropped() {
 void CuptiSource::writeBeginning(log::RecordWriter& writer) {
     writer.property(facts::cuptiPath, cupti_.path);
     writer.property(facts::cuptiVersion, std::to_string(cupti_.version));
-    for (const Note& said : notes_) writer.note(said.severity, said.code, said.sentence);
+    for (const Note& entry : notes_) writer.note(entry.severity, entry.code, entry.sentence);
     decoder_.emplace(cupti_, agent_.windows(), launches_, writer);
 }
 
 void CuptiSource::collect() {
-    // First, so that the calls are marked that launched what is in them.
+    // First, so that the calls that launched these records are drained already.
     Completed* newest = completed_.exchange(nullptr, std::memory_order_acquire);
     calls_.mark();
     nodes_.mark();
@@ -311,12 +312,12 @@ void CuptiSource::drain(log::RecordWriter& writer) {
     if (!decoder_) writeBeginning(writer);
     nodes_.drain(writer, agent_.clock());
     const uint64_t launched = calls_.drain(writer, agent_.clock(), agent_.windows(), launches_);
-    watchForRivals(writer, launched, collected_ != nullptr);
+    detectOtherProfilers(writer, launched, collected_ != nullptr);
     decoder_->beginRound();
     while (Completed* const completed = collected_) {
         collected_ = completed->next;
-        // Without memory the rest of a buffer is lost, but the next round has the others.
-        const GiveBack giveBack{*this, completed};
+        // Without memory the rest of a buffer is lost; the next round handles the other buffers.
+        const BufferReturn returnBuffer{*this, completed};
         decoder_->decode(completed->buffer, completed->validBytes);
     }
     decoder_->endRound(false);
@@ -330,7 +331,7 @@ void CuptiSource::drain(log::RecordWriter& writer) {
             "CUDA activity came faster than it could be written down, so some of it was lost; the "
             "disk may be slow.");
     }
-    if (decoder_->takeUnreadableBuffers() > 0 && !std::exchange(saidUnreadable_, true)) {
+    if (decoder_->takeUnreadableBuffers() > 0 && !std::exchange(reportedUnreadable_, true)) {
         writer.note(Severity::Warning, HealthCode::BufferUnreadable,
                     "CUPTI could not read one of its buffers to the end, so some CUDA activity was "
                     "lost; a newer CUDA toolkit may have a better CUPTI.");
@@ -342,11 +343,13 @@ void CuptiSource::drain(log::RecordWriter& writer) {
     }
 }
 
-/// Subscribing keeps well-mannered tools out. One that takes CUPTI's buffers all the same is
-/// noticed by what it leaves us: launches, of which CUPTI calls us back, but no records of kernels.
-void CuptiSource::watchForRivals(log::RecordWriter& writer, uint64_t launched, bool hasBuffers) {
-    constexpr uint64_t manyLaunches = 3'000;          // more than can wait for a GPU that is busy
-    constexpr int64_t longSilenceNs = 5'000'000'000;  // CUPTI is flushed twenty times until then
+/// Detects other tools. Subscribing keeps well-behaved tools out. A tool that takes CUPTI's buffers
+/// anyway is detected by its traces: callbacks for launches, but no kernel records.
+void CuptiSource::detectOtherProfilers(log::RecordWriter& writer, uint64_t launched,
+                                       bool hasBuffers) {
+    constexpr uint64_t launchesThreshold = 3'000;  // more than can wait for a busy GPU
+    constexpr int64_t silenceThresholdNs =
+        5'000'000'000;  // CUPTI is flushed twenty times in that time
     if (hasForeignBuffer_.exchange(false)) {
         writer.note(
             Severity::Warning, HealthCode::CuptiShared,
@@ -357,10 +360,10 @@ void CuptiSource::watchForRivals(log::RecordWriter& writer, uint64_t launched, b
     if (hasBuffers) unansweredLaunches_ = 0;
     if (unansweredLaunches_ == 0) unansweredSinceNs_ = nowNs;
     unansweredLaunches_ += hasBuffers ? 0 : launched;
-    if (saidSilent_ || unansweredLaunches_ < manyLaunches ||
-        nowNs - unansweredSinceNs_ < longSilenceNs)
+    if (reportedSilent_ || unansweredLaunches_ < launchesThreshold ||
+        nowNs - unansweredSinceNs_ < silenceThresholdNs)
         return;
-    saidSilent_ = true;
+    reportedSilent_ = true;
     writer.note(Severity::Warning, HealthCode::CuptiSilent,
                 "CUPTI has stopped giving records although the program launched thousands of "
                 "kernels: another tool in it, such as PyTorch's profiler, has probably taken "
@@ -379,19 +382,19 @@ void CuptiSource::writeHazards(log::RecordWriter& writer) {
                             log::monotonicNs() - begunNs_ > longNs};
     for (size_t i = 0; const VersionHazard* hazard = versionHazard(i); ++i) {
         const uint32_t bit = uint32_t{1} << i;
-        if ((hazardsSaid_ & bit) != 0 || !applies(*hazard, facts)) continue;
-        hazardsSaid_ |= bit;
+        if ((reportedHazards_ & bit) != 0 || !applies(*hazard, facts)) continue;
+        reportedHazards_ |= bit;
         writer.note(hazard->severity, hazard->code, hazard->sentence);
     }
 }
 
-CuptiSource::GiveBack::~GiveBack() {
+CuptiSource::BufferReturn::~BufferReturn() {
     if (std::uncaught_exceptions() > 0) source.discardedBuffers_.fetch_add(1);
     uint8_t* const buffer = completed->buffer;
     const size_t validBytes = completed->validBytes;
-    // The pool may hand a buffer of its own out again at once, and with it `completed`.
+    // The pool may reuse one of its buffers at once, and with it `completed`.
     if (!source.pool_.owns(buffer)) std::free(completed);
-    source.pool_.giveBack(buffer, validBytes);
+    source.pool_.returnBuffer(buffer, validBytes);
 }
 
 void CuptiSource::onCompleted(uint8_t* buffer, size_t validBytes) {
@@ -414,15 +417,14 @@ void CuptiSource::onCompleted(uint8_t* buffer, size_t validBytes) {
     agent_.wakeWriter();
 }
 
-void CUPTIAPI CuptiSource::bufferRequested(uint8_t** buffer, size_t* bytes,
-                                           size_t* maximumRecords) {
+void CUPTIAPI CuptiSource::bufferRequested(uint8_t** buffer, size_t* bytes, size_t* maxRecords) {
     *buffer = nullptr;
     *bytes = 0;
-    *maximumRecords = 0;
+    *maxRecords = 0;
     CuptiSource* source = registered.load(std::memory_order_acquire);
     if (!source) return;
     if (!source->anyBuffer_.exchange(true, std::memory_order_acq_rel)) {
-        // They run since the first context, if CUPTI told us of it.
+        // They run since the first context, if CUPTI reported it.
         source->agent_.startThreads();
     }
     const BufferPool::Buffer taken = source->pool_.take();
@@ -437,9 +439,10 @@ void CUPTIAPI CuptiSource::bufferCompleted(CUcontext, uint32_t, uint8_t* buffer,
 }
 
 void CuptiSource::onDriverCall(CUpti_CallbackId id, const CUpti_CallbackData& call) {
-    // In a forked child the lock of the parent's windows may be held by a thread that is not there.
+    // In a forked child the lock of the parent's windows may be held by a thread that does not
+    // exist there.
     if (callsOpenWindows_ && Agent::existing() == &agent_) {
-        // What the program does between its two calls is kept.
+        // Everything between the program's two calls is kept.
         if (id == CUPTI_DRIVER_TRACE_CBID_cuProfilerStart && call.callbackSite == CUPTI_API_EXIT)
             agent_.windows().open();
         if (id == CUPTI_DRIVER_TRACE_CBID_cuProfilerStop && call.callbackSite == CUPTI_API_ENTER)

@@ -19,9 +19,9 @@
 
 namespace lanescope::agent {
 
-/// Records CUDA activity through CUPTI: subscribes, switches the kinds on, hands out buffers and
-/// queues those that come back for the writer thread. The program's threads, which CUPTI calls back
-/// on, do nothing but take a buffer from the pool or push one on the queue.
+/// Source that records CUDA activity through CUPTI: subscribes, enables the kinds, provides buffers
+/// and queues the returned ones for the writer thread. In CUPTI's callbacks, the program's threads
+/// only take a buffer from the pool or push one on the queue.
 class CuptiSource final : public ActivitySource {
   public:
     CuptiSource(const AgentOptions& options, Agent& agent);
@@ -35,17 +35,17 @@ class CuptiSource final : public ActivitySource {
     void finish(log::RecordWriter& writer) override;
 
   private:
-    /// A buffer that CUPTI has filled, in a list from newest to oldest.
+    /// Buffer filled by CUPTI, in a list from newest to oldest.
     struct Completed {
         uint8_t* buffer;
         size_t validBytes;
         Completed* next;
     };
-    /// Gives a buffer back to the pool when it has been read, or could not be.
-    struct GiveBack {
+    /// Guard that returns a buffer to the pool after it was read or could not be read.
+    struct BufferReturn {
         CuptiSource& source;
         Completed* completed;
-        ~GiveBack();
+        ~BufferReturn();
     };
     struct Note {
         Severity severity;
@@ -65,12 +65,12 @@ class CuptiSource final : public ActivitySource {
     void onDriverCall(CUpti_CallbackId id, const CUpti_CallbackData& call);
     void writeBeginning(log::RecordWriter& writer);
     void writeHazards(log::RecordWriter& writer);
-    void watchForRivals(log::RecordWriter& writer, uint64_t launched, bool hasBuffers);
+    void detectOtherProfilers(log::RecordWriter& writer, uint64_t launched, bool hasBuffers);
     void note(Severity severity, HealthCode code, std::string sentence);
     void enableRuntimeCalls(std::string& problems);
     void onCompleted(uint8_t* buffer, size_t validBytes);
     void countDropped();
-    static void CUPTIAPI bufferRequested(uint8_t** buffer, size_t* bytes, size_t* maximumRecords);
+    static void CUPTIAPI bufferRequested(uint8_t** buffer, size_t* bytes, size_t* maxRecords);
     static void CUPTIAPI bufferCompleted(CUcontext context, uint32_t stream, uint8_t* buffer,
                                          size_t bytes, size_t validBytes);
     static void CUPTIAPI onEvent(void* source, CUpti_CallbackDomain domain, CUpti_CallbackId id,
@@ -87,24 +87,24 @@ class CuptiSource final : public ActivitySource {
     std::optional<ActivityDecoder> decoder_;
     std::vector<Note> notes_;  // filled by start(), written down by the first drain()
     std::atomic<bool> unifiedMemoryRefused_{false};
-    // Those that can be switched off again; managed memory is not among them, because CUPTI before
-    // 13.4 then stops for two seconds.
+    // Kinds that can be disabled again. Excludes managed memory, because CUPTI before 13.4 then
+    // stops for two seconds.
     std::vector<CUpti_ActivityKind> enabledKinds_;  // filled by start(), then the flusher's
     bool unifiedMemoryPending_ = false;             // flusher thread, after start()
     bool callsOpenWindows_ = false;
     // Writer thread only:
     Completed* collected_ = nullptr;  // oldest first
-    uint32_t hazardsSaid_ = 0;        // by bit
+    uint32_t reportedHazards_ = 0;    // bit set of hazards
     const int64_t begunNs_;
-    bool saidUnreadable_ = false;
-    uint64_t unansweredLaunches_ = 0;  // since CUPTI last gave a buffer back
+    bool reportedUnreadable_ = false;
+    uint64_t unansweredLaunches_ = 0;  // launches since CUPTI last returned a buffer
     int64_t unansweredSinceNs_ = 0;
-    bool saidSilent_ = false;
+    bool reportedSilent_ = false;
     bool isRecording_ = false;
     std::atomic<bool> hasContext_{false};
     std::atomic<bool> anyBuffer_{false};
     std::atomic<Completed*> completed_{nullptr};
-    std::array<Completed, BufferPool::maximumBuffers> completedOf_{};  // of the pool's own buffers
+    std::array<Completed, BufferPool::maxBuffers> completedOf_{};  // of the pool's own buffers
     std::atomic<uint64_t> dropped_{0};
     std::atomic<uint64_t> discardedBuffers_{0};
     std::atomic<bool> hasForeignBuffer_{false};

@@ -9,7 +9,6 @@
 
 namespace lanescope::agent {
 
-/// How a node lies in a ring.
 struct GraphNodeRecorder::Node {
     CallStacks::Entry entry;
     uint32_t stack;
@@ -49,7 +48,7 @@ void GraphNodeRecorder::onNode(CUpti_CallbackId id, const CUpti_ResourceData& re
     const bool isCopy = id == CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED;
     const uint64_t node = numberOf(graph->node);
     const uint64_t original = isCopy ? numberOf(graph->originalNode) : uint64_t{0};
-    // Of a copy of nothing it is not known where it was captured.
+    // A copy of an unknown node has no known capture location.
     if (node == 0 || (isCopy && original == 0)) return;
     auto* const ring = rings_.ofThisThread();
     if (!ring) return;
@@ -78,7 +77,7 @@ void GraphNodeRecorder::drain(log::RecordWriter& writer, const CycleClock& clock
         record.stack = stacks_.write(node.stack, writer);
         writer.write(log::RecordKind::GraphNode, record);
     });
-    if (refused > 0 && !std::exchange(hasSaidLost_, true))
+    if (refused > 0 && !std::exchange(hasReportedLost_, true))
         writer.note(Severity::Warning, HealthCode::GraphLinesMissing,
                     "The program made CUDA graphs faster than it could be written down, so of some "
                     "of their kernels the line is that of the graph's launch.");

@@ -10,58 +10,57 @@
 
 namespace lanescope::agent {
 
-/// Tells work that was launched in a window from other work, whenever it ran. CUPTI numbers the
-/// CUDA calls of a process nearly in their order, and GPU work bears the number of the call that
-/// launched it. Numbers that follow each other and whose calls began in the same stretch of time
-/// are one run, so memory grows with the edges of windows and with the calls that overtake each
-/// other there, not with the number of calls. However late a call begins among others, its own
-/// beginning counts: work near an edge waits for it. Writer thread only.
+/// Classifier that distinguishes work launched in a window from other work, whenever it ran. CUPTI
+/// numbers the CUDA calls of a process nearly in their order, and GPU work carries the number of
+/// the call that launched it. Consecutive numbers whose calls began in the same interval form one
+/// run. Memory therefore grows with the window edges and with the calls that overtake each other
+/// there, not with the number of calls. For a late call its own beginning counts: work near an edge
+/// waits for it. Writer thread only.
 class LaunchWindows {
   public:
     enum class Answer {
         Inside,
         Outside,
-        NotYetKnown,  ///< The call may still come.
+        NotYetKnown,  ///< The call may still arrive.
     };
-    /// So many runs are known, the latest; each takes 64 bytes.
-    static constexpr size_t mostRuns = 16'384;
+    /// Number of runs kept, the latest; each takes 64 bytes.
+    static constexpr size_t maxRuns = 16'384;
 
-    /// `knowsCalls`: CUDA calls are recorded. Without, the time counts at which work ran.
-    LaunchWindows(const Windows& windows, bool knowsCalls)
-        : windows_(windows), knowsCalls_(knowsCalls) {}
+    /// `hasCalls`: CUDA calls are recorded. Otherwise the time at which work ran decides.
+    LaunchWindows(const Windows& windows, bool hasCalls) : windows_(windows), hasCalls_(hasCalls) {}
 
-    /// A CUDA call that began at `startNs`, before the last `Windows::refresh`; whether that lies
-    /// in a window. O(log runs), constant for calls that come in their order.
-    bool sawCall(uint32_t correlationId, int64_t startNs);
-    /// Whether work was launched in a window; it was handed over before the last
-    /// `Windows::refresh`. `ranNs` is when it began to run, 0 if that is unknown. O(log runs).
+    /// Adds a CUDA call that began at `startNs`, before the last `Windows::refresh`. Returns true
+    /// if it began in a window. O(log runs), constant for calls in order.
+    bool addCall(uint32_t correlationId, int64_t startNs);
+    /// Returns the answer for work that was handed over before the last `Windows::refresh`. `ranNs`
+    /// is the time at which it began to run, or 0 if unknown. O(log runs).
     Answer find(uint32_t correlationId, int64_t ranNs) const;
-    /// The same for work that has waited long enough: never `NotYetKnown`.
+    /// Returns the answer for work that has waited long enough: never `NotYetKnown`.
     Answer guess(uint32_t correlationId, int64_t ranNs) const;
-    /// How many runs are known.
     size_t runs() const { return runs_.size(); }
 
   private:
     struct Run {
-        int64_t last;      ///< The number of its last call.
-        uint64_t stretch;  ///< In which all of its calls began; see `Windows::stretchAt`.
+        int64_t last;  ///< Number of its last call.
+        uint64_t
+            interval;  ///< Interval in which all of its calls began; see `Windows::intervalAt`.
     };
-    /// Between which stretches that of a call must lie.
+    /// First and last possible interval of a call.
     struct Range {
         uint64_t earliest, latest;
     };
     int64_t numberOf(uint32_t correlationId) const;
     void markSeen(int64_t number);
     bool wasSeen(int64_t number) const;
-    void put(int64_t number, uint64_t stretch);
+    void put(int64_t number, uint64_t interval);
     Range near(int64_t number, int64_t ranNs) const;
     Range nearest(int64_t number, int64_t ranNs) const;
 
     const Windows& windows_;
-    const bool knowsCalls_;
+    const bool hasCalls_;
     int64_t newest_ = 0;           // the highest number so far
-    std::vector<bool> seen_;       // which of the latest numbers came, a ring
-    std::map<int64_t, Run> runs_;  // by the number of the first call of each
+    std::vector<bool> seen_;       // arrival flags of the latest numbers, a ring
+    std::map<int64_t, Run> runs_;  // by the number of each run's first call
 };
 
 }  // namespace lanescope::agent

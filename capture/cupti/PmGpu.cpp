@@ -12,15 +12,15 @@ namespace lanescope::capture {
 
 namespace {
 
-/// A metric of a trace, and the counters that it can be had from, the best first. Those at the
-/// beginning matter most; each costs its part of the processor time of a sample, so there are no
-/// more. Where Nsight Systems has the metric its name is used.
-struct Wanted {
+/// A metric of a trace, and the counters that can provide it, best first. The most important
+/// metrics come first. Each adds to the processor time of a sample, so the list is short. Metrics
+/// that Nsight Systems has carry its names.
+struct MetricChoice {
     const char* title;
     const char* names[4];
 };
-// What is called pct_of_peak comes in percent, throughputs as well.
-constexpr Wanted wanted[] = {
+// Counters called pct_of_peak, and throughputs, are in percent.
+constexpr MetricChoice metricChoices[] = {
     {"SMs Active [Throughput %]", {"sm__cycles_active.avg.pct_of_peak_sustained_elapsed"}},
     {"DRAM Read Bandwidth [Throughput %]",
      {"dram__read_throughput.avg.pct_of_peak_sustained_elapsed",
@@ -30,7 +30,7 @@ constexpr Wanted wanted[] = {
       "dramc__write_throughput.avg.pct_of_peak_sustained_elapsed"}},
     {"PCIe Read Bytes [B]", {"pcie__read_bytes.sum"}},
     {"PCIe Write Bytes [B]", {"pcie__write_bytes.sum"}},
-    // What was sent, without the 6 % that the protocol adds.
+    // Sent data, without the protocol's overhead of 6 %.
     {"NVLink RX User Data Bytes [B]", {"nvlrx__bytes_data_user.sum", "nvlrx__bytes.sum"}},
     {"NVLink TX User Data Bytes [B]", {"nvltx__bytes_data_user.sum", "nvltx__bytes.sum"}},
     {"Compute Warps in Flight [Throughput %]",
@@ -72,7 +72,7 @@ CUptiResult PmMetrics::choose(size_t device) {
     if (const CUptiResult result = library_.availability(&available)) return result;
 
     CUptiResult firstProblem = CUPTI_SUCCESS;
-    for (const Wanted& metric : wanted) {
+    for (const MetricChoice& metric : metricChoices) {
         for (const char* name : metric.names) {
             if (name == nullptr) break;
             std::vector<const char*> names = names_;
@@ -97,7 +97,7 @@ CUptiResult PmMetrics::choose(size_t device) {
     return firstProblem != CUPTI_SUCCESS ? firstProblem : CUPTI_ERROR_NOT_SUPPORTED;
 }
 
-/// `host` has to be forgotten also after a failure.
+/// `host` must be released after a failure too.
 CUptiResult PmMetrics::tryWith(std::vector<const char*>& names, std::vector<uint8_t>& configuration,
                                CUpti_Profiler_Host_Object*& host, size_t& passes) const {
     auto made = parameters<CUpti_Profiler_Host_Initialize_Params>(
@@ -152,14 +152,13 @@ namespace {
 
 constexpr size_t hardwareBufferBytes = 64u << 20, fastHardwareBufferBytes = 128u << 20;
 constexpr double fastHz = 2000;
-/// What does not fit into the counter data is lost, so it has room for several times what comes
-/// between two decodings, and for 0.4 s, after which a busy machine lets us go on. Each sample
-/// takes some 40 KB that have to be made ready, so what is left of the room is used up before all
-/// of it is made ready again.
-constexpr uint32_t leastRoom = 256, mostRoom = 4096;
+/// Samples that do not fit into the counter data are lost. Its room covers several decoding
+/// periods, and 0.4 s, the longest pause on a busy machine. Each sample takes some 40 KB that have
+/// to be initialized, so the room is used up before all of it is initialized again.
+constexpr uint32_t minRoom = 256, maxRoom = 4096;
 constexpr double roomForPeriods = 3, roomSeconds = 0.4;
 constexpr double spareRoom = 1.25;
-constexpr int mostDecodings = 64;  // at a time, so that one GPU does not keep the others waiting
+constexpr int maxDecodings = 64;  // at a time, so that one GPU does not delay the others
 
 }  // namespace
 
@@ -191,10 +190,10 @@ CUptiResult PmGpu::configure(double hz, int64_t takePeriodNs) {
     size.pMetricNames = metrics_.names().data();
     size.numMetrics = metrics_.names().size();
     const double expected = hz * static_cast<double>(takePeriodNs) / 1e9;
-    expected_ = static_cast<uint32_t>(std::clamp(expected, 1.0, static_cast<double>(mostRoom)));
+    expected_ = static_cast<uint32_t>(std::clamp(expected, 1.0, static_cast<double>(maxRoom)));
     room_ = static_cast<uint32_t>(std::clamp(std::max(expected * roomForPeriods, hz * roomSeconds),
-                                             static_cast<double>(leastRoom),
-                                             static_cast<double>(mostRoom)));
+                                             static_cast<double>(minRoom),
+                                             static_cast<double>(maxRoom)));
     size.maxSamples = room_;
     if (const CUptiResult result = library_.counterDataSize(&size)) return result;
     counterData_.resize(size.counterDataSize);
@@ -213,8 +212,8 @@ CUptiResult PmGpu::makeReady() {
     return result;
 }
 
-/// Leaves the counter data as they are where the next samples fit behind the former ones: as many
-/// as usual, or more after a decoding that was late.
+/// Initializes the counter data, unless the next samples fit after the former ones: as many as
+/// usual, or more after a late decoding.
 CUptiResult PmGpu::makeRoom(int64_t nowNs) {
     const double left = static_cast<double>(room_) - static_cast<double>(done_);
     const double pending = static_cast<double>(nowNs - decodedNs_) / static_cast<double>(periodNs_);
@@ -223,7 +222,7 @@ CUptiResult PmGpu::makeRoom(int64_t nowNs) {
     return makeReady();
 }
 
-/// Of `completed` samples in the counter data the first that was not taken yet.
+/// Finds the first of the `completed` samples in the counter data that was not taken yet.
 CUptiResult PmGpu::firstNew(size_t completed, size_t& first) {
     first = 0;
     if (done_ == 0) return CUPTI_SUCCESS;
@@ -261,14 +260,14 @@ void PmGpu::stop() {
 CUptiResult PmGpu::take(std::vector<uint64_t>& words) {
     words.clear();
     bool isMore = true;
-    for (int round = 0; isMore && round < mostDecodings; ++round) {
+    for (int round = 0; isMore && round < maxDecodings; ++round) {
         bool isFull = false;
         const CUptiResult result = decodeOnce(words, isMore, isFull);
-        // So it answers, too, when the GPU's buffer is full.
+        // CUPTI also returns this when the GPU's buffer is full.
         isFull = isFull || result == CUPTI_ERROR_OUT_OF_MEMORY;
         if (result != CUPTI_SUCCESS && !isFull) return result;
         if (!isFull) continue;
-        // A buffer that was full takes nothing more until sampling begins anew.
+        // A full buffer accepts nothing more until sampling restarts.
         ++overflows_;
         stop();
         return start();
@@ -288,7 +287,7 @@ CUptiResult PmGpu::decodeOnce(std::vector<uint64_t>& words, bool& isMore, bool& 
     const bool isFresh = std::exchange(isFresh_, false);
     CUptiResult decodeResult = library_.decode(&decoded);
     if (decodeResult != CUPTI_SUCCESS && decodeResult != CUPTI_ERROR_OUT_OF_MEMORY && !isFresh) {
-        // Counter data that are not fresh may be what it does not take.
+        // The CUPTI may reject counter data that were used before.
         isAppending_ = false;
         if (const CUptiResult result = makeReady()) return result;
         decodeResult = library_.decode(&decoded);
@@ -309,7 +308,7 @@ CUptiResult PmGpu::decodeOnce(std::vector<uint64_t>& words, bool& isMore, bool& 
     size_t first = 0;
     if (const CUptiResult result = firstNew(completed, first)) return result;
     const size_t count = completed - first;
-    // The reason alone does not tell: CUPTI also ends at other bounds with more at hand.
+    // The reason alone is not enough: CUPTI also ends at other bounds with more samples available.
     isMore = count > 0 &&
              (decoded.decodeStopReason == CUPTI_PM_SAMPLING_DECODE_STOP_REASON_COUNTER_DATA_FULL ||
               count >= room_ / 2);
@@ -338,8 +337,8 @@ CUptiResult PmGpu::decodeOnce(std::vector<uint64_t>& words, bool& isMore, bool& 
     return CUPTI_SUCCESS;
 }
 
-/// The time of samples that are missing before the one that ends at `endNs` is unknown, and not
-/// that one's.
+/// Adds a sample without values if samples are missing before the one that ends at `endNs`. Their
+/// time is unknown and does not belong to that sample.
 void PmGpu::noticeGap(int64_t endNs, std::vector<uint64_t>& words) {
     ++taken_;
     const int64_t sinceNs = endNs - std::exchange(lastEndNs_, endNs);

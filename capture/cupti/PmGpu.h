@@ -10,8 +10,8 @@
 
 namespace lanescope::capture {
 
-/// Which hardware counters of one GPU are sampled, chosen so that all of them fit one pass, and how
-/// their raw values become metrics.
+/// Hardware counters sampled on one GPU, chosen so that all of them fit one pass, and the
+/// conversion of their raw values to metrics.
 class PmMetrics {
   public:
     explicit PmMetrics(const PmLibrary& library) : library_(library) {}
@@ -19,12 +19,12 @@ class PmMetrics {
     PmMetrics& operator=(const PmMetrics&) = delete;
     ~PmMetrics();
 
-    /// Chooses for the GPU of that CUDA number. The first error CUPTI gave if nothing can be had.
+    /// Chooses metrics for the GPU with that CUDA number. Returns CUPTI's first error if no metric
+    /// is available.
     CUptiResult choose(size_t device);
 
-    /// As CUPTI calls them, for its functions.
     std::vector<const char*>& names() { return names_; }
-    /// As they are called in a trace: "SMs Active [Throughput %]".
+    /// Returns the names in a trace, for example "SMs Active [Throughput %]".
     const std::vector<std::string>& titles() const { return titles_; }
     const std::vector<uint8_t>& configuration() const { return configuration_; }
 
@@ -46,20 +46,20 @@ class PmMetrics {
     CUpti_Profiler_Host_Object* host_ = nullptr;
 };
 
-/// One GPU whose hardware counters are being sampled. Needs no CUDA context. One thread.
+/// One GPU whose hardware counters are sampled. Needs no CUDA context. One thread.
 class PmGpu {
   public:
-    /// `device` is CUDA's number of the GPU.
     PmGpu(const PmLibrary& library, uint32_t device)
         : library_(library), device_(device), metrics_(library) {}
 
-    /// Chooses metrics, which takes half a second. What CUPTI answered.
-    /// `takePeriodNs` is how often `take` will be called.
+    /// Chooses metrics, which takes 0.5 s, and returns CUPTI's result. `takePeriodNs` is the time
+    /// between calls of `take`.
     CUptiResult prepare(double hz, int64_t takePeriodNs);
-    /// Begins to sample; from here on `take` has to be called before the GPU's buffer is full.
+    /// Starts sampling. From here on, `take` must be called before the GPU's buffer is full.
     CUptiResult start();
-    /// What came since the last time: `1 + metrics` words a sample, as in the log. Clears `words`.
-    /// Where samples are missing, one whose metrics are no numbers ends as the next one begins.
+    /// Reads the samples since the last call: `1 + metrics` words per sample, as in the log. Clears
+    /// `words` first. If samples are missing, a sample with NaN metrics ends where the next one
+    /// begins.
     CUptiResult take(std::vector<uint64_t>& words);
     void stop();
 
@@ -67,7 +67,7 @@ class PmGpu {
     const std::vector<std::string>& titles() const { return metrics_.titles(); }
     const PmClock& clock() const { return clock_; }
     uint64_t taken() const { return taken_; }
-    /// How many are missing between those, by their times, and how often the GPU's buffer was full.
+    /// Returns the number of missing samples, by their times, and of overflows of the GPU's buffer.
     uint64_t lost() const { return lost_; }
     uint64_t overflows() const { return overflows_; }
 
@@ -86,20 +86,20 @@ class PmGpu {
     PmClock clock_;
     CUpti_PmSampling_Object* sampling_ = nullptr;
     std::vector<uint8_t> counterData_;
-    uint32_t room_ = 0;        ///< Samples that `counterData_` holds.
+    uint32_t room_ = 0;        ///< Maximum number of samples in `counterData_`.
     uint32_t expected_ = 0;    ///< Samples of one decoding.
-    size_t done_ = 0;          ///< Samples in `counterData_` that were taken already,
-    int64_t doneEndNs_ = 0;    ///< and when the last of them ended.
+    size_t done_ = 0;          ///< Samples in `counterData_` that were taken already.
+    int64_t doneEndNs_ = 0;    ///< End of the last of them.
     bool isReady_ = false;     ///< `counterData_` can be decoded into.
-    bool isFresh_ = false;     ///< And was not since it was made ready.
-    bool isAppending_ = true;  ///< A decoding goes on behind what the former one left.
+    bool isFresh_ = false;     ///< `counterData_` was not used since its initialization.
+    bool isAppending_ = true;  ///< A decoding continues after the former one.
     std::vector<double> values_;
     int64_t periodNs_ = 1;
-    int64_t decodedNs_ = 0;  ///< When that was last done, CLOCK_REALTIME.
-    int64_t lastEndNs_ = 0;  ///< Of the last sample that was taken; 0: none was.
+    int64_t decodedNs_ = 0;  ///< Time of the last decoding, CLOCK_REALTIME.
+    int64_t lastEndNs_ = 0;  ///< End of the last sample that was taken; 0: none was.
     uint64_t taken_ = 0, lost_ = 0, overflows_ = 0;
     int64_t startedNs_ = 0;
-    bool isFirst_ = true;  ///< The first sample is of an interval that began before sampling did.
+    bool isFirst_ = true;  ///< The first sample covers an interval that began before sampling did.
 };
 
 }  // namespace lanescope::capture

@@ -16,7 +16,7 @@
 
 namespace lanescope::capture {
 
-/// Parameters of one of CUPTI's functions, empty but for their size.
+/// Returns parameters for one of CUPTI's functions, zeroed except for their size.
 template <class Params>
 Params parameters(size_t structSize) {
     Params params{};
@@ -24,8 +24,8 @@ Params parameters(size_t structSize) {
     return params;
 }
 
-/// The functions of the driver and of CUPTI that sampling hardware counters takes, opened at run
-/// time and never closed. CUPTI finds libnvperf_host and libnvperf_target beside itself.
+/// Functions of the driver and of CUPTI that sampling hardware counters needs, opened at run time
+/// and never closed. CUPTI finds libnvperf_host and libnvperf_target in its own folder.
 struct PmLibrary {
     decltype(&cuInit) init = nullptr;
     decltype(&cuDeviceGetCount) deviceCount = nullptr;
@@ -54,14 +54,15 @@ struct PmLibrary {
     decltype(&cuptiPmSamplingGetCounterDataInfo) counterDataInfo = nullptr;
     decltype(&cuptiPmSamplingCounterDataGetSampleInfo) sampleInfo = nullptr;
 
-    /// Opens both, CUPTI where `findCupti` finds it or else in one of `folders`. On failure answers
-    /// false and why, as a sentence. `LANESCOPE_CUDA`, for tests, names another driver.
+    /// Opens both libraries: CUPTI as `findCupti` does, or else from one of `folders`. On failure
+    /// returns false and the reason, as a sentence. `LANESCOPE_CUDA`, for tests, names another
+    /// driver.
     bool open(const std::vector<std::filesystem::path>& folders, std::string& problem);
-    /// What a result means, in CUPTI's words.
     std::string describe(CUptiResult result) const;
 
   private:
-    /// The name of the first function that is missing, or null. The library stays loaded.
+    /// Looks up the driver's functions. Returns the name of the first missing one, or null. The
+    /// library stays loaded.
     const char* findDriver(DynamicLibrary& driver);
     const char* findCuptiFunctions(DynamicLibrary& cupti);
 };

@@ -20,7 +20,7 @@ struct Layout {
 
 constexpr uint32_t oldest = CuptiLibrary::version11_8;
 
-// By kind, oldest first; the last whose version is there counts.
+// By kind, oldest first; the last available version counts.
 constexpr Layout layouts[] = {
     {CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, oldest, sizeof(CUpti_ActivityKernel8)},
     {CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, CuptiLibrary::version12_0,
@@ -50,7 +50,7 @@ constexpr Layout layouts[] = {
      sizeof(CUpti_ActivityUnifiedMemoryCounter2)},
 };
 
-// What these layouts rest on: the headers' structs are those of the versions above, and a newer
+// Assumptions of these layouts: the headers' structs are those of the versions above, and a newer
 // struct begins like an older one.
 static_assert(sizeof(CUpti_ActivityKernel8) == 200 && sizeof(CUpti_ActivityKernel9) == 208);
 static_assert(offsetof(CUpti_ActivityKernel8, start) == offsetof(CUpti_ActivityKernel10, start));
@@ -103,15 +103,15 @@ size_t knownRecordBytes(CUpti_ActivityKind kind, uint32_t version) {
 
 namespace {
 
-constexpr uint32_t doesNotApply = 0xffffffff;
+constexpr uint32_t notApplicable = 0xffffffff;
 
-int64_t time(uint64_t ns) {
+int64_t signedNs(uint64_t ns) {
     return static_cast<int64_t>(ns);
 }
 
-/// What CUPTI wrote into a field of an enumeration, which may be a value that its header did not
-/// know yet. By the field and not by its value: records are packed, and a reference to a field of
-/// one is made of a copy, which no such value may have.
+/// Returns the raw value of an enumeration field, which may be unknown to the CUPTI header. Takes
+/// the field, not its value: records are packed, a reference to a field binds to a copy, and an
+/// unknown value must not be copied.
 template <class Record, class Enum>
 uint32_t numberIn(const Record& record, Enum Record::*field) {
     static_assert(sizeof(Enum) == sizeof(uint32_t));
@@ -120,11 +120,11 @@ uint32_t numberIn(const Record& record, Enum Record::*field) {
     return number;
 }
 
-/// When and where a piece of GPU work ran: the fields that all kinds of it share.
+/// Copies start, end and place of GPU work: the fields that all its kinds share.
 template <class Record, class Activity>
 void copyPlace(Record& to, const Activity& from) {
-    to.startNs = time(from.start);
-    to.endNs = time(from.end);
+    to.startNs = signedNs(from.start);
+    to.endNs = signedNs(from.end);
     to.graphNodeId = from.graphNodeId;
     to.deviceId = from.deviceId;
     to.contextId = from.contextId;
@@ -133,7 +133,7 @@ void copyPlace(Record& to, const Activity& from) {
     to.graphId = from.graphId;
 }
 
-/// What a memcpy within a device and one between devices share.
+/// Copies the common fields of memcpys within a device and between devices.
 template <class Activity>
 log::MemcpyRecord memcpyRecord(const Activity& from) {
     log::MemcpyRecord to{};
@@ -199,8 +199,8 @@ log::MemsetRecord toLog(const CUpti_ActivityMemset4& from) {
 
 log::GraphRecord toLog(const CUpti_ActivityGraphTrace& from) {
     log::GraphRecord to{};
-    to.startNs = time(from.start);
-    to.endNs = time(from.end);
+    to.startNs = signedNs(from.start);
+    to.endNs = signedNs(from.end);
     to.graphId = from.graphId;
     to.deviceId = from.deviceId;
     to.contextId = from.contextId;
@@ -211,8 +211,8 @@ log::GraphRecord toLog(const CUpti_ActivityGraphTrace& from) {
 
 log::ApiRecord toLog(const CUpti_ActivityAPI& from) {
     log::ApiRecord to{};
-    to.startNs = time(from.start);
-    to.endNs = time(from.end);
+    to.startNs = signedNs(from.start);
+    to.endNs = signedNs(from.end);
     to.threadId = from.threadId;
     to.correlationId = from.correlationId;
     to.returnValue = static_cast<int32_t>(from.returnValue);
@@ -222,14 +222,14 @@ log::ApiRecord toLog(const CUpti_ActivityAPI& from) {
 
 log::SyncRecord toLog(const CUpti_ActivitySynchronization2& from, bool hasSyncIds) {
     log::SyncRecord to{};
-    to.startNs = time(from.start);
-    to.endNs = time(from.end);
+    to.startNs = signedNs(from.start);
+    to.endNs = signedNs(from.end);
     to.type = numberIn(from, &CUpti_ActivitySynchronization2::type);
     to.contextId = from.contextId;
     to.streamId = from.streamId;
     to.correlationId = from.correlationId;
     to.eventId = from.cudaEventId;
-    to.eventSyncId = hasSyncIds ? static_cast<uint32_t>(from.cudaEventSyncId) : doesNotApply;
+    to.eventSyncId = hasSyncIds ? static_cast<uint32_t>(from.cudaEventSyncId) : notApplicable;
     return to;
 }
 
@@ -239,16 +239,16 @@ log::CudaEventRecord toLog(const CUpti_ActivityCudaEvent2& from, bool hasSyncIds
     to.streamId = from.streamId;
     to.correlationId = from.correlationId;
     to.eventId = from.eventId;
-    to.deviceId = hasSyncIds ? from.deviceId : doesNotApply;
-    to.timestampNs = time(from.deviceTimestamp);
-    to.eventSyncId = hasSyncIds ? static_cast<uint32_t>(from.cudaEventSyncId) : doesNotApply;
+    to.deviceId = hasSyncIds ? from.deviceId : notApplicable;
+    to.timestampNs = signedNs(from.deviceTimestamp);
+    to.eventSyncId = hasSyncIds ? static_cast<uint32_t>(from.cudaEventSyncId) : notApplicable;
     return to;
 }
 
 log::OverheadRecord toLog(const CUpti_ActivityOverhead3& from) {
     log::OverheadRecord to{};
-    to.startNs = time(from.start);
-    to.endNs = time(from.end);
+    to.startNs = signedNs(from.start);
+    to.endNs = signedNs(from.end);
     to.overheadKind = numberIn(from, &CUpti_ActivityOverhead3::overheadKind);
     to.correlationId = from.correlationId;
     if (from.objectKind == CUPTI_ACTIVITY_OBJECT_THREAD) to.threadId = from.objectId.pt.threadId;
@@ -257,7 +257,7 @@ log::OverheadRecord toLog(const CUpti_ActivityOverhead3& from) {
 
 log::DeviceMemoryRecord toLog(const CUpti_ActivityMemory3& from) {
     log::DeviceMemoryRecord to{};
-    to.timestampNs = time(from.timestamp);
+    to.timestampNs = signedNs(from.timestamp);
     to.address = from.address;
     to.bytes = from.bytes;
     to.programCounter = from.PC;
@@ -276,7 +276,7 @@ log::DeviceMemoryRecord toLog(const CUpti_ActivityMemory3& from) {
     to.poolAddress = pool.address;
     to.poolReleaseThreshold = pool.releaseThreshold;
     to.poolUsedBytes = pool.utilizedSize;
-    // One field is both, as the pool is of another process or of this.
+    // One field holds either value, for pools of another process or of this one.
     if (poolType == CUPTI_ACTIVITY_MEMORY_POOL_TYPE_IMPORTED)
         to.poolProcessId = static_cast<uint32_t>(pool.pool.processId);
     else
@@ -286,7 +286,7 @@ log::DeviceMemoryRecord toLog(const CUpti_ActivityMemory3& from) {
 
 log::MemoryPoolRecord toLog(const CUpti_ActivityMemoryPool2& from) {
     log::MemoryPoolRecord to{};
-    to.timestampNs = time(from.timestamp);
+    to.timestampNs = signedNs(from.timestamp);
     to.address = from.address;
     to.bytes = from.size;
     to.releaseThreshold = from.releaseThreshold;
@@ -303,8 +303,8 @@ log::MemoryPoolRecord toLog(const CUpti_ActivityMemoryPool2& from) {
 
 log::UnifiedMemoryRecord toLog(const CUpti_ActivityUnifiedMemoryCounter2& from) {
     log::UnifiedMemoryRecord to{};
-    to.startNs = time(from.start);
-    to.endNs = time(from.end);
+    to.startNs = signedNs(from.start);
+    to.endNs = signedNs(from.end);
     to.value = from.value;
     to.address = from.address;
     to.counterKind = numberIn(from, &CUpti_ActivityUnifiedMemoryCounter2::counterKind);
@@ -318,7 +318,8 @@ log::UnifiedMemoryRecord toLog(const CUpti_ActivityUnifiedMemoryCounter2& from) 
 
 log::DeviceRecord toLog(const CUpti_ActivityDevice4& from) {
     log::DeviceRecord to{};
-    // Of a slice of a GPU (MIG) its own, which NVML does not list: the GPU's links are not its.
+    // A slice of a GPU (MIG) has its own UUID, which NVML does not list: the slice does not own the
+    // GPU's links.
     std::memcpy(to.uuid, from.isMigEnabled != 0 ? from.migUuid.bytes : from.uuid.bytes,
                 sizeof to.uuid);
     to.memoryBytes = from.globalMemorySize;

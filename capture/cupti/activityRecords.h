@@ -11,14 +11,14 @@
 
 namespace lanescope::agent {
 
-/// How many bytes a record of `kind` has, at least, in the CUPTI of `version`, as far as we know
-/// how to read them. The layout is that of the loaded library, not that of the headers; records
-/// only ever grow at their end, so what is missing from an older one are the last fields of a
-/// newer. 0 for kinds that we do not read.
+/// Returns the minimum size, in bytes, of a record of `kind` in the CUPTI of `version`, as far as
+/// the agent can read it. Returns 0 for kinds that the agent does not read. The layout is that of
+/// the loaded library, not that of the headers. Records only grow at their end, so an older one
+/// lacks the last fields of a newer one.
 size_t knownRecordBytes(CUpti_ActivityKind kind, uint32_t version);
 
-// CUPTI's records as records of the log. Pure functions; names, which are numbers in the log, are
-// left to the caller. Each takes the struct that has all the fields we read.
+// Conversion of CUPTI's records to log records. Pure functions; the caller sets names, which are
+// numbers in the log. Each function takes the struct that has all the fields it reads.
 
 log::KernelRecord toLog(const CUpti_ActivityKernel9& from);
 log::MemcpyRecord toLog(const CUpti_ActivityMemcpy5& from);

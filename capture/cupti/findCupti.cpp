@@ -14,7 +14,8 @@ namespace lanescope::agent {
 
 namespace {
 
-/// Paths of shared objects mapped into this process whose file name begins with `prefix`.
+/// Returns the paths of shared objects mapped into this process whose file name begins with
+/// `prefix`.
 std::vector<std::string> mappedLibraries(std::string_view prefix) {
     std::vector<std::string> found;
     std::ifstream maps("/proc/self/maps");
@@ -29,7 +30,7 @@ std::vector<std::string> mappedLibraries(std::string_view prefix) {
     return found;
 }
 
-/// File names of CUPTI: first that of the CUDA major in use, then newest first.
+/// Returns the file names of CUPTI: first that of the CUDA major version in use, then newest first.
 std::vector<std::string> cuptiNames() {
     std::vector<std::string> names{"libcupti.so.13", "libcupti.so.12", "libcupti.so.11.8"};
     const std::pair<std::string_view, size_t> runtimes[] = {{"libcudart.so.12", 1},
@@ -65,7 +66,7 @@ OpenedCupti findCupti(const std::string& overridePath) {
 
     std::vector<std::string> folders;
     for (const std::string& runtime : mappedLibraries("libcudart.so")) {
-        // Python wheels keep each library in a folder of its own, or all of a major in one.
+        // Python wheels keep each library in a folder of its own, or all of a major version in one.
         const std::string folder = folderOf(runtime);
         folders.push_back(folder);
         folders.push_back(folder + "/../../cuda_cupti/lib");

@@ -7,17 +7,16 @@
 
 namespace lanescope::agent {
 
-/// A CUPTI library that has been opened.
 struct OpenedCupti {
-    capture::DynamicLibrary handle;  ///< Not open if there is none.
-    std::string path;                ///< Where it is, or the name it was found by.
-    std::string searched;            ///< What was tried, for the message when there is none.
+    capture::DynamicLibrary handle;  ///< Not open if no CUPTI was found.
+    std::string path;                ///< Path, or the name by which the loader found it.
+    std::string searched;            ///< Searched places, for the error message.
 };
 
-/// Opens the CUPTI that suits this process: the one already loaded if there is one, since two
-/// copies fight over the driver; then `overridePath`; then those beside the CUDA runtime in use, in
-/// CUDA_HOME and CUDA_PATH, and in the loader's cache, of the runtime's major first. Opens nothing
-/// twice. Takes some milliseconds; any thread.
+/// Opens the CUPTI that suits this process. Takes the first of: one already loaded, since two
+/// copies conflict in the driver; `overridePath`; libraries next to the CUDA runtime in use;
+/// CUDA_HOME and CUDA_PATH; the loader's cache. Prefers the runtime's major version. Opens nothing
+/// twice. Takes some ms; any thread.
 OpenedCupti findCupti(const std::string& overridePath);
 
 }  // namespace lanescope::agent

@@ -27,8 +27,8 @@
 
 namespace lanescope::capture {
 
-/// Does the same for several things at once, again and again: the first on the thread of the
-/// caller, each other one always on the same thread of its own.
+/// Threads that repeatedly do the same work for several items at once. The first item runs on the
+/// caller's thread, each other item always on the same thread of its own.
 class ParallelTurns {
   public:
     explicit ParallelTurns(size_t count);
@@ -36,9 +36,10 @@ class ParallelTurns {
     ParallelTurns& operator=(const ParallelTurns&) = delete;
     ~ParallelTurns();
 
-    /// Calls `work` with 0 to `count - 1`, no more than there are threads, and waits for all.
+    /// Calls `work` with 0 to `count - 1`, at most one per thread, and waits for all.
     void run(size_t count, const std::function<void(size_t)>& work);
-    /// Processor time of the threads beyond the caller's, as of the last `run`. Any thread.
+    /// Returns the processor time, in ns, of all threads but the caller's, as of the last `run`.
+    /// Any thread.
     int64_t cpuNs() const { return cpuNs_.load(); }
 
   private:
@@ -54,12 +55,12 @@ class ParallelTurns {
     std::vector<std::thread> threads_;
 };
 
-/// Samples the hardware counters of all GPUs that this process can see and writes what came since
-/// the last time with each call of `sample`. At high rates a GPU takes half of a core, so each has
-/// a thread of its own then.
+/// Sampler of the hardware counters of all GPUs visible to this process. Each call of `sample`
+/// writes the samples since the last one. At high rates a GPU takes half of a core, so each GPU
+/// then has a thread of its own.
 class PmSampler : public Sampler {
   public:
-    /// `takePeriodNs` is how often `sample` will be called.
+    /// `takePeriodNs` is the time between calls of `sample`.
     PmSampler(SampleLog& log, double hz, int64_t takePeriodNs,
               std::vector<std::filesystem::path> folders)
         : log_(log), hz_(hz), takePeriodNs_(takePeriodNs), folders_(std::move(folders)) {}
@@ -72,17 +73,16 @@ class PmSampler : public Sampler {
     void end() override;
 
   private:
-    using Refusals = std::map<CUptiResult, std::vector<uint32_t>>;  ///< By answer, of devices.
+    using Refusals = std::map<CUptiResult, std::vector<uint32_t>>;
 
-    void sayWhyNot(const Refusals& refusals);
-    /// One of the GPUs, and what is decoded of it.
+    void reportRefusals(const Refusals& refusals);
     struct Sampled {
         std::unique_ptr<PmGpu> gpu;
         std::vector<uint64_t> words;
         CUptiResult result = CUPTI_SUCCESS;
     };
     void take(Sampled& sampled);
-    void sayWhatIsLost();
+    void reportLosses();
 
     SampleLog& log_;
     const double hz_;
@@ -90,7 +90,7 @@ class PmSampler : public Sampler {
     const std::vector<std::filesystem::path> folders_;
     PmLibrary library_;
     std::vector<Sampled> gpus_;
-    std::unique_ptr<ParallelTurns> turns_;  ///< Null: all GPUs in turn.
+    std::unique_ptr<ParallelTurns> turns_;  ///< Null: all GPUs one after the other.
 };
 
 ParallelTurns::ParallelTurns(size_t count) {
@@ -143,10 +143,9 @@ void ParallelTurns::serve(size_t index) {
 
 namespace {
 
-constexpr int mostDevices = 64;
+constexpr int maxDevices = 64;
 constexpr double fastHz = 2000;
 
-/// As the driver writes it.
 std::string uuidText(const CUuuid& uuid) {
     std::string text = "GPU-";
     for (int at = 0; at < 16; ++at) {
@@ -174,11 +173,11 @@ bool PmSampler::begin() {
     auto initialized =
         parameters<CUpti_Profiler_Initialize_Params>(CUpti_Profiler_Initialize_Params_STRUCT_SIZE);
     if (const CUptiResult result = library_.initialize(&initialized)) {
-        sayWhyNot({{result, {}}});
+        reportRefusals({{result, {}}});
         return false;
     }
     Refusals refusals;
-    for (uint32_t device = 0; device < static_cast<uint32_t>(std::min(count, mostDevices));
+    for (uint32_t device = 0; device < static_cast<uint32_t>(std::min(count, maxDevices));
          ++device) {
         CUdevice handle = 0;
         CUuuid uuid{};
@@ -196,20 +195,19 @@ bool PmSampler::begin() {
             log_.addMetric(device, static_cast<uint32_t>(at), gpu->titles()[at]);
         gpus_.push_back({std::move(gpu), {}});
     }
-    // All at once, so that none waits with a full buffer for the others to be prepared.
+    // All at once, so that no GPU waits with a full buffer while the others are prepared.
     std::erase_if(gpus_, [&refusals](const Sampled& each) {
         const CUptiResult result = each.gpu->start();
         if (result != CUPTI_SUCCESS) refusals[result].push_back(each.gpu->device());
         return result != CUPTI_SUCCESS;
     });
-    sayWhyNot(refusals);
+    reportRefusals(refusals);
     if (gpus_.size() > 1 && hz_ > fastHz) turns_ = std::make_unique<ParallelTurns>(gpus_.size());
     if (!gpus_.empty()) log_.property(facts::gpuMetricsHz, fmt::format("{:g}", hz_));
     return !gpus_.empty();
 }
 
-/// One line for each reason, however many GPUs have it.
-void PmSampler::sayWhyNot(const Refusals& refusals) {
+void PmSampler::reportRefusals(const Refusals& refusals) {
     for (const auto& [result, devices] : refusals) {
         std::string reason = fmt::format("CUPTI answered {}", library_.describe(result));
         if (result == CUPTI_ERROR_INSUFFICIENT_PRIVILEGES)
@@ -250,7 +248,7 @@ void PmSampler::take(Sampled& sampled) {
                           library_.describe(sampled.result)));
 }
 
-void PmSampler::sayWhatIsLost() {
+void PmSampler::reportLosses() {
     for (const Sampled& each : gpus_)
         log_.property(
             numberedFactName(facts::gpuMetricsLost, each.gpu->device()),
@@ -269,7 +267,7 @@ void PmSampler::end() {
         all += gpu.lost() + gpu.taken();
         overflows += gpu.overflows();
     }
-    sayWhatIsLost();
+    reportLosses();
     if (lost == 0) return;
     log_.note(
         Severity::Warning, HealthCode::GpuMetricsLost,

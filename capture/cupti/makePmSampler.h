@@ -11,7 +11,7 @@
 
 namespace lanescope::capture {
 
-/// The sampler of hardware counters by CUPTI: a `MakeMetricsSampler`. Never null.
+/// Returns the sampler of hardware counters by CUPTI: a `MakeMetricsSampler`. Never null.
 std::unique_ptr<Sampler> makePmSampler(SampleLog& log, double hz, int64_t takePeriodNs,
                                        std::vector<std::filesystem::path> folders);
 

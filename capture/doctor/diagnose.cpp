@@ -40,8 +40,8 @@ namespace lanescope::capture {
 
 namespace {
 
-/// A minute of busy training can leave this much of logs and trace.
-constexpr uint64_t littleSpaceBytes = 2ull << 30;
+/// A minute of busy training can write this much of logs and trace.
+constexpr uint64_t minFreeBytes = 2ull << 30;
 
 std::string readAll(const std::filesystem::path& path) {
     std::ifstream file(path, std::ios::binary);
@@ -50,14 +50,14 @@ std::string readAll(const std::filesystem::path& path) {
 
 }  // namespace
 
-CheckStatus gravestOf(const std::vector<Check>& checks) {
-    CheckStatus gravest = CheckStatus::Ok;
-    for (const Check& check : checks) gravest = std::max(gravest, check.status);
-    return gravest;
+CheckStatus worstOf(const std::vector<Check>& checks) {
+    CheckStatus worst = CheckStatus::Ok;
+    for (const Check& check : checks) worst = std::max(worst, check.status);
+    return worst;
 }
 
 bool canRecord(const std::vector<Check>& checks) {
-    return gravestOf(checks) < CheckStatus::NoCuda;
+    return worstOf(checks) < CheckStatus::NoCuda;
 }
 
 std::vector<Check> diagnose(const std::filesystem::path& agent) {
@@ -71,7 +71,7 @@ std::vector<Check> diagnose(const std::filesystem::path& agent) {
             checkPerf(),
             checkInjectionVariables(agent),
             checkNcclVariables(),
-            checkRivalProcesses("/proc"),
+            checkOtherProfilers("/proc"),
             checkFolder(std::filesystem::current_path(error))};
 }
 
@@ -100,7 +100,7 @@ Check checkAgent(const std::filesystem::path& agent) {
     if (!found) return {CheckStatus::Failure, "agent", found.error().sentence, {}};
     if (auto fits = checkIsAgent(*found); !fits)
         return {CheckStatus::Failure, "agent", fits.error().sentence, {}};
-    // The name of the function by which it starts CUDA recording, which it looks up at run time.
+    // An agent with CUPTI contains the name of this function, which it looks up at run time.
     if (readAll(*found).find("cuptiActivityEnable") == std::string::npos)
         return {CheckStatus::NoCuda, "agent",
                 fmt::format("The agent {} was built without CUPTI: it records NVTX only.",
@@ -124,7 +124,7 @@ Check checkCounterPermission(const std::filesystem::path& driverParameters) {
 
 Check checkInjectionVariables(const std::filesystem::path& agent) {
     const auto found = findAgent(agent);
-    if (auto alone = checkForRivals(found ? *found : agent, {}); !alone)
+    if (auto alone = checkForOtherProfilers(found ? *found : agent, {}); !alone)
         return {CheckStatus::Failure, "environment", alone.error().sentence, {}};
     return {CheckStatus::Ok, "environment", "No other tool is set to be loaded into programs.", {}};
 }
@@ -142,18 +142,20 @@ Check checkNcclVariables() {
     return {CheckStatus::Ok, "nccl", "Nothing keeps NCCL's calls from being seen.", {}};
 }
 
-Check checkRivalProcesses(const std::filesystem::path& processes) {
-    static constexpr std::string_view rivals[] = {"nsys", "ncu", "nv-hostengine", "dcgmi",
-                                                  "compute-saniti"};
+Check checkOtherProfilers(const std::filesystem::path& processes) {
+    static constexpr std::string_view otherProfilers[] = {"nsys", "ncu", "nv-hostengine", "dcgmi",
+                                                          "compute-saniti"};
     std::string found;
     for (const std::string& pid : log::namesIn(processes)) {
         if (pid.empty() || pid.find_first_not_of("0123456789") != std::string::npos) continue;
         std::string name = readAll(processes / pid / "comm");
         while (!name.empty() && name.back() == '\n') name.pop_back();
-        const bool isRival = std::any_of(std::begin(rivals), std::end(rivals), [&](auto rival) {
-            return std::string_view(name).substr(0, rival.size()) == rival;
-        });
-        if (isRival) found += fmt::format("{}{} ({})", found.empty() ? "" : ", ", name, pid);
+        const bool isOtherProfiler =
+            std::any_of(std::begin(otherProfilers), std::end(otherProfilers), [&](auto program) {
+                return std::string_view(name).substr(0, program.size()) == program;
+            });
+        if (isOtherProfiler)
+            found += fmt::format("{}{} ({})", found.empty() ? "" : ", ", name, pid);
     }
     if (found.empty()) return {CheckStatus::Ok, "rivals", "No other GPU profiler is running.", {}};
     return {CheckStatus::Warning, "rivals", fmt::format("Other tools are running: {}.", found),
@@ -171,7 +173,7 @@ Check checkFolder(const std::filesystem::path& folder) {
         return {CheckStatus::Ok, "folder", fmt::format("{} is writable.", shown), {}};
     const uint64_t free = uint64_t{space.f_bavail} * space.f_frsize;
     const double freeGib = static_cast<double>(free) / (1 << 30);
-    if (free < littleSpaceBytes)
+    if (free < minFreeBytes)
         return {CheckStatus::Warning, "folder",
                 fmt::format("Only {:.1f} GiB are free in {}.", freeGib, shown),
                 "Record to another disk with -o."};
@@ -190,14 +192,14 @@ constexpr unsigned timeLimitSeconds = 20;
     ::alarm(timeLimitSeconds);
     ::unsetenv("CUDA_INJECTION64_PATH");
     ::unsetenv("NVTX_INJECTION64_PATH");
-    // What libraries print is not for our user.
+    // Suppresses the output of libraries.
     if (const int null = ::open("/dev/null", O_WRONLY); null >= 0) {
         ::dup2(null, STDOUT_FILENO);
         ::dup2(null, STDERR_FILENO);
     }
     const std::string text = question();
-    const bool isTold = ::write(answerFile, text.data(), text.size()) >= 0;
-    ::_exit(isTold ? 0 : 1);
+    const bool isWritten = ::write(answerFile, text.data(), text.size()) >= 0;
+    ::_exit(isWritten ? 0 : 1);
 }
 
 }  // namespace
@@ -227,7 +229,7 @@ std::optional<std::string> probe(const std::function<std::string()>& question) {
 
 namespace {
 
-// What the probe answers, besides a version.
+// Result of the probe in place of a version.
 constexpr const char* noLibrary = "none";
 constexpr const char* failedPrefix = "failed ";
 
@@ -267,7 +269,7 @@ namespace {
 
 constexpr const char* libraryNames[] = {"libcupti.so.13", "libcupti.so.12", "libcupti.so.11.8"};
 
-/// The folders of Python packages that `python3` would import from; none without Python.
+/// Returns the folders of Python packages from which `python3` would import; empty without Python.
 std::vector<std::filesystem::path> pythonFolders() {
     std::vector<std::filesystem::path> folders;
     const std::unique_ptr<FILE, int (*)(FILE*)> python(
@@ -284,7 +286,7 @@ std::vector<std::filesystem::path> pythonFolders() {
     return folders;
 }
 
-/// Where a CUPTI may be, in the order in which programs find theirs.
+/// Returns the possible paths of CUPTI, in the order in which programs search.
 std::vector<std::filesystem::path> candidates() {
     std::vector<std::filesystem::path> found;
     const auto add = [&](const std::filesystem::path& folder) {
@@ -296,7 +298,7 @@ std::vector<std::filesystem::path> candidates() {
         add(folder / "nvidia" / "cu13" / "lib");
         add(folder / "nvidia" / "cuda_cupti" / "lib");
     }
-    for (const char* name : libraryNames) found.emplace_back(name);  // The loader's own places.
+    for (const char* name : libraryNames) found.emplace_back(name);
     for (const char* variable : {"CUDA_HOME", "CUDA_PATH"}) {
         const std::string home = environment(variable);
         if (home.empty()) continue;
@@ -308,7 +310,7 @@ std::vector<std::filesystem::path> candidates() {
     return found;
 }
 
-/// "path version" of a library that opens; empty if it does not.
+/// Returns "path version" of a library that can be opened, else an empty text.
 std::string askLibrary(const std::filesystem::path& path) {
     DynamicLibrary library(path);
     if (!library) return {};
@@ -337,7 +339,7 @@ Check checkCupti() {
 
 namespace {
 
-/// A child that does nothing until it is gone.
+/// A child that idles until this object is destroyed.
 class IdleChild {
   public:
     IdleChild() : pid_(::fork()) {
@@ -396,7 +398,7 @@ Check checkThreads() {
 
 Check checkPerf() {
     const auto allowed = tryPerfEvents();
-    // Nothing but that option needs it.
+    // Only that option needs it.
     if (!allowed)
         return {CheckStatus::Ok,
                 "perf",

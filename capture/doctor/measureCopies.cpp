@@ -68,24 +68,24 @@ using Clock = std::chrono::steady_clock;
 using Pointer = CudaDriver::Pointer;
 using Handle = CudaDriver::Handle;
 
-constexpr size_t smallestBytes = size_t{16} << 20;
-constexpr size_t largestBytes = size_t{1} << 30;
+constexpr size_t minCopyBytes = size_t{16} << 20;
+constexpr size_t maxCopyBytes = size_t{1} << 30;
 constexpr size_t sizeStep = 4;
 constexpr int repeats = 3;
 constexpr unsigned busyPercent = 10;
 constexpr int memoryClockAttribute = 36, busWidthAttribute = 37;
 constexpr unsigned portableHostMemory = 1, nonBlockingStream = 1;
 
-/// What a GPU holds while it is measured. Releases everything.
-class Place {
+/// Context, stream, events and memory of a GPU during its measurement. Releases everything.
+class GpuContext {
   public:
-    Place(const CudaDriver& driver, int device) : driver_(driver), device_(device) {
+    GpuContext(const CudaDriver& driver, int device) : driver_(driver), device_(device) {
         isRetained_ = driver.retainContext(&context_, device) == 0;
         isReady_ = isRetained_ && driver.setContext(context_) == 0 &&
                    driver.createStream(&stream_, nonBlockingStream) == 0 &&
                    driver.createEvent(&before_, 0) == 0 && driver.createEvent(&after_, 0) == 0;
     }
-    ~Place() {
+    ~GpuContext() {
         if (isRetained_) driver_.setContext(context_);
         for (const Pointer memory : memory_) driver_.release(memory);
         if (before_ != nullptr) driver_.destroyEvent(before_);
@@ -93,8 +93,8 @@ class Place {
         if (stream_ != nullptr) driver_.destroyStream(stream_);
         if (isRetained_) driver_.releaseContext(device_);
     }
-    Place(const Place&) = delete;
-    Place& operator=(const Place&) = delete;
+    GpuContext(const GpuContext&) = delete;
+    GpuContext& operator=(const GpuContext&) = delete;
 
     bool isReady() const { return isReady_; }
     Handle context() const { return context_; }
@@ -105,7 +105,6 @@ class Place {
         size_t free = 0, total = 0;
         return driver_.memoryInfo(&free, &total) == 0 ? free : 0;
     }
-    /// 0 if there is no room.
     Pointer allocate(size_t bytes) {
         Pointer memory = 0;
         if (driver_.allocate(&memory, bytes) != 0) return 0;
@@ -113,7 +112,7 @@ class Place {
         return memory;
     }
 
-    /// Nanoseconds that `copy` takes by events; 0 if it fails.
+    /// Returns the time of `copy` by events, in ns; 0 if it fails.
     template <class Copy>
     double timeNs(Copy copy) const {
         float milliseconds = 0;
@@ -132,25 +131,26 @@ class Place {
     bool isRetained_ = false, isReady_ = false;
 };
 
-/// Host memory of both kinds. The pinned one belongs to the context in which it was reserved and is
-/// gone with it, so it must not outlive `place`: its address may then be memory of another GPU.
+/// Pinned and pageable host memory. The pinned memory is freed with the context in which it was
+/// reserved, so it must not outlive `place`: its address may then be memory of another GPU.
 class HostMemory {
   public:
-    HostMemory(const CudaDriver& driver, const Place& place) : driver_(driver), place_(place) {}
+    HostMemory(const CudaDriver& driver, const GpuContext& place)
+        : driver_(driver), place_(place) {}
     ~HostMemory() {
         if (pinned_ != nullptr && place_.enter()) driver_.releaseHost(pinned_);
     }
     HostMemory(const HostMemory&) = delete;
     HostMemory& operator=(const HostMemory&) = delete;
 
-    /// The size that both have; 0 if there is no room. Call it once.
+    /// Reserves memory. Returns the size of both kinds, or 0 if there is no room. Call it once.
     size_t reserve(size_t bytes) {
         if (!place_.enter()) return 0;
-        for (; bytes >= smallestBytes; bytes /= sizeStep) {
+        for (; bytes >= minCopyBytes; bytes /= sizeStep) {
             pageable_.reset(static_cast<char*>(std::malloc(bytes)));
             if (!pageable_ || driver_.allocateHost(&pinned_, bytes, portableHostMemory) != 0)
                 continue;
-            // Pages that were never written are not there.
+            // Pages that were never written are not allocated.
             std::memset(pageable_.get(), 1, bytes);
             std::memset(pinned_, 1, bytes);
             return bytes;
@@ -165,20 +165,20 @@ class HostMemory {
         void operator()(char* memory) const { std::free(memory); }
     };
     const CudaDriver& driver_;
-    const Place& place_;
+    const GpuContext& place_;
     std::unique_ptr<char, Free> pageable_;
     void* pinned_ = nullptr;
 };
 
-/// Finds the best rate of a kind of copy before its time is over.
+/// Returns the best rate of a kind of copy within its time.
 template <class Copy>
-int64_t bestRate(const Place& place, size_t mostBytes, Clock::time_point end, Copy copy) {
+int64_t bestRate(const GpuContext& place, size_t maxBytes, Clock::time_point end, Copy copy) {
     double best = 0;
-    for (size_t bytes = smallestBytes; bytes <= mostBytes; bytes *= sizeStep) {
+    for (size_t bytes = minCopyBytes; bytes <= maxBytes; bytes *= sizeStep) {
         for (int repeat = -1; repeat < repeats; ++repeat) {
             if (Clock::now() >= end && best > 0) return static_cast<int64_t>(best);
             const double ns = place.timeNs([&] { return copy(bytes); });
-            // The first warms up; a clock that did not move says nothing.
+            // The first run is a warm-up; skips measurements without a time.
             if (repeat >= 0 && ns > 0) best = std::max(best, static_cast<double>(bytes) * 1e9 / ns);
         }
     }
@@ -239,20 +239,20 @@ class Measurer {
     void measureGpu(MeasuredGpu& gpu) {
         int device = 0;
         driver_.device(&device, gpu.ordinal);
-        Place place(driver_, device);
+        GpuContext place(driver_, device);
         if (!place.isReady()) {
             gpu.refusal = "CUDA gives no context on it; another process may have it to itself.";
             return;
         }
-        const size_t most = std::min(largestBytes, place.freeBytes() / 4);
-        const Pointer first = most < smallestBytes ? 0 : place.allocate(most);
-        const Pointer second = first == 0 ? 0 : place.allocate(most);
+        const size_t availableBytes = std::min(maxCopyBytes, place.freeBytes() / 4);
+        const Pointer first = availableBytes < minCopyBytes ? 0 : place.allocate(availableBytes);
+        const Pointer second = first == 0 ? 0 : place.allocate(availableBytes);
         if (second == 0) {
             gpu.refusal = "It has too little free memory.";
             return;
         }
         HostMemory host(driver_, place);
-        const size_t hostBytes = host.reserve(most);
+        const size_t hostBytes = host.reserve(availableBytes);
         std::vector<int> peers;
         for (const MeasuredGpu& other : result_.gpus)
             if (other.ordinal != gpu.ordinal) peers.push_back(other.ordinal);
@@ -260,7 +260,7 @@ class Measurer {
         const auto share = std::chrono::duration_cast<Clock::duration>(
             std::chrono::duration<double>(options_.secondsPerGpu / static_cast<double>(kinds)));
         const auto keep = [&](MeasuredPeak peak, size_t bytes, auto copy) {
-            if (bytes < smallestBytes || !isWanted_) return;
+            if (bytes < minCopyBytes || !isWanted_) return;
             if (options_.progress && !options_.progress(describeCopy(gpu, peak))) {
                 isWanted_ = false;
                 return;
@@ -278,28 +278,28 @@ class Measurer {
             keep({"host-copy", gpu.uuid, {}, "tx", memory, 1}, hostBytes,
                  [&](size_t bytes) { return driver_.copyToHost(buffer, first, bytes, stream); });
         }
-        // Each byte is read and written: that is what memory is rated by.
-        keep({"dram", gpu.uuid, {}, {}, {}, 2}, most,
+        // Each byte is read and written, as memory ratings count.
+        keep({"dram", gpu.uuid, {}, {}, {}, 2}, availableBytes,
              [&](size_t bytes) { return driver_.copyOnDevice(second, first, bytes, stream); });
-        for (const int peer : peers) measurePeer(gpu, place, first, most, peer, keep);
+        for (const int peer : peers) measurePeer(gpu, place, first, availableBytes, peer, keep);
     }
 
     template <class Keep>
-    void measurePeer(const MeasuredGpu& gpu, const Place& place, Pointer from, size_t most,
-                     int ordinal, Keep keep) {
+    void measurePeer(const MeasuredGpu& gpu, const GpuContext& place, Pointer from,
+                     size_t availableBytes, int ordinal, Keep keep) {
         const MeasuredGpu& peer = result_.gpus[static_cast<size_t>(ordinal)];
         int device = 0, peerDevice = 0, reaches = 0;
         driver_.device(&device, gpu.ordinal);
         driver_.device(&peerDevice, ordinal);
         refuseBusyPeer(peer, [&] {
-            Place other(driver_, peerDevice);
+            GpuContext other(driver_, peerDevice);
             if (!other.isReady()) return;
-            const size_t bytes = std::min(most, other.freeBytes() / 4);
-            const Pointer to = bytes < smallestBytes ? 0 : other.allocate(bytes);
+            const size_t bytes = std::min(availableBytes, other.freeBytes() / 4);
+            const Pointer to = bytes < minCopyBytes ? 0 : other.allocate(bytes);
             if (to == 0) return;
             driver_.canAccessPeer(&reaches, device, peerDevice);
             place.enter();
-            // Already enabled is as good.
+            // An error for already enabled access is harmless.
             if (reaches != 0) driver_.enablePeer(other.context(), 0);
             keep(MeasuredPeak{"nvlink", gpu.uuid, peer.uuid, "tx", {}, 1}, bytes, [&](size_t size) {
                 return driver_.copyToPeer(to, other.context(), from, place.context(), size,

@@ -15,17 +15,16 @@
 
 namespace lanescope::capture {
 
-// The few functions of the CUDA driver that measuring copies needs, as its documentation declares
-// them. The library is opened at run time and its header is not needed to build. Every function
-// returns 0 on success.
+// CUDA driver functions needed to measure copies, as its documentation declares them. The library
+// is opened at run time and its header is not needed to build. Every function returns 0 on success.
 
-/// The CUDA driver (libcuda), opened and initialised. Stays loaded. One thread.
+/// The CUDA driver (libcuda), opened and initialized. Stays loaded. One thread.
 class CudaDriver {
   public:
     using Handle = void*;      ///< A context, stream or event.
     using Pointer = uint64_t;  ///< An address on a GPU.
 
-    /// `library` is "libcuda.so.1", or what a test puts in its place.
+    /// `library` is "libcuda.so.1", or a test's replacement.
     static Result<std::unique_ptr<CudaDriver>> open(const char* library = "libcuda.so.1");
     CudaDriver(const CudaDriver&) = delete;
     CudaDriver& operator=(const CudaDriver&) = delete;
@@ -33,7 +32,7 @@ class CudaDriver {
     int (*deviceCount)(int*) = nullptr;
     int (*device)(int*, int) = nullptr;
     int (*deviceName)(char*, int, int) = nullptr;
-    int (*deviceUuid)(unsigned char*, int) = nullptr;  ///< Of 16 bytes.
+    int (*deviceUuid)(unsigned char*, int) = nullptr;  ///< 16 bytes.
     int (*deviceAttribute)(int*, int, int) = nullptr;
     int (*canAccessPeer)(int*, int, int) = nullptr;
     int (*retainContext)(Handle*, int) = nullptr;
@@ -63,23 +62,23 @@ class CudaDriver {
 };
 
 struct MeasureOptions {
-    /// Measures a GPU although others use it.
     bool isForced = false;
     double secondsPerGpu = 3;
-    /// How busy a GPU is, in percent; nothing if that is not known. By UUID.
+    /// Returns the utilization of a GPU, in percent, by UUID; nullopt if unknown.
     std::function<std::optional<unsigned>(const std::string& uuid)> utilization;
-    /// Called before each kind of copy, "GPU 0: HtoD pinned"; false ends the measuring.
+    /// Called before each kind of copy, "GPU 0: HtoD pinned"; false ends the measurement.
     std::function<bool(const std::string& what)> progress;
 };
 
-/// A GPU as CUDA numbers it, and what was not measured of it.
+/// A GPU by CUDA's number, and the reason if it was not measured.
 struct MeasuredGpu {
     int ordinal = 0;
     std::string name;
-    std::string uuid;  ///< "GPU-...", as NVML has it.
-    /// Bytes a second that its memory moves by clock and width; 0 if the driver does not say.
+    std::string uuid;  ///< "GPU-...", as NVML reports it.
+    /// Memory bandwidth by clock and width, in bytes per second; 0 if the driver does not report
+    /// it.
     int64_t nominalMemoryBytesPerSecond = 0;
-    std::string refusal;  ///< Why it was not measured; empty if it was.
+    std::string refusal;  ///< Reason why it was not measured; empty if it was.
 };
 
 struct Measurement {
@@ -87,10 +86,10 @@ struct Measurement {
     std::vector<MeasuredPeak> peaks;
 };
 
-/// Copies between pinned and pageable host memory and each GPU, within it, and from it to each
-/// other, with sizes from 16 MiB to 1 GiB or a quarter of the free memory, and keeps the best rate
-/// by CUDA's events. A GPU that works for others is left out unless forced. Fails if there is no
-/// GPU. Takes `secondsPerGpu` a GPU and a moment more.
+/// Measures copies between pinned and pageable host memory and each GPU, within each GPU, and from
+/// it to each other GPU. Uses sizes from 16 MiB to 1 GiB or a quarter of the free memory, and keeps
+/// the best rate by CUDA's events. Skips a GPU in use unless forced. Fails if there is no GPU.
+/// Takes a little over `secondsPerGpu` per GPU.
 Result<Measurement> measureCopies(const CudaDriver& driver, const MeasureOptions& options);
 
 }  // namespace lanescope::capture

@@ -22,15 +22,15 @@ namespace lanescope::log {
 namespace {
 
 constexpr size_t flushBytes = 512u << 10;  // a block this large is worth a system call
-constexpr int maximumFilesOfOneName = 1000;
-constexpr int lowestDescriptors[] = {500, 100, 3};  // as far up as the limit of the process allows
+constexpr int maxFilesPerName = 1000;
+constexpr int minDescriptors[] = {500, 100, 3};  // the highest that the process limit allows
 
-/// Writes everything or reports failure; a signal in between does not cut a block.
+/// Writes everything. Returns false on failure; a signal does not truncate a block.
 bool writeAll(int descriptor, iovec* parts, int count) {
     while (count > 0) {
         const ssize_t written = ::writev(descriptor, parts, count);
         if (written < 0 && errno == EINTR) continue;
-        if (written <= 0) return false;  // some file systems take nothing and call it no error
+        if (written <= 0) return false;  // some file systems write nothing and report no error
         size_t left = static_cast<size_t>(written);
         while (count > 0 && left >= parts->iov_len) {
             left -= parts->iov_len;
@@ -76,9 +76,8 @@ void LogFile::append(const void* record, size_t bytes, int64_t timeNs) {
     const auto* begin = static_cast<const unsigned char*>(record);
     block_.insert(block_.end(), begin, begin + bytes);
     if (timeNs > 0) {
-        if (header_.minimumTimeNs == 0 || timeNs < header_.minimumTimeNs)
-            header_.minimumTimeNs = timeNs;
-        if (timeNs > header_.maximumTimeNs) header_.maximumTimeNs = timeNs;
+        if (header_.minTimeNs == 0 || timeNs < header_.minTimeNs) header_.minTimeNs = timeNs;
+        if (timeNs > header_.maxTimeNs) header_.maxTimeNs = timeNs;
     }
     if (block_.size() >= flushBytes) flush();
 }
@@ -99,7 +98,7 @@ void LogFile::flush() {
     header_.flags = 0;
     header_.payloadBytes = static_cast<uint32_t>(block_.size());
     header_.sequence = sequence_++;
-    // sequence and the two times lie side by side at the end of the header
+    // the sequence and both times are adjacent at the end of the header
     uLong checksum = ::crc32(0, reinterpret_cast<const Bytef*>(&header_.sequence), 24);
     checksum = ::crc32(checksum, block_.data(), static_cast<uInt>(block_.size()));
     header_.checksum = static_cast<uint32_t>(checksum);
@@ -110,8 +109,8 @@ void LogFile::flush() {
     } else {
         ++lostBlocks_;
         isBroken_ = true;
-        // A half-written block would hide all that follow it. The program may have put a file of
-        // its own under the number while we wrote.
+        // A half-written block would hide all following ones. Meanwhile the program may have opened
+        // another file under this descriptor.
         if (!isStillOurs() || ::ftruncate(file_.descriptor, fileBytes_) != 0) cannotOpen_ = true;
     }
     block_.clear();
@@ -132,7 +131,7 @@ void LogFile::loseBlock() {
     block_.clear();
     header_ = {};
     ++lostBlocks_;
-    ++sequence_;  // so that a reader misses it
+    ++sequence_;  // so that a reader notices the gap
 }
 
 LogFile::Disk LogFile::disk() const {
@@ -145,7 +144,7 @@ LogFile::Disk LogFile::disk() const {
 
 bool LogFile::open() {
     if (cannotOpen_) return false;
-    for (int attempt = 1; attempt <= maximumFilesOfOneName && file_.descriptor < 0; ++attempt) {
+    for (int attempt = 1; attempt <= maxFilesPerName && file_.descriptor < 0; ++attempt) {
         path_ = pathWithoutSuffix_ + (attempt > 1 ? "." + std::to_string(attempt) : "") + ".log";
         file_ = openFile(path_, O_CREAT | O_EXCL);
         if (file_.descriptor < 0 && errno != EEXIST && errno != EINTR) break;
@@ -161,7 +160,8 @@ bool LogFile::open() {
     return false;
 }
 
-/// After the program has closed our descriptor. False if the file is not what it was.
+/// Opens the file again after the program has closed our descriptor. Returns false if the file has
+/// changed.
 bool LogFile::openAgain() {
     const Opened before = file_;
     const Opened again = openFile(path_, 0);
@@ -208,11 +208,12 @@ LogFile::Opened LogFile::openFile(const std::string& path, int flags) const {
         ::open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW | flags, 0600);
     if (file.descriptor < 0 && errno != EEXIST && errno != EINTR && errno != ENOSPC &&
         !door_.empty())
-        file.descriptor = askDoor(door_, flags & O_CREAT ? DoorWish::BeginLog : DoorWish::OpenAgain,
-                                  std::string_view(path).substr(path.rfind('/') + 1));
-    for (const int lowest : lowestDescriptors) {
-        if (file.descriptor < 0 || file.descriptor >= lowest) break;
-        const int higher = ::fcntl(file.descriptor, F_DUPFD_CLOEXEC, lowest);
+        file.descriptor =
+            requestLog(door_, flags & O_CREAT ? DoorAction::BeginLog : DoorAction::OpenAgain,
+                       std::string_view(path).substr(path.rfind('/') + 1));
+    for (const int minDescriptor : minDescriptors) {
+        if (file.descriptor < 0 || file.descriptor >= minDescriptor) break;
+        const int higher = ::fcntl(file.descriptor, F_DUPFD_CLOEXEC, minDescriptor);
         if (higher < 0) continue;
         ::close(std::exchange(file.descriptor, higher));
         break;
@@ -241,17 +242,17 @@ bool LogFile::writeHeader(const Opened& file, uint32_t part) {
 
 namespace {
 
-constexpr size_t longestString = 32u << 10;
-constexpr size_t mostStringBytes = 256u
-                                   << 20;  // what we may take of the process's memory for names
+constexpr size_t maxStringBytes = 32u << 10;
+constexpr size_t maxTotalStringBytes = 256u
+                                       << 20;  // maximum memory for names in the traced process
 
 }  // namespace
 
 uint32_t RecordWriter::string(std::string_view text) {
     if (text.empty() || isStopped_) return 0;
-    if (text.size() > longestString) text = text.substr(0, longestString);
+    if (text.size() > maxStringBytes) text = text.substr(0, maxStringBytes);
     if (const auto found = idOf_.find(text); found != idOf_.end()) return found->second;
-    if (stringBytes_ > mostStringBytes) text = "(one of too many different names)";
+    if (stringBytes_ > maxTotalStringBytes) text = "(one of too many different names)";
     if (const auto found = idOf_.find(text); found != idOf_.end()) return found->second;
 
     const std::string& kept = strings_.emplace_back(text);
@@ -316,7 +317,7 @@ void RecordWriter::writeWithTail(log::RecordHeader& header, size_t structBytes,
                                  log::RecordKind kind, std::string_view tail, int64_t timeNs) {
     const size_t padded = (structBytes + tail.size() + 7) & ~size_t{7};
     header = {static_cast<uint16_t>(kind), header.flags, static_cast<uint32_t>(padded)};
-    // The header is the first member, so the record begins where it does.
+    // The header is the first member, so its address is the record's.
     scratch_.assign(reinterpret_cast<const char*>(&header), structBytes);
     scratch_.append(tail);
     scratch_.resize(padded, '\0');

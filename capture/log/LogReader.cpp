@@ -15,8 +15,8 @@ namespace lanescope::log {
 
 namespace {
 
-/// A later version may lengthen the file header, but not beyond reason.
-constexpr uint32_t maximumHeaderBytes = 64 * 1024;
+/// A later version may lengthen the file header, within this limit.
+constexpr uint32_t maxHeaderBytes = 64 * 1024;
 
 uint32_t checksumOf(const BlockHeader& header, const void* payload) {
     constexpr size_t fieldBytes = sizeof(BlockHeader) - offsetof(BlockHeader, sequence);
@@ -29,18 +29,19 @@ uint32_t checksumOf(const BlockHeader& header, const void* payload) {
 
 bool isGoodBlock(const BlockHeader& block) {
     return block.magic == blockMagic && block.type == BlockType::Records &&
-           block.payloadBytes <= maximumBlockBytes && block.payloadBytes % 8 == 0;
+           block.payloadBytes <= maxBlockBytes && block.payloadBytes % 8 == 0;
 }
 
-/// Hands a record without a variable part over; false if it is too short for its struct.
+/// Passes a record without a variable part to the visitor. Returns false if it is too short for its
+/// struct.
 template <class Record>
-bool give(std::span<const std::byte> bytes, RecordVisitor& visitor) {
+bool dispatch(std::span<const std::byte> bytes, RecordVisitor& visitor) {
     if (bytes.size() < sizeof(Record)) return false;
     visitor.visit(*reinterpret_cast<const Record*>(bytes.data()));
     return true;
 }
 
-bool giveString(std::span<const std::byte> bytes, RecordVisitor& visitor) {
+bool dispatchString(std::span<const std::byte> bytes, RecordVisitor& visitor) {
     if (bytes.size() < sizeof(StringRecord)) return false;
     const auto& record = *reinterpret_cast<const StringRecord*>(bytes.data());
     if (record.length > bytes.size() - sizeof(StringRecord)) return false;
@@ -49,7 +50,7 @@ bool giveString(std::span<const std::byte> bytes, RecordVisitor& visitor) {
     return true;
 }
 
-bool giveNvtx(std::span<const std::byte> bytes, RecordVisitor& visitor) {
+bool dispatchNvtx(std::span<const std::byte> bytes, RecordVisitor& visitor) {
     if (bytes.size() < sizeof(NvtxRecord)) return false;
     const auto& record = *reinterpret_cast<const NvtxRecord*>(bytes.data());
     const auto rest = bytes.subspan(sizeof(NvtxRecord));
@@ -58,7 +59,7 @@ bool giveNvtx(std::span<const std::byte> bytes, RecordVisitor& visitor) {
     return true;
 }
 
-bool giveSamples(std::span<const std::byte> bytes, RecordVisitor& visitor) {
+bool dispatchSamples(std::span<const std::byte> bytes, RecordVisitor& visitor) {
     if (bytes.size() < sizeof(SamplesRecord)) return false;
     const auto& record = *reinterpret_cast<const SamplesRecord*>(bytes.data());
     const auto rest = bytes.subspan(sizeof(SamplesRecord));
@@ -67,7 +68,7 @@ bool giveSamples(std::span<const std::byte> bytes, RecordVisitor& visitor) {
     return true;
 }
 
-bool giveGpuMetricSamples(std::span<const std::byte> bytes, RecordVisitor& visitor) {
+bool dispatchGpuMetricSamples(std::span<const std::byte> bytes, RecordVisitor& visitor) {
     if (bytes.size() < sizeof(GpuMetricSamplesRecord)) return false;
     const auto& record = *reinterpret_cast<const GpuMetricSamplesRecord*>(bytes.data());
     const auto rest = bytes.subspan(sizeof(GpuMetricSamplesRecord));
@@ -77,98 +78,98 @@ bool giveGpuMetricSamples(std::span<const std::byte> bytes, RecordVisitor& visit
     return true;
 }
 
-/// Whether the record was given; nothing if its kind is unknown.
-std::optional<bool> giveRecord(RecordKind kind, std::span<const std::byte> bytes,
-                               RecordVisitor& visitor) {
+/// Returns true if the record was passed to the visitor, nullopt if its kind is unknown.
+std::optional<bool> dispatchRecord(RecordKind kind, std::span<const std::byte> bytes,
+                                   RecordVisitor& visitor) {
     switch (kind) {
         case RecordKind::String:
-            return giveString(bytes, visitor);
+            return dispatchString(bytes, visitor);
         case RecordKind::Property:
-            return give<PropertyRecord>(bytes, visitor);
+            return dispatch<PropertyRecord>(bytes, visitor);
         case RecordKind::Kernel:
-            return give<KernelRecord>(bytes, visitor);
+            return dispatch<KernelRecord>(bytes, visitor);
         case RecordKind::Memcpy:
-            return give<MemcpyRecord>(bytes, visitor);
+            return dispatch<MemcpyRecord>(bytes, visitor);
         case RecordKind::Memset:
-            return give<MemsetRecord>(bytes, visitor);
+            return dispatch<MemsetRecord>(bytes, visitor);
         case RecordKind::Api:
-            return give<ApiRecord>(bytes, visitor);
+            return dispatch<ApiRecord>(bytes, visitor);
         case RecordKind::GraphNode:
-            return give<GraphNodeRecord>(bytes, visitor);
+            return dispatch<GraphNodeRecord>(bytes, visitor);
         case RecordKind::Stack:
-            return give<StackRecord>(bytes, visitor);
+            return dispatch<StackRecord>(bytes, visitor);
         case RecordKind::Sync:
-            return give<SyncRecord>(bytes, visitor);
+            return dispatch<SyncRecord>(bytes, visitor);
         case RecordKind::CudaEvent:
-            return give<CudaEventRecord>(bytes, visitor);
+            return dispatch<CudaEventRecord>(bytes, visitor);
         case RecordKind::Overhead:
-            return give<OverheadRecord>(bytes, visitor);
+            return dispatch<OverheadRecord>(bytes, visitor);
         case RecordKind::Device:
-            return give<DeviceRecord>(bytes, visitor);
+            return dispatch<DeviceRecord>(bytes, visitor);
         case RecordKind::Context:
-            return give<ContextRecord>(bytes, visitor);
+            return dispatch<ContextRecord>(bytes, visitor);
         case RecordKind::Stream:
-            return give<StreamRecord>(bytes, visitor);
+            return dispatch<StreamRecord>(bytes, visitor);
         case RecordKind::Graph:
-            return give<GraphRecord>(bytes, visitor);
+            return dispatch<GraphRecord>(bytes, visitor);
         case RecordKind::DeviceMemory:
-            return give<DeviceMemoryRecord>(bytes, visitor);
+            return dispatch<DeviceMemoryRecord>(bytes, visitor);
         case RecordKind::MemoryPool:
-            return give<MemoryPoolRecord>(bytes, visitor);
+            return dispatch<MemoryPoolRecord>(bytes, visitor);
         case RecordKind::UnifiedMemory:
-            return give<UnifiedMemoryRecord>(bytes, visitor);
+            return dispatch<UnifiedMemoryRecord>(bytes, visitor);
         case RecordKind::Nvtx:
-            return giveNvtx(bytes, visitor);
+            return dispatchNvtx(bytes, visitor);
         case RecordKind::NvtxDomain:
-            return give<NvtxDomainRecord>(bytes, visitor);
+            return dispatch<NvtxDomainRecord>(bytes, visitor);
         case RecordKind::NvtxCategory:
-            return give<NvtxCategoryRecord>(bytes, visitor);
+            return dispatch<NvtxCategoryRecord>(bytes, visitor);
         case RecordKind::NvtxSchema:
-            return give<NvtxSchemaRecord>(bytes, visitor);
+            return dispatch<NvtxSchemaRecord>(bytes, visitor);
         case RecordKind::NvtxSchemaEntry:
-            return give<NvtxSchemaEntryRecord>(bytes, visitor);
+            return dispatch<NvtxSchemaEntryRecord>(bytes, visitor);
         case RecordKind::NcclCommunicator:
-            return give<NcclCommunicatorRecord>(bytes, visitor);
+            return dispatch<NcclCommunicatorRecord>(bytes, visitor);
         case RecordKind::NcclOperation:
-            return give<NcclOperationRecord>(bytes, visitor);
+            return dispatch<NcclOperationRecord>(bytes, visitor);
         case RecordKind::NcclStop:
-            return give<NcclStopRecord>(bytes, visitor);
+            return dispatch<NcclStopRecord>(bytes, visitor);
         case RecordKind::NvtxEnum:
-            return give<NvtxEnumRecord>(bytes, visitor);
+            return dispatch<NvtxEnumRecord>(bytes, visitor);
         case RecordKind::NvtxEnumEntry:
-            return give<NvtxEnumEntryRecord>(bytes, visitor);
+            return dispatch<NvtxEnumEntryRecord>(bytes, visitor);
         case RecordKind::ThreadName:
-            return give<ThreadNameRecord>(bytes, visitor);
+            return dispatch<ThreadNameRecord>(bytes, visitor);
         case RecordKind::Clock:
-            return give<ClockRecord>(bytes, visitor);
+            return dispatch<ClockRecord>(bytes, visitor);
         case RecordKind::Dropped:
-            return give<DroppedRecord>(bytes, visitor);
+            return dispatch<DroppedRecord>(bytes, visitor);
         case RecordKind::Note:
-            return give<NoteRecord>(bytes, visitor);
+            return dispatch<NoteRecord>(bytes, visitor);
         case RecordKind::End:
-            return give<EndRecord>(bytes, visitor);
+            return dispatch<EndRecord>(bytes, visitor);
         case RecordKind::Window:
-            return give<WindowRecord>(bytes, visitor);
+            return dispatch<WindowRecord>(bytes, visitor);
         case RecordKind::SampledGpu:
-            return give<SampledGpuRecord>(bytes, visitor);
+            return dispatch<SampledGpuRecord>(bytes, visitor);
         case RecordKind::Counter:
-            return give<CounterRecord>(bytes, visitor);
+            return dispatch<CounterRecord>(bytes, visitor);
         case RecordKind::Samples:
-            return giveSamples(bytes, visitor);
+            return dispatchSamples(bytes, visitor);
         case RecordKind::GpuProcess:
-            return give<GpuProcessRecord>(bytes, visitor);
+            return dispatch<GpuProcessRecord>(bytes, visitor);
         case RecordKind::SamplingMoment:
-            return give<SamplingMomentRecord>(bytes, visitor);
+            return dispatch<SamplingMomentRecord>(bytes, visitor);
         case RecordKind::WatchedProcess:
-            return give<WatchedProcessRecord>(bytes, visitor);
+            return dispatch<WatchedProcessRecord>(bytes, visitor);
         case RecordKind::WatchedThread:
-            return give<WatchedThreadRecord>(bytes, visitor);
+            return dispatch<WatchedThreadRecord>(bytes, visitor);
         case RecordKind::ThreadRun:
-            return give<ThreadRunRecord>(bytes, visitor);
+            return dispatch<ThreadRunRecord>(bytes, visitor);
         case RecordKind::GpuMetric:
-            return give<GpuMetricRecord>(bytes, visitor);
+            return dispatch<GpuMetricRecord>(bytes, visitor);
         case RecordKind::GpuMetricSamples:
-            return giveGpuMetricSamples(bytes, visitor);
+            return dispatchGpuMetricSamples(bytes, visitor);
     }
     return std::nullopt;
 }
@@ -221,7 +222,7 @@ Result<uint64_t> LogReader::fileBytes() const {
     return static_cast<uint64_t>(std::max<off_t>(status.st_size, 0));
 }
 
-Result<size_t> LogReader::poll(RecordVisitor& visitor, size_t maximumBlocks) {
+Result<size_t> LogReader::poll(RecordVisitor& visitor, size_t maxBlocks) {
     Result<uint64_t> bytes = fileBytes();
     if (!bytes) return fail(bytes.error());
     isDamaged_ = false;
@@ -232,7 +233,7 @@ Result<size_t> LogReader::poll(RecordVisitor& visitor, size_t maximumBlocks) {
         step = *read;
     }
     size_t blocks = 0;
-    while (step == Step::Done && blocks < maximumBlocks) {
+    while (step == Step::Done && blocks < maxBlocks) {
         Result<Step> read = readBlock(*bytes, visitor);
         if (!read) return fail(read.error());
         step = *read;
@@ -248,9 +249,9 @@ Result<size_t> LogReader::poll(RecordVisitor& visitor, size_t maximumBlocks) {
     return blocks;
 }
 
-/// Goes on in the next file of the log if that is there and the present one has been read: whatever
-/// is wrong in it will stay so, since its writer has left it. Answers true also if there turns out
-/// to be more in the present one.
+/// Continues in the next file of the log if that exists and the present one was read. Errors in the
+/// present file are final then, since its writer has left it. Returns true too if the present file
+/// turns out to have more data.
 bool LogReader::goToNextPart() {
     if (!header_) return false;
     const std::string next = path_.string() + "." + std::to_string(part_ + 1);
@@ -263,7 +264,7 @@ bool LogReader::goToNextPart() {
     const bool isNext = fstat(file_, &status) == 0 && S_ISREG(status.st_mode) && read && *read &&
                         std::memcmp(header.magic, fileMagic, sizeof fileMagic) == 0 &&
                         header.version <= formatVersion && header.headerBytes >= sizeof header &&
-                        header.headerBytes <= maximumHeaderBytes && header.pid == header_->pid &&
+                        header.headerBytes <= maxHeaderBytes && header.pid == header_->pid &&
                         header.part == part_ + 1;
     file_ = present;
     const Result<uint64_t> bytes = fileBytes();
@@ -271,7 +272,7 @@ bool LogReader::goToNextPart() {
         ::close(file);
         return false;
     }
-    // The present one may have grown before the next was begun.
+    // The present file may have grown before the next was begun.
     BlockHeader block{};
     const uint64_t left = *bytes - std::min(*bytes, offset_);
     const Result<bool> more = left >= sizeof block ? readAt(&block, sizeof block, offset_) : false;
@@ -294,8 +295,8 @@ bool LogReader::goToNextPart() {
 
 Result<LogReader::Step> LogReader::readHeader(uint64_t fileBytes) {
     FileHeader header{};
-    if (fileBytes < shortestHeaderBytes) return Step::Wait;
-    Result<bool> read = readAt(&header, shortestHeaderBytes, 0);
+    if (fileBytes < minHeaderBytes) return Step::Wait;
+    Result<bool> read = readAt(&header, minHeaderBytes, 0);
     if (!read) return fail(read.error());
     if (!*read) return Step::Wait;
     if (std::memcmp(header.magic, fileMagic, sizeof(fileMagic)) != 0)
@@ -304,7 +305,7 @@ Result<LogReader::Step> LogReader::readHeader(uint64_t fileBytes) {
         return fail(
             "The log {} was written by a newer Lanescope (format {}): recover it with that.",
             path_.string(), header.version);
-    if (header.headerBytes < shortestHeaderBytes || header.headerBytes > maximumHeaderBytes)
+    if (header.headerBytes < minHeaderBytes || header.headerBytes > maxHeaderBytes)
         return fail("The beginning of the log {} is damaged.", path_.string());
     if (fileBytes < header.headerBytes) return Step::Wait;
     if (header.headerBytes >= sizeof header) {
@@ -339,12 +340,12 @@ Result<LogReader::Step> LogReader::readBlock(uint64_t fileBytes, RecordVisitor& 
     progress_.lostBlocks += block.sequence - expectedSequence_;
     expectedSequence_ = block.sequence + 1;
     ++progress_.blocks;
-    progress_.latestTimeNs = std::max(progress_.latestTimeNs, block.maximumTimeNs);
+    progress_.latestTimeNs = std::max(progress_.latestTimeNs, block.maxTimeNs);
     visitRecords(std::as_bytes(std::span(payload_)), visitor);
     return Step::Done;
 }
 
-/// False if the file ends before; a file may shrink while it is read.
+/// Returns false if the file ends earlier; a file may shrink while it is read.
 Result<bool> LogReader::readAt(void* target, size_t bytes, uint64_t offset) const {
     size_t done = 0;
     while (done < bytes) {
@@ -364,15 +365,15 @@ void LogReader::visitRecords(std::span<const std::byte> payload, RecordVisitor& 
         const auto& record = *reinterpret_cast<const RecordHeader*>(payload.data());
         if (record.bytes < sizeof(RecordHeader) || record.bytes % 8 != 0 ||
             record.bytes > payload.size()) {
-            ++progress_.oddRecords;  // Where the next one begins is unknown.
+            ++progress_.oddRecords;  // The start of the next record is unknown.
             return;
         }
-        const auto given =
-            giveRecord(static_cast<RecordKind>(record.kind), payload.first(record.bytes), visitor);
+        const auto dispatched = dispatchRecord(static_cast<RecordKind>(record.kind),
+                                               payload.first(record.bytes), visitor);
         ++progress_.records;
-        if (!given)
+        if (!dispatched)
             ++progress_.unknownRecords;
-        else if (!*given)
+        else if (!*dispatched)
             ++progress_.oddRecords;
         payload = payload.subspan(record.bytes);
     }

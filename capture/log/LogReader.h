@@ -16,9 +16,9 @@
 
 namespace lanescope::log {
 
-/// Receives the records of a log in order. References and views live until the call returns.
-/// Numbers in them are as the traced process wrote them: a receiver checks what it uses as an index
-/// or enum.
+/// Receiver of the records of a log, in order. References and views are valid during the call.
+/// Numbers in them are unchecked values of the traced process: a receiver validates those that it
+/// uses as an index or enum.
 class RecordVisitor {
   public:
     virtual ~RecordVisitor() = default;
@@ -66,24 +66,23 @@ class RecordVisitor {
     virtual void visit(const WatchedProcessRecord&) {}
     virtual void visit(const WatchedThreadRecord&) {}
     virtual void visit(const ThreadRunRecord&) {}
-    /// The moments as they lie in the log: `1 + metricCount` words each.
+    /// The samples as stored in the log: `1 + metricCount` words each.
     virtual void visit(const GpuMetricSamplesRecord&, std::span<const uint64_t>) {}
 };
 
-/// Reads one log while it grows, and trusts nothing in it: any prefix and any corruption is safe.
-/// Reads whole blocks only and never past the first block that is wrong, but for the next file of
-/// the same log: it follows the log through its files by itself. One thread at a time.
+/// Reader of one log while it grows. It validates everything: any prefix and any corruption is
+/// safe. Reads whole blocks only and stops at the first bad block of a file. Follows the log
+/// through its files. One thread at a time.
 class LogReader {
   public:
-    /// What was read so far.
     struct Progress {
-        uint64_t bytesRead = 0;  ///< Of the file header and whole good blocks.
+        uint64_t bytesRead = 0;  ///< Bytes of the file header and of whole good blocks.
         uint64_t blocks = 0;
         uint64_t records = 0;
-        uint64_t lostBlocks = 0;  ///< Steps in the sequence: written by nobody, or lost on the way.
-        uint64_t oddRecords = 0;  ///< In good blocks, but too short for what they claim to be.
-        uint64_t unknownRecords = 0;  ///< Of kinds that this version does not know.
-        int64_t latestTimeNs = 0;     ///< Of the latest event; 0 if there was none.
+        uint64_t lostBlocks = 0;      ///< Gaps in the sequence: blocks never written, or lost.
+        uint64_t oddRecords = 0;      ///< Records in good blocks that are too short for their kind.
+        uint64_t unknownRecords = 0;  ///< Records of kinds unknown to this version.
+        int64_t latestTimeNs = 0;     ///< Time of the latest event; 0 if there was none.
     };
 
     /// Opens `path` for reading; it may still be empty. Fails with a sentence if it is not a
@@ -96,19 +95,18 @@ class LogReader {
     LogReader& operator=(const LogReader&) = delete;
     ~LogReader();
 
-    /// Gives `visitor` the records of at most `maximumBlocks` blocks that are whole and were not
-    /// given before. Returns how many blocks it read; 0 when there is nothing more for now. Fails
-    /// if the file cannot be read or is no log.
-    Result<size_t> poll(RecordVisitor& visitor, size_t maximumBlocks = SIZE_MAX);
+    /// Passes the records of at most `maxBlocks` whole new blocks to `visitor`. Returns the
+    /// number of blocks read, 0 if there are none for now. Fails if the file cannot be read or is
+    /// no log.
+    Result<size_t> poll(RecordVisitor& visitor, size_t maxBlocks = SIZE_MAX);
 
-    /// The file header, once it was there.
     const std::optional<FileHeader>& header() const { return header_; }
     const Progress& progress() const { return progress_; }
-    /// Bytes behind the last good block, which the last `poll` did not understand: the tail of a
-    /// block that is still being written, or damage; and those left out of earlier files.
+    /// Returns the number of bytes after the last good block that the last `poll` did not
+    /// understand: an unfinished block, or damage. Includes skipped bytes of earlier files.
     uint64_t bytesNotUnderstood() const { return bytesNotUnderstood_; }
-    /// True if the last `poll` stopped at a block that is wrong rather than unfinished.
-    bool isDamaged() const { return isDamaged_; }
+    /// Returns true if the last `poll` stopped at a block that is wrong rather than unfinished.
+    bool isCorrupt() const { return isDamaged_; }
     const std::filesystem::path& path() const { return path_; }
 
   private:
@@ -126,15 +124,15 @@ class LogReader {
     int file_ = -1;
     uint32_t part_ = 0;
     uint64_t offset_ = 0;        ///< In the present file.
-    uint64_t earlierBytes_ = 0;  ///< Read from the files before it,
-    uint64_t skippedBytes_ = 0;  ///< and left out of them.
+    uint64_t earlierBytes_ = 0;  ///< Read from earlier files.
+    uint64_t skippedBytes_ = 0;  ///< Skipped in earlier files.
     uint64_t retriedAt_ = UINT64_MAX;
     uint64_t expectedSequence_ = 0;
     std::optional<FileHeader> header_;
     Progress progress_;
     uint64_t bytesNotUnderstood_ = 0;
     bool isDamaged_ = false;
-    std::vector<uint64_t> payload_;  ///< 8-byte words, so that records lie aligned.
+    std::vector<uint64_t> payload_;  ///< 8-byte words, so that records are aligned.
 };
 
 }  // namespace lanescope::log

@@ -11,8 +11,8 @@
 
 namespace lanescope::log {
 
-/// A condition variable whose waits end in time when somebody sets the time of day meanwhile. Those
-/// of the C++ libraries do so only if they were made for glibc 2.30 or newer. Any thread.
+/// Condition variable whose waits end in time even if the system time is set meanwhile. C++
+/// libraries guarantee that only if built for glibc 2.30 or newer. Any thread.
 class MonotonicCondition {
   public:
     MonotonicCondition() {
@@ -28,8 +28,8 @@ class MonotonicCondition {
 
     void notify_all() { ::pthread_cond_broadcast(&condition_); }
 
-    /// Waits until `holds()`, which is asked with the lock held, or until the time is over; says
-    /// whether it holds.
+    /// Waits until `holds()`, called with the lock held, or until the timeout. Returns the last
+    /// result of `holds()`.
     template <typename Predicate>
     bool wait_for(std::unique_lock<std::mutex>& lock, std::chrono::nanoseconds time,
                   Predicate holds) {

@@ -8,10 +8,10 @@
 
 namespace lanescope::log {
 
-// What the agent writes down. Times are nanoseconds of the time of events (`clocks.h`), which CUPTI
-// and the agent read; a GPU time of 0 to 0 means "not timed". Strings are ids of `StringRecord`s
-// that stand earlier in the same log; 0 is "none". Kinds and memory kinds keep CUPTI's numbers; the
-// collector translates.
+// Records that the agent writes. Times are nanoseconds in the time of events (`clocks.h`), which
+// CUPTI and the agent read; a GPU time of 0 to 0 means "not timed". Strings are ids of earlier
+// `StringRecord`s of the same log; 0 is "none". Kinds and memory kinds keep CUPTI's numbers; the
+// collector translates them.
 
 enum class RecordKind : uint16_t {
     String = 1,
@@ -67,7 +67,8 @@ struct StringRecord {
     uint32_t length;
 };
 
-/// A fact about the process or its machine: "program", "rank", "cuptiVersion". Strings by id.
+/// A fact about the process or its machine, for example "program", "rank", "cuptiVersion". Strings
+/// by id.
 struct PropertyRecord {
     RecordHeader header;
     uint32_t name;
@@ -98,7 +99,7 @@ struct MemcpyRecord {
         destinationContextId;                       ///< PtoP only.
     uint8_t copyKind, sourceKind, destinationKind;  ///< CUPTI's numbers.
     uint8_t isAsync;
-    uint8_t isPeer;  ///< The four peer fields are filled.
+    uint8_t isPeer;  ///< The four peer fields are set.
     uint8_t reserved[3];
 };
 
@@ -115,24 +116,24 @@ struct ApiRecord {
     RecordHeader header;
     int64_t startNs, endNs;
     uint32_t name;
-    uint32_t threadId;  ///< The kernel's (gettid).
+    uint32_t threadId;  ///< Kernel thread id (gettid).
     uint32_t correlationId;
     int32_t returnValue;
     uint32_t isDriver;
-    uint32_t stack;  ///< Of a `StackRecord` of this log; 0 if there was none.
+    uint32_t stack;  ///< Number of a `StackRecord` of this log; 0 without one.
 };
 
 struct SyncRecord {
     RecordHeader header;
     int64_t startNs, endNs;
-    uint32_t type;  ///< CUPTI's numbers, which are the file's.
+    uint32_t type;  ///< CUPTI's numbers, which the trace keeps.
     uint32_t contextId, streamId, correlationId, eventId,
         eventSyncId;  ///< 0xffffffff: does not apply.
 };
 
 struct CudaEventRecord {
     RecordHeader header;
-    int64_t timestampNs;  ///< 0: CUPTI gave none.
+    int64_t timestampNs;  ///< 0: CUPTI reported none.
     uint32_t deviceId, contextId, streamId, correlationId, eventId, eventSyncId;
 };
 
@@ -140,12 +141,12 @@ struct OverheadRecord {
     RecordHeader header;
     int64_t startNs, endNs;
     uint32_t overheadKind;  ///< CUPTI's number.
-    uint32_t threadId;      ///< 0 if the overhead is not a thread's.
+    uint32_t threadId;      ///< 0 if the overhead belongs to no thread.
     uint32_t correlationId;
     uint32_t reserved;
 };
 
-/// A CUDA device as this process numbers it.
+/// A CUDA device, by this process's numbering.
 struct DeviceRecord {
     RecordHeader header;
     uint8_t uuid[16];
@@ -168,24 +169,23 @@ struct StreamRecord {
     uint32_t contextId, streamId, priority, flag;
 };
 
-/// One launch of a CUDA graph that is recorded as a whole.
 struct GraphRecord {
     RecordHeader header;
     int64_t startNs, endNs;
     uint32_t graphId, deviceId, contextId, streamId, correlationId, reserved;
 };
 
-/// Memory was allocated or freed: device memory, pinned or managed memory, memory of a pool.
+/// An allocation or a free of device, pinned, managed or pool memory.
 struct DeviceMemoryRecord {
     RecordHeader header;
     int64_t timestampNs;
     uint64_t address, bytes;
     uint64_t programCounter;
-    uint64_t poolAddress;  ///< 0 outside a pool; the next three as well.
+    uint64_t poolAddress;  ///< 0 outside a pool, like the next three fields.
     uint64_t poolReleaseThreshold, poolBytes, poolUsedBytes;
-    uint32_t poolProcessId;  ///< Whose pool it is, if it was imported.
+    uint32_t poolProcessId;  ///< Process that owns the pool, if it was imported.
     uint32_t deviceId, contextId, streamId, correlationId;
-    uint32_t name;       ///< Of the variable, for a module's own memory.
+    uint32_t name;       ///< Name of the variable, for a module's own memory.
     uint8_t operation;   ///< CUPTI's number: 1 allocated, 2 freed.
     uint8_t memoryKind;  ///< CUPTI's number.
     uint8_t isAsync;
@@ -193,7 +193,6 @@ struct DeviceMemoryRecord {
     uint32_t reserved;
 };
 
-/// A memory pool was created, destroyed or trimmed.
 struct MemoryPoolRecord {
     RecordHeader header;
     int64_t timestampNs;
@@ -204,29 +203,29 @@ struct MemoryPoolRecord {
     uint8_t reserved[2];
 };
 
-/// Managed memory moved or was missed: a migration, faults, thrashing, throttling.
+/// An event of managed memory: a migration, faults, thrashing or throttling.
 struct UnifiedMemoryRecord {
     RecordHeader header;
-    int64_t startNs, endNs;  ///< `endNs` 0: a moment.
-    uint64_t value;          ///< Bytes moved, or how many faults; as `counterKind` says.
+    int64_t startNs, endNs;  ///< `endNs` 0: an instant.
+    uint64_t value;          ///< Moved bytes or number of faults, by `counterKind`.
     uint64_t address;
     uint32_t counterKind;              ///< CUPTI's number.
     uint32_t sourceId, destinationId;  ///< Devices; 0xffffffff is the CPU.
-    uint32_t flags;                    ///< CUPTI's: why it moved, how it was accessed.
+    uint32_t flags;                    ///< CUPTI's flags: reason of the migration, kind of access.
     uint32_t streamId, processId;
 };
 
-/// The process began (or ceased) to keep what it sees; see `record --steps` and its like. A process
-/// without such records keeps everything from its first moment on.
+/// The process began or ended a recording window; see `record --steps` and similar options. A
+/// process without such records keeps everything from its start.
 struct WindowRecord {
     RecordHeader header;
     int64_t timestampNs;
-    uint32_t index;    ///< Counts the windows of the process from 0.
-    uint32_t isBegin;  ///< 1 begins it, 0 ends it.
+    uint32_t index;    ///< Number of the window in the process, from 0.
+    uint32_t isBegin;  ///< 1: begin, 0: end.
 };
 
 enum class NvtxEvent : uint8_t { Push = 1, Pop = 2, Start = 3, End = 4, Mark = 5 };
-/// Which member of the NVTX payload union is set; `None` if the program passed none.
+/// Member of the NVTX payload union that is set; `None` if the program passed none.
 enum class NvtxPayload : uint8_t {
     None = 0,
     UInt64 = 1,
@@ -237,31 +236,30 @@ enum class NvtxPayload : uint8_t {
     Float = 6
 };
 
-/// One NVTX call. Followed by `extendedBytes` bytes of payload laid out as schema `schemaId` of the
-/// domain says, padded with zeros. `RecordHeader::flags` 1: the payload was cut short.
+/// One NVTX call. Followed by `extendedBytes` bytes of payload in the layout of schema `schemaId`
+/// of the domain, padded with zeros. `RecordHeader::flags` 1: the payload was truncated.
 struct NvtxRecord {
     RecordHeader header;
     int64_t timestampNs;
-    uint64_t rangeId;      ///< Start and End: which range. Push and Pop: 0.
-    uint64_t payloadBits;  ///< As `payload` says; a 4-byte payload in the low half.
+    uint64_t rangeId;      ///< Id of the range for Start and End; 0 for Push and Pop.
+    uint64_t payloadBits;  ///< Value by `payload`; a 4-byte payload is in the low half.
     uint64_t schemaId;     ///< 0 without extended payload.
     uint32_t threadId;
     uint32_t domain;  ///< 0 is the default domain.
     uint32_t text;
     uint32_t category;
     uint32_t colorArgb;  ///< 0 if none was given.
-    int32_t
-        level;  ///< Push: how many ranges of the thread and domain were open before. Pop: after.
+    int32_t level;  ///< Number of open ranges of the thread and domain: before a Push, after a Pop.
     uint16_t extendedBytes;
-    uint16_t upperStack;  ///< See `stackOf`, as of the last field.
+    uint16_t upperStack;  ///< See `stackOf`, which also uses the last field.
     NvtxEvent event;
     NvtxPayload payload;
     uint16_t lowerStack;
 };
 static_assert(sizeof(NvtxRecord) == 72);
 
-/// The number of the `StackRecord` that says where the program made the call; 0 without one. It
-/// lies in two pieces, where the first logs have zeros.
+/// Returns the number of the `StackRecord` of the call's place, or 0 without one. It is stored in
+/// two pieces, which are zero in the first logs.
 inline uint32_t stackOf(const NvtxRecord& record) {
     return uint32_t{record.upperStack} << 16 | record.lowerStack;
 }
@@ -283,7 +281,7 @@ struct NvtxCategoryRecord {
     uint32_t domain, category, name, threadId;
 };
 
-/// A payload layout registered with the NVTX payload extension; its entries follow as records.
+/// A payload layout registered with the NVTX payload extension. Its entries follow as records.
 struct NvtxSchemaRecord {
     RecordHeader header;
     uint64_t schemaId;
@@ -298,11 +296,11 @@ struct NvtxSchemaEntryRecord {
 };
 
 /// An enumeration registered with the NVTX payload extension, whose id can be the type of a
-/// schema's entry; its values follow as records.
+/// schema's entry. Its values follow as records.
 struct NvtxEnumRecord {
     RecordHeader header;
     uint64_t schemaId;
-    uint64_t payloadBytes;  ///< Of a value; 0 if the program did not say.
+    uint64_t payloadBytes;  ///< Size of a value; 0 if the program did not specify it.
     uint32_t domain, name, entryCount, reserved;
 };
 
@@ -310,51 +308,51 @@ struct NvtxEnumEntryRecord {
     RecordHeader header;
     uint64_t schemaId, value;
     uint32_t domain, name;
-    uint32_t isFlag;  ///< The value is a set of bits that may be combined with others.
+    uint32_t isFlag;  ///< The value is a bit mask that may be combined with others.
     uint32_t reserved;
 };
 
-/// What NCCL's profiler interface says about a communicator of this process when it is made.
+/// A communicator of this process, as NCCL's profiler interface describes it at its creation.
 struct NcclCommunicatorRecord {
     RecordHeader header;
     int64_t timestampNs;
-    uint64_t hash;  ///< The same in all processes that share the communicator.
-    uint32_t name;  ///< As the program called it.
+    uint64_t hash;  ///< Equal in all processes that share the communicator.
+    uint32_t name;  ///< Name that the program gave it.
     int32_t rank, rankCount, nodeCount;
-    uint32_t interfaceVersion;  ///< Of the profiler interface: 4 for `ncclProfiler_v4`.
+    uint32_t interfaceVersion;  ///< Version of the profiler interface: 4 for `ncclProfiler_v4`.
     uint32_t reserved;
 };
 
 enum class NcclEvent : uint32_t {
     Call = 1,        ///< The program called a function such as ncclAllReduce.
-    Task = 2,        ///< NCCL hands one operation over to the GPU; ends when that is done.
-    Launch = 3,      ///< NCCL launches the kernel of the tasks that follow on this thread.
-    CopyEngine = 4,  ///< As `Task`, for an operation that copy engines do without a kernel.
+    Task = 2,        ///< NCCL passes one operation to the GPU; ends when that is done.
+    Launch = 3,      ///< NCCL launches the kernel of the following tasks of this thread.
+    CopyEngine = 4,  ///< Like `Task`, for an operation that copy engines do without a kernel.
 };
 
 /// NCCL's profiler interface began an event. Fields that its kind does not have are 0, or -1 where
-/// the comment says so.
+/// the comment states so.
 struct NcclOperationRecord {
     RecordHeader header;
     int64_t timestampNs;
-    uint64_t id;            ///< Of the event, unlike any other of the process; never 0.
-    uint64_t parent;        ///< Task: id of the call it comes from, 0 if NCCL did not say.
+    uint64_t id;            ///< Id of the event, unique in the process; never 0.
+    uint64_t parent;        ///< Task: id of its call, 0 if NCCL did not report it.
     uint64_t communicator;  ///< Hash; 0 if unknown.
     uint64_t count;         ///< Elements of `datatype`.
-    int64_t sequence;       ///< Task: how many of this function the communicator had before; or -1.
+    int64_t sequence;       ///< Task: earlier tasks of this function in the communicator, or -1.
     uint32_t threadId;
     uint32_t function, datatype, algorithm, protocol;  ///< Strings.
     int32_t rank, root, peer;                          ///< -1: unknown, or does not apply.
     NcclEvent event;
     uint8_t channels, warps;
-    uint8_t isCaptured;  ///< Call: made while a CUDA graph was captured.
+    uint8_t isCaptured;  ///< Call: made during the capture of a CUDA graph.
     uint8_t reserved;
-    uint32_t stack;  ///< Of a `StackRecord` of this log, where NCCL began it; 0 if there was none.
+    uint32_t stack;  ///< Number of a `StackRecord` of this log, where NCCL began it; 0 without one.
     uint8_t unused[4];
 };
 static_assert(sizeof(NcclOperationRecord) == 104);
 
-/// An event that NCCL's profiler interface began has ended, perhaps on another thread.
+/// An event of NCCL's profiler interface ended, perhaps on another thread.
 struct NcclStopRecord {
     RecordHeader header;
     int64_t timestampNs;
@@ -367,11 +365,11 @@ struct ThreadNameRecord {
     uint32_t threadId, name;
 };
 
-/// The same moment on several clocks, for lining hosts and tools up, and to tell whether the clock
-/// of the machine was set.
+/// The same instant on several clocks, to synchronize hosts and tools and to detect changes of the
+/// system time.
 struct ClockRecord {
     RecordHeader header;
-    int64_t realtimeNs;  ///< CLOCK_REALTIME; of a sampler the time of events, which that may leave.
+    int64_t realtimeNs;  ///< CLOCK_REALTIME; from a sampler the time of events.
     int64_t monotonicNs, cuptiNs;
 };
 
@@ -384,31 +382,31 @@ struct DroppedRecord {
     uint32_t reserved;
 };
 
-/// Something the user should know: no driver, a rival tool, an old CUPTI.
+/// A message for the user, such as a missing driver, another profiler or an old CUPTI.
 struct NoteRecord {
     RecordHeader header;
     int64_t timestampNs;
     Severity severity;
-    uint32_t code;      ///< String, for programs: the identifier of a `HealthCode`.
-    uint32_t sentence;  ///< String, for people.
-    uint32_t count;     ///< How many; 0 if not countable. The greatest number stands for more.
+    uint32_t code;      ///< String id of the `HealthCode` identifier, for programs.
+    uint32_t sentence;  ///< String id of the text for people.
+    uint32_t count;     ///< Occurrences; 0 if not countable. The maximum means "or more".
 };
 
-/// A GPU that a sampler reads. Other records of the log name it by `gpu`.
+/// A GPU that a sampler reads. Other records of the log refer to it by `gpu`.
 struct SampledGpuRecord {
     RecordHeader header;
     uint32_t gpu;   ///< NVML's number, or CUDA's in the log of the sampler of GPU metrics.
-    uint32_t uuid;  ///< "GPU-..."; 0 if the driver does not say.
+    uint32_t uuid;  ///< "GPU-..."; 0 if the driver does not report it.
     uint32_t name, reserved;
 };
 
-/// What a sample of a counter means; the numbers are those of `LANESCOPE_COUNTERS`.
+/// Meaning of a counter's samples; the numbers are those of `LANESCOPE_COUNTERS`.
 enum class CounterMeaning : uint32_t { Gauge = 0, Cumulative = 1, Average = 2, Amount = 3 };
 
-/// A counter that a sampler is going to read. Strings by id; -1 and 0 where it is not about one.
+/// A counter that a sampler will read. Strings by id; fields that do not apply are -1 or 0.
 struct CounterRecord {
     RecordHeader header;
-    uint32_t counter;  ///< Its number in this log.
+    uint32_t counter;  ///< Number of the counter in this log.
     uint32_t source, name, title, unit, device, direction;
     CounterMeaning meaning;
     int32_t gpu, link, core;
@@ -419,49 +417,47 @@ struct CounterRecord {
 
 enum class SampleType : uint32_t { Unknown = 0, Integer = 1, Real = 2 };
 
-/// One value of a `SamplesRecord`.
 struct SampleValue {
     uint32_t counter;
     SampleType type;
-    uint64_t bits;  ///< An int64_t or a double, as `type` says.
+    uint64_t bits;  ///< An int64_t or a double, by `type`.
 };
 static_assert(sizeof(SampleValue) == 16);
 
-/// What several counters said at one moment. Followed by `count` values. A counter whose value is
-/// as before may be left out.
+/// Values of several counters at one time. Followed by `count` values. Unchanged values may be
+/// omitted.
 struct SamplesRecord {
     RecordHeader header;
     int64_t timestampNs;
     uint32_t count, reserved;
 };
 
-/// A process that uses a GPU. Those of one GPU at one moment come together; one that is left out
+/// A process that uses a GPU. All processes of a GPU at one time are consecutive; an omitted one
 /// has left.
 struct GpuProcessRecord {
     RecordHeader header;
     int64_t timestampNs;
-    int64_t bytes;  ///< Of the GPU's memory; -1 if the driver does not say.
+    int64_t bytes;  ///< Bytes of the GPU's memory; -1 if the driver does not report it.
     uint32_t gpu, processId, name, reserved;
 };
 
-/// A range that was chosen with `record --sample-at` began or ended, and counters were read at
-/// once. One reading may serve several.
+/// A range chosen with `record --sample-at` began or ended, and counters were read at once. One
+/// reading may serve several.
 struct SamplingMomentRecord {
     RecordHeader header;
     int64_t timestampNs;
-    int64_t readBeginNs, readEndNs;  ///< Values of the moment lie within.
+    int64_t readBeginNs, readEndNs;  ///< Time interval that contains the values.
     uint32_t range, occurrence, processId, isEnd;
 };
 
-/// A metric of a GPU's hardware counters.
 struct GpuMetricRecord {
     RecordHeader header;
-    uint32_t gpu, metric;  ///< The metric's number, from 0 for each GPU.
+    uint32_t gpu, metric;  ///< Number of the metric, from 0 for each GPU.
     uint32_t name, reserved;
 };
 
-/// Values of all metrics of a GPU at `count` moments. Followed for each moment by an int64_t, the
-/// end of the interval, and a double for each metric.
+/// Values of all metrics of a GPU at `count` times. Followed, for each time, by an int64_t, the end
+/// of the interval, and a double per metric.
 struct GpuMetricSamplesRecord {
     RecordHeader header;
     uint32_t gpu, metricCount, count, reserved;
@@ -469,7 +465,7 @@ struct GpuMetricSamplesRecord {
 
 enum class EndReason : uint32_t { Exit = 1, Signal = 2, LogFull = 3 };
 
-/// Last record of a process that ended in good order. Without it the process was killed or crashed.
+/// Last record of a process that ended normally. Without it the process was killed or crashed.
 struct EndRecord {
     RecordHeader header;
     int64_t timestampNs;
@@ -477,56 +473,55 @@ struct EndRecord {
     uint32_t signal;  ///< For `EndReason::Signal`.
 };
 
-// Where the program was when it called. Strings are ids of `StringRecord`s.
+// Places in the program at which calls were made. Strings are ids of `StringRecord`s.
 
-/// A Python stack: its innermost frame, and the stack that is left without that. Stands before all
-/// that names it.
+/// A Python stack: its innermost frame, and the stack without that frame. Precedes all records that
+/// refer to it.
 struct StackRecord {
     RecordHeader header;
-    uint32_t stack;   ///< Its number in this process, from 1.
+    uint32_t stack;   ///< Number of the stack in this process, from 1.
     uint32_t parent;  ///< 0 if the frame is the only one.
     uint32_t function, file;
     uint32_t line;  ///< 0 if unknown.
     uint32_t reserved;
 };
 
-/// A node of a CUDA graph was made: captured, or copied of another.
+/// A node of a CUDA graph was created: captured, or copied from another.
 struct GraphNodeRecord {
     RecordHeader header;
     int64_t timestampNs;
     uint64_t node;      ///< CUPTI's number, as `KernelRecord::graphNodeId`.
-    uint64_t original;  ///< Of what it is a copy; 0 if it is none.
+    uint64_t original;  ///< Node that it is a copy of; 0 if it is none.
     uint32_t threadId;
-    uint32_t stack;  ///< Of a `StackRecord` of this log; 0 if there was none, and of a copy.
+    uint32_t stack;  ///< Number of a `StackRecord` of this log; 0 without one, and for a copy.
 };
 
-// What `record` writes down of threads that it looks at from outside; as `Records.h` says.
+// Records of threads that `record` samples from outside; conventions as in `Records.h`.
 
-/// A process whose threads are looked at from outside.
 struct WatchedProcessRecord {
     RecordHeader header;
     uint32_t processId, parentId;
-    uint32_t program, python;  ///< Strings; `python` 0: it runs none that can be read.
+    uint32_t program, python;  ///< Strings; `python` 0: no readable interpreter.
 };
 
-/// A thread of it, and what it is called; again when that changes.
+/// A thread of the process and its name; written again when that changes.
 struct WatchedThreadRecord {
     RecordHeader header;
     uint32_t processId, threadId;
     uint32_t name, reserved;
 };
 
-/// A thread was seen in one state, at one line, for a while.
+/// A period in which samples found a thread in one state, at one line.
 struct ThreadRunRecord {
     RecordHeader header;
     int64_t startNs, endNs;
-    int64_t cpuNs, delayNs;  ///< In which it had a core; in which it wanted one and had none.
+    int64_t cpuNs, delayNs;  ///< Time on a core, and time runnable without a core.
     uint32_t processId, threadId;
-    uint32_t stack;                      ///< Of a `StackRecord` of this log; 0 if none is known.
-    uint32_t call;                       ///< String: the system call that it sleeps in.
-    uint32_t holderThread, holderStack;  ///< Who has the GIL that it waits for; 0: unknown.
+    uint32_t stack;                      ///< Number of a `StackRecord` of this log; 0 if unknown.
+    uint32_t call;                       ///< String: the system call in which it sleeps.
+    uint32_t holderThread, holderStack;  ///< Holder of the GIL for which it waits; 0: unknown.
     uint32_t state;                      ///< As `ThreadState`.
-    uint32_t looks;                      ///< How often it was looked at.
+    uint32_t samples;                    ///< Number of samples.
 };
 
 }  // namespace lanescope::log

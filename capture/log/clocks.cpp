@@ -10,7 +10,7 @@ namespace lanescope::log {
 
 namespace {
 
-/// Processes whose answers are the same read the same CLOCK_MONOTONIC.
+/// Returns a name that is equal for processes with the same CLOCK_MONOTONIC.
 std::string monotonicClockName() {
     char text[128];
     std::string name;
@@ -32,7 +32,7 @@ std::string eventClockText() {
     return std::to_string(eventOffsetNs()) + "@" + monotonicClockName();
 }
 
-void takeEventClock(std::string_view text) {
+void setEventClock(std::string_view text) {
     int64_t offsetNs = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), offsetNs);
     const std::string_view rest = text.substr(static_cast<size_t>(end - text.data()));

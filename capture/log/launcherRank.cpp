@@ -24,7 +24,7 @@ constexpr Variables launchers[] = {
     {"PMIX_RANK", nullptr, nullptr, nullptr},
 };
 
-/// The value of a variable if it is a number, else nothing.
+/// Returns the value of a variable if it is a number, else an empty text.
 std::string number(const char* name) {
     const char* value = name ? std::getenv(name) : nullptr;
     const std::string text = value ? value : "";
@@ -34,7 +34,7 @@ std::string number(const char* name) {
     return isNumber ? text : std::string();
 }
 
-/// In a batch script, which runs once and outside every step.
+/// Returns true in a batch script, which runs once and outside every step.
 bool isOutsideSlurmStep(const Variables& variables) {
     return std::string(variables.rank) == "SLURM_PROCID" && std::getenv("SLURM_JOB_ID") &&
            !std::getenv("SLURM_STEP_ID");

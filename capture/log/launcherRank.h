@@ -5,16 +5,17 @@
 
 namespace lanescope::log {
 
-/// Which of a launcher's processes this is, in decimal digits; empty where the launcher does not
-/// say. All of it comes from one launcher, so that the numbers belong together.
+/// Place of this process among a launcher's processes, in decimal digits; empty if the launcher
+/// does not provide it. All values come from one launcher, so that they are consistent.
 struct LauncherRank {
     std::string rank, localRank, worldSize, localWorldSize;
-    std::string rankVariable;  ///< The environment variable that `rank` is from.
+    std::string rankVariable;  ///< Environment variable that contained `rank`.
 };
 
-/// What torchrun, Open MPI, MVAPICH, Hydra (MPICH, Intel MPI), Slurm's srun or a PMIx launcher put
-/// into the environment: of the first in this order that gives rank and size, else of the first
-/// that gives a rank. A batch script of Slurm is no rank, though Slurm calls it task 0.
+/// Reads the variables of torchrun, Open MPI, MVAPICH, Hydra (MPICH, Intel MPI), Slurm's srun and
+/// PMIx launchers. Returns the values of the first launcher in this order that provides rank and
+/// size, else of the first that provides a rank. A batch script of Slurm is no rank, though Slurm
+/// calls it task 0.
 LauncherRank launcherRank();
 
 }  // namespace lanescope::log

@@ -15,11 +15,10 @@ namespace lanescope::log {
 
 namespace {
 
-constexpr timeval patience{0, 200'000};
+constexpr timeval replyTimeout{0, 200'000};
 
-/// Takes the answer, and the descriptor that came with it.
 int readAnswer(int socket) {
-    DoorAnswer answer;
+    DoorReply answer;
     iovec part{&answer, sizeof answer};
     alignas(cmsghdr) char room[CMSG_SPACE(sizeof(int))] = {};
     msghdr message{};
@@ -41,13 +40,13 @@ int readAnswer(int socket) {
 
 }  // namespace
 
-int askDoor(std::string_view door, DoorWish wish, std::string_view name, int error) {
+int requestLog(std::string_view door, DoorAction action, std::string_view name, int error) {
     sockaddr_un address{};
     address.sun_family = AF_UNIX;
-    DoorQuestion question;
-    question.wish = wish;
+    DoorRequest question;
+    question.action = action;
     question.error = error;
-    // The first byte stays 0: a name that is in no file system.
+    // The first byte stays 0: an abstract name, not in any file system.
     if (door.empty() || door.size() + 1 > sizeof address.sun_path ||
         name.size() >= sizeof question.name) {
         errno = EINVAL;
@@ -58,7 +57,7 @@ int askDoor(std::string_view door, DoorWish wish, std::string_view name, int err
     const int socket = ::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
     if (socket < 0) return -1;
     for (const int time : {SO_SNDTIMEO, SO_RCVTIMEO})
-        ::setsockopt(socket, SOL_SOCKET, time, &patience, sizeof patience);
+        ::setsockopt(socket, SOL_SOCKET, time, &replyTimeout, sizeof replyTimeout);
     const auto length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + door.size());
     int descriptor = -1;
     if (::connect(socket, reinterpret_cast<const sockaddr*>(&address), length) == 0 &&
@@ -77,7 +76,7 @@ std::string lostLogText(int error, std::string_view program) {
     return text;
 }
 
-bool isNameOfLog(std::string_view name) {
+bool isLogName(std::string_view name) {
     return !name.empty() && name.front() != '.' &&
            std::all_of(name.begin(), name.end(), [](char c) {
                return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||

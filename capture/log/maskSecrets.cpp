@@ -13,10 +13,10 @@ constexpr std::array secretWords{"password", "passwords",     "passwd",     "pas
                                  "auth",     "authorization", "apikey",     "apikeys"};
 constexpr std::array keyWords{"key", "keys"};
 
-/// How services begin their keys, and how long one is at least.
+/// Prefix of a service's keys, and their minimum length.
 struct KnownKey {
     std::string_view beginning;
-    size_t leastBytes;
+    size_t minBytes;
 };
 constexpr std::array knownKeys{
     KnownKey{"hf_", 20},  KnownKey{"ghp_", 20},        KnownKey{"gho_", 20},
@@ -38,13 +38,14 @@ bool isOfName(char c) {
 bool isSpace(char c) {
     return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
-/// What a value ends at, unless it is quoted.
+/// Returns true if `c` ends an unquoted value.
 bool endsValue(char c) {
     return isSpace(c) || c == '&' || c == ';' || c == ',' || c == '"' || c == '\'' || c == '}' ||
            c == ')';
 }
 
-/// The words of a name in small letters: "hfToken", "--hf-token" and "HF_TOKEN" are "hf", "token".
+/// Returns the words of a name in small letters: "hfToken", "--hf-token" and "HF_TOKEN" are "hf",
+/// "token".
 std::vector<std::string> wordsOf(std::string_view name) {
     std::vector<std::string> words;
     bool isInWord = false;
@@ -78,11 +79,12 @@ bool namesASecret(std::string_view name) {
 
 bool isKnownKey(std::string_view word) {
     return std::any_of(knownKeys.begin(), knownKeys.end(), [word](const KnownKey& key) {
-        return word.size() >= key.leastBytes && word.starts_with(key.beginning);
+        return word.size() >= key.minBytes && word.starts_with(key.beginning);
     });
 }
 
-/// Goes through one word of a command line, which may hold several of a script, and copies it.
+/// Copies one word of a command line and masks secrets. The word may be a script with several
+/// words.
 class Masker {
   public:
     explicit Masker(std::string_view text) : text_(text) {}
@@ -109,7 +111,7 @@ class Masker {
         at_ += bytes;
     }
 
-    /// "://user:password@" loses the password.
+    /// Masks the password of "://user:password@".
     void copyAddress() {
         copy(3);
         const std::string_view rest = text_.substr(at_);
@@ -147,7 +149,7 @@ class Masker {
         copySpaces();
         if (!hasSign && at_ < text_.size() && text_[at_] == '-') return;
         const std::string_view rest = text_.substr(at_);
-        // The way of telling stays, what is told goes.
+        // Keeps the scheme and masks the credentials.
         for (const std::string_view scheme : {"Bearer ", "bearer ", "Basic "})
             if (rest.starts_with(scheme)) copy(scheme.size());
         maskValue();
@@ -176,7 +178,7 @@ class Masker {
 
 std::vector<std::string> maskSecrets(const std::vector<std::string>& words) {
     std::vector<std::string> masked;
-    bool isSecret = false;  // the option before says that this word is one
+    bool isSecret = false;  // the preceding option marks this word as one
     for (const std::string& word : words) {
         if (isSecret && !word.empty() && word.front() != '-')
             masked.emplace_back(maskedSecret);

@@ -19,8 +19,6 @@ namespace lanescope::capture {
 
 namespace {
 
-/// What stands after the first `key` that begins a line of `path`, up to the end of the line;
-/// without quotes around it and without the separator before it.
 std::string valueOf(const char* path, std::string_view key) {
     std::ifstream file(path);
     for (std::string line; std::getline(file, line);) {
@@ -52,19 +50,18 @@ HostFacts queryHostFacts() {
 
 namespace {
 
-constexpr unsigned maximumLinks = 64;
+constexpr unsigned maxLinks = 64;
 constexpr size_t affinityWords = 128;  // of 64 processors
 constexpr size_t bitsPerWord = 64;
 constexpr int64_t bytesPerMb = 1'000'000;
-constexpr unsigned maximumGpus = 1024;
+constexpr unsigned maxGpus = 1024;
 
-/// Calls `function` if the driver has it; true if it has and it succeeded.
 template <class Function, class... Args>
 bool ask(Function function, Args... args) {
     return function != nullptr && function(args...) == 0;
 }
 
-/// A text that `function` writes into a buffer; empty if it does not.
+/// Returns the text that `function` writes into a buffer; empty on failure.
 template <class Function, class... Args>
 std::string askText(Function function, Args... args) {
     char buffer[128] = {};
@@ -73,7 +70,6 @@ std::string askText(Function function, Args... args) {
     return buffer;
 }
 
-/// "0-31,64-95".
 std::string rangesOf(const std::vector<unsigned long>& mask) {
     std::string text;
     const auto isSet = [&](size_t bit) {
@@ -90,7 +86,7 @@ std::string rangesOf(const std::vector<unsigned long>& mask) {
     return text;
 }
 
-/// What the kernel knows of the device; -1 where there is one node only.
+/// Returns the kernel's NUMA node of the device, or -1 if there is one node only.
 int numaNodeOf(const std::string& busLocation) {
     std::ifstream file("/sys/bus/pci/devices/" + busLocation + "/numa_node");
     int node = -1;
@@ -108,9 +104,9 @@ void describeSurroundings(const NvmlLibrary& nvml, NvmlLibrary::Device device, M
     if (ask(nvml.deviceMemoryBusWidth, device, &value)) gpu.memoryBusBits = static_cast<int>(value);
 }
 
-/// Of the first link that is up and tells.
+/// Returns the rate of the first active link that reports one.
 int64_t linkBytesPerSecond(const NvmlLibrary& nvml, NvmlLibrary::Device device) {
-    for (unsigned link = 0; link < maximumLinks; ++link) {
+    for (unsigned link = 0; link < maxLinks; ++link) {
         unsigned isActive = 0;
         if (!ask(nvml.deviceLinkState, device, link, &isActive)) break;
         NvmlFieldValue speed{};
@@ -142,7 +138,7 @@ MachineGpu describe(const NvmlLibrary& nvml, NvmlLibrary::Device device, unsigne
     return gpu;
 }
 
-/// Where the links of one GPU end.
+/// Link counts of one GPU by destination.
 struct LinkEnds {
     int active = 0;
     int toSwitches = 0;
@@ -151,9 +147,9 @@ struct LinkEnds {
 
 LinkEnds followLinks(const NvmlLibrary& nvml, NvmlLibrary::Device device) {
     LinkEnds ends;
-    for (unsigned link = 0; link < maximumLinks; ++link) {
+    for (unsigned link = 0; link < maxLinks; ++link) {
         unsigned isActive = 0;
-        // The first number that the GPU does not know ends the list.
+        // The first number unknown to the GPU ends the list.
         if (!ask(nvml.deviceLinkState, device, link, &isActive)) break;
         if (isActive == 0) continue;
         ++ends.active;
@@ -169,7 +165,7 @@ LinkEnds followLinks(const NvmlLibrary& nvml, NvmlLibrary::Device device) {
     return ends;
 }
 
-/// As nvidia-smi topo -m has it; of a level that we do not know nothing.
+/// Returns the abbreviation of nvidia-smi topo -m; empty for an unknown level.
 const char* abbreviationOf(int commonAncestor) {
     switch (commonAncestor) {
         case nvmlSameBoard:
@@ -238,7 +234,7 @@ Machine queryMachine() {
     if (ask(nvml->systemCudaVersion, &cudaVersion))
         machine.cudaVersion = fmt::format("{}.{}", cudaVersion / 1000, cudaVersion % 1000 / 10);
     unsigned count = 0;
-    if (!ask(nvml->deviceCount, &count) || count > maximumGpus) return machine;
+    if (!ask(nvml->deviceCount, &count) || count > maxGpus) return machine;
     std::vector<NvmlLibrary::Device> devices;
     std::vector<LinkEnds> ends;
     for (unsigned index = 0; index < count; ++index) {

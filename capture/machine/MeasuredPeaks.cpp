@@ -17,8 +17,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr size_t mostPeaks = 1 << 14;
-constexpr uintmax_t mostBytes = 16u << 20;
+constexpr size_t maxPeaks = 1 << 14;
+constexpr uintmax_t maxFileBytes = 16u << 20;
 constexpr int version = 1;
 
 std::string textIn(const Json& object, const char* name) {
@@ -45,7 +45,7 @@ Result<MeasuredPeaks> MeasuredPeaks::load(const std::filesystem::path& file) {
     std::error_code error;
     if (!std::filesystem::is_regular_file(file, error))
         return fail("There is no {}: run 'lanescope doctor --measure'.", file.string());
-    if (std::filesystem::file_size(file, error) > mostBytes || error)
+    if (std::filesystem::file_size(file, error) > maxFileBytes || error)
         return fail("{} is too large to hold measured peaks.", file.string());
     std::ifstream stream(file, std::ios::binary);
     const std::string text{std::istreambuf_iterator<char>(stream), {}};
@@ -57,7 +57,7 @@ Result<MeasuredPeaks> MeasuredPeaks::load(const std::filesystem::path& file) {
     MeasuredPeaks result;
     result.measuredAtUtcNs = numberIn(json, "measuredAtUtcNs");
     for (const Json& each : *peaks) {
-        if (!each.is_object() || result.peaks.size() >= mostPeaks) continue;
+        if (!each.is_object() || result.peaks.size() >= maxPeaks) continue;
         MeasuredPeak peak{textIn(each, "kind"),     textIn(each, "gpuUuid"),
                           textIn(each, "peerUuid"), textIn(each, "direction"),
                           textIn(each, "memory"),   numberIn(each, "bytesPerSecond")};
@@ -81,7 +81,7 @@ Result<void> MeasuredPeaks::save(const std::filesystem::path& file) const {
     std::error_code error;
     std::filesystem::create_directories(file.parent_path(), error);
     return writeAtomically(file, all.dump(2, ' ', false, Json::error_handler_t::replace) + "\n",
-                           AtomicFile::usualMode);
+                           AtomicFile::defaultMode);
 }
 
 void MeasuredPeaks::merge(const MeasuredPeaks& newer) {

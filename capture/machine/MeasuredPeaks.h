@@ -11,30 +11,29 @@
 
 namespace lanescope::capture {
 
-/// One rate that copies reached on this machine.
+/// A copy rate measured on this machine.
 struct MeasuredPeak {
     std::string kind;  ///< "host-copy", "dram", "nvlink", "pcie": as `LANESCOPE_LINK_PEAKS`.
     std::string gpuUuid;
     std::string peerUuid;   ///< Empty unless the copy went to another GPU.
     std::string direction;  ///< "rx" into the GPU, "tx" out of it; empty for both.
-    std::string memory;     ///< "pinned", "pageable"; empty unless of the host.
+    std::string memory;     ///< "pinned", "pageable"; empty unless host memory.
     int64_t bytesPerSecond = 0;
     bool operator==(const MeasuredPeak&) const = default;
 };
 
-/// What `lanescope doctor --measure` found, by the GPUs it found it on.
+/// Results of `lanescope doctor --measure`, by GPU.
 struct MeasuredPeaks {
     int64_t measuredAtUtcNs = 0;
     std::vector<MeasuredPeak> peaks;
 
-    /// Where they are kept: `$XDG_STATE_HOME/lanescope/peaks.json`, in `~/.local/state` without
-    /// that variable. Fails if there is neither.
+    /// Returns the default file: `$XDG_STATE_HOME/lanescope/peaks.json`, in `~/.local/state`
+    /// without that variable. Fails if there is neither.
     static Result<std::filesystem::path> defaultFile();
-    /// Fails with a sentence for a file that is missing or not one of these.
+    /// Loads the file. Fails with a sentence if it is missing or not of this kind.
     static Result<MeasuredPeaks> load(const std::filesystem::path& file);
-    /// Replaces the file, and makes its folder.
     Result<void> save(const std::filesystem::path& file) const;
-    /// Takes `newer` and keeps what is known of GPUs that it does not tell of.
+    /// Adds `newer` and keeps the values of GPUs that it does not contain.
     void merge(const MeasuredPeaks& newer);
 };
 

@@ -46,7 +46,7 @@ std::optional<NvmlLibrary> NvmlLibrary::open(int* result) {
     library.find(nvml.deviceEnergy, "nvmlDeviceGetTotalEnergyConsumption");
     library.find(nvml.deviceTemperature, "nvmlDeviceGetTemperature");
     library.find(nvml.deviceClock, "nvmlDeviceGetClockInfo");
-    // Its older name knows the same reasons.
+    // The function's older name returns the same reasons.
     if (!library.find(nvml.deviceThrottleReasons, "nvmlDeviceGetCurrentClocksEventReasons"))
         library.find(nvml.deviceThrottleReasons, "nvmlDeviceGetCurrentClocksThrottleReasons");
     library.find(nvml.devicePcieThroughput, "nvmlDeviceGetPcieThroughput");

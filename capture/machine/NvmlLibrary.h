@@ -9,7 +9,7 @@
 
 namespace lanescope::capture {
 
-// The functions of NVML that we call, as its documentation declares them. The library is opened at
+// NVML functions that Lanescope calls, as its documentation declares them. The library is opened at
 // run time and its header is not needed to build. Every function returns 0 on success.
 
 struct NvmlPciInfo {
@@ -18,11 +18,11 @@ struct NvmlPciInfo {
     char busId[32];
 };
 
-/// `used` holds what the driver keeps for itself.
+/// `used` includes the memory reserved by the driver.
 struct NvmlMemory {
     unsigned long long total, free, used;
 };
-/// `used` is of programs alone, as `nvidia-smi` shows it.
+/// `used` counts programs only, as `nvidia-smi` shows it.
 struct NvmlMemoryInUse {
     unsigned version;  ///< `nvmlMemoryInUseVersion`.
     unsigned long long total, reserved, free, used;
@@ -35,17 +35,17 @@ struct NvmlUtilization {
 
 struct NvmlProcess {
     unsigned pid;
-    unsigned long long usedBytes;  ///< All ones if the driver does not say.
+    unsigned long long usedBytes;  ///< All ones if the driver does not report it.
     unsigned gpuInstance, computeInstance;
 };
 
-/// One value to ask for with `deviceFieldValues`.
+/// One value to query with `deviceFieldValues`.
 struct NvmlFieldValue {
     unsigned fieldId, scopeId;
     long long timestampUs;  ///< CLOCK_REALTIME; 0 if unknown.
     long long latencyUs;
     unsigned valueType;  ///< One of `NvmlValueType`.
-    int result;          ///< Of this value.
+    int result;          ///< Result code of this value.
     union {
         double real;
         unsigned unsignedInt;
@@ -70,13 +70,13 @@ enum NvmlValueType : unsigned {
 
 enum NvmlField : unsigned {
     nvmlTotalEnergy = 83,          ///< mJ since the driver was loaded.
-    nvmlLinkCount = 91,            ///< NVLinks that the GPU has.
+    nvmlLinkCount = 91,            ///< Number of NVLinks of the GPU.
     nvmlLinkTransmittedKiB = 138,  ///< Payload; `scopeId` is the link.
     nvmlLinkReceivedKiB = 139,
     nvmlLinkSpeed = 164,  ///< MB/s of one link and direction; `scopeId` is the link.
 };
 
-/// The scope of a link's field that asks for the sum of all links.
+/// Scope of a link field that requests the sum of all links.
 inline constexpr unsigned nvmlAllLinks = 0xffffffff;
 
 struct NvmlGpmMetric {
@@ -86,10 +86,10 @@ struct NvmlGpmMetric {
     const char *shortName, *longName, *unit;
 };
 struct NvmlGpmMetrics {
-    static constexpr unsigned most = 512;  ///< More than the library's own array has.
+    static constexpr unsigned maxMetrics = 512;  ///< More than the library's own array has.
     unsigned version, count;
     void *sample1, *sample2;
-    NvmlGpmMetric metrics[most];
+    NvmlGpmMetric metrics[maxMetrics];
 };
 /// `version` of the two structs with that member.
 inline constexpr unsigned nvmlGpmVersion = 1;
@@ -99,7 +99,7 @@ enum NvmlGpmMetricId : unsigned {
     nvmlGpmSmActivity = 2,
     nvmlGpmSmOccupancy = 3,
     nvmlGpmTensorActivity = 5,
-    nvmlGpmDramBandwidth = 10,  ///< Percent of what there is.
+    nvmlGpmDramBandwidth = 10,  ///< Percent of the maximum.
     nvmlGpmFp64Activity = 11,
     nvmlGpmFp32Activity = 12,
     nvmlGpmFp16Activity = 13,
@@ -113,10 +113,9 @@ struct NvmlGpmSupport {
     unsigned version, isSupported;
 };
 
-/// Numbers of `nvmlIntNvLinkDeviceType_t`.
 enum NvmlLinkEnd : int { nvmlEndGpu = 0, nvmlEndSwitch = 2 };
 
-/// Numbers of `nvmlGpuTopologyLevel_t`: what two GPUs have in common.
+/// Numbers of `nvmlGpuTopologyLevel_t`: the common ancestor of two GPUs.
 enum NvmlTopologyLevel : int {
     nvmlSameBoard = 0,
     nvmlOneSwitch = 10,
@@ -137,15 +136,14 @@ enum NvmlResult : int {
     nvmlVersionMismatch = 18,
 };
 
-/// Whether that answer means that nothing more will come from the GPU.
+/// Returns true if the result means that the GPU will provide nothing more.
 constexpr bool isLost(int result) {
     return result == nvmlGpuIsLost || result == nvmlResetRequired;
 }
 
-/// Numbers of `nvmlClockType_t`.
 enum NvmlClock : int { nvmlSmClock = 1, nvmlMemoryClock = 2 };
 
-/// What NVML can be asked. Functions that the driver lacks are null.
+/// NVML's functions. Those that the driver lacks are null.
 struct NvmlFunctions {
     using Device = void*;
 
@@ -161,7 +159,7 @@ struct NvmlFunctions {
     int (*deviceMemory)(Device, NvmlMemory*) = nullptr;
     int (*deviceMemoryInUse)(Device, NvmlMemoryInUse*) = nullptr;  ///< From driver 510 on.
     int (*deviceComputeCapability)(Device, int*, int*) = nullptr;
-    int (*devicePcieGeneration)(Device, unsigned*) = nullptr;  ///< That device and slot allow.
+    int (*devicePcieGeneration)(Device, unsigned*) = nullptr;  ///< Maximum of device and slot.
     int (*devicePcieWidth)(Device, unsigned*) = nullptr;
     int (*deviceMemoryBusWidth)(Device, unsigned*) = nullptr;     ///< Bits.
     int (*deviceMaximumClock)(Device, int, unsigned*) = nullptr;  ///< MHz.
@@ -190,12 +188,13 @@ struct NvmlFunctions {
     int (*gpmMetrics)(NvmlGpmMetrics*) = nullptr;
 };
 
-/// NVML, opened and initialised; shut down and closed at the end. NVML itself may be called from
-/// any thread. A call may take seconds where a GPU sleeps, and hang where one fell off its bus.
+/// NVML, opened and initialized; shut down and closed by the destructor. NVML may be called from
+/// any thread. A call may take seconds if a GPU sleeps, and hang if a GPU fell off its bus.
 class NvmlLibrary : public NvmlFunctions {
   public:
-    /// Nothing if there is no driver or it does not work; `result`, if given, is then NVML's own
-    /// answer, or -1 if there is no library. `LANESCOPE_NVML`, for tests, names another library.
+    /// Opens NVML. Returns nullopt if there is no driver or it does not work; `result`, if given,
+    /// is then NVML's result, or -1 without a library. `LANESCOPE_NVML`, for tests, names another
+    /// library.
     static std::optional<NvmlLibrary> open(int* result = nullptr);
     NvmlLibrary(NvmlLibrary&& other) noexcept;
     NvmlLibrary& operator=(NvmlLibrary&& other) noexcept;
@@ -208,7 +207,7 @@ class NvmlLibrary : public NvmlFunctions {
     int (*shutdown_)() = nullptr;
 };
 
-/// The number in a field that was asked for; nothing if it was not answered.
+/// Returns the number in a queried field, or nullopt if it has no answer.
 std::optional<int64_t> numberIn(const NvmlFieldValue& field);
 
 }  // namespace lanescope::capture

@@ -16,22 +16,21 @@ namespace lanescope::agent {
 namespace {
 
 constexpr size_t textCount = 4;
-/// NCCL's names are short; what is longer is no name.
-constexpr size_t longestText = 63;
-constexpr size_t mostOpen = 1u << 20;  // events that never end must not cost
+constexpr size_t maxTextBytes = 63;
+constexpr size_t maxOpenEvents = 1u << 20;  // limits the cost of events that never end
 
 std::atomic<NcclRecorder*> currentRecorder{nullptr};
 
 }  // namespace
 
-/// How an event lies in a ring: this, then its texts.
+/// Layout of an event in a ring: this struct, then its texts.
 struct NcclRecorder::Entry {
     CallStacks::Entry entry;
     uint32_t stack;
     int64_t timestampNs;
     uint64_t id, parent, communicator, count;
     int64_t sequence;
-    uint32_t threadId;  // here because an ended thread's ring passes to another
+    uint32_t threadId;  // stored here because an ended thread's ring passes to another thread
     int32_t rank, root, peer;
     log::NcclEvent event;
     uint8_t channels, warps;
@@ -45,7 +44,8 @@ NcclRecorder::NcclRecorder(Agent& agent)
 NcclRecorder* NcclRecorder::current() {
     Agent* const agent = Agent::current();
     NcclRecorder* known = currentRecorder.load(std::memory_order_acquire);
-    // After a fork it is the parent's; agents are never destroyed, so no other has its address.
+    // After a fork it is the parent's. Agents are never destroyed, so no other agent has its
+    // address.
     if (!agent || (known && known->agent_ == agent)) [[likely]]
         return agent ? known : nullptr;
     auto* fresh = new (std::nothrow) NcclRecorder(*agent);
@@ -59,7 +59,7 @@ NcclRecorder* NcclRecorder::current() {
 }
 
 NcclCommunicator* NcclRecorder::introduce(const NcclCommunicator& communicator) {
-    stacks_.look();  // NCCL has waited for the loader, to load this library
+    stacks_.search();  // NCCL has waited for the loader, to load this library
     auto* kept = new (std::nothrow) NcclCommunicator(communicator);
     if (!kept) return nullptr;
     kept->timestampNs = log::eventTimeNs();
@@ -74,7 +74,7 @@ uint64_t NcclRecorder::start(const NcclStart& event) {
     if (!inside) return 0;
     auto* ring = rings_.ofThisThread();
     if (!ring) return 0;
-    // Launches are calls of CUDA, which have their own.
+    // Launches are CUDA calls, which have stacks of their own.
     const uint32_t stack = event.event == log::NcclEvent::Launch
                                ? uint32_t{0}
                                : stacks_.number(ring->state.stacks, ring->events);
@@ -84,7 +84,7 @@ uint64_t NcclRecorder::start(const NcclStart& event) {
     size_t textBytes = 0;
     for (size_t index = 0; index < textCount; ++index) {
         lengths[index] =
-            texts[index] ? static_cast<uint8_t>(::strnlen(texts[index], longestText)) : 0;
+            texts[index] ? static_cast<uint8_t>(::strnlen(texts[index], maxTextBytes)) : 0;
         textBytes += lengths[index];
     }
     void* room = ring->events.reserve(sizeof(Entry) + textBytes);
@@ -141,17 +141,17 @@ void NcclRecorder::drain(log::RecordWriter& writer, const Windows& windows) {
             stacks_.take(kind, memory);
             return;
         }
-        drainCommunicators(writer);  // a communicator stands before its first event
+        drainCommunicators(writer);  // a communicator precedes its first event
         const auto& entry = *static_cast<const Entry*>(memory);
         if (!windows.isEverything()) {
             const bool isInside = windows.isOpenAt(entry.timestampNs);
             if (entry.isStop) {
-                // A stop may be drained before its start; the reader leaves out a lone one.
+                // A stop may be drained before its start; the reader skips a lone one.
                 if (keptOpen_.erase(entry.id) == 0 && !isInside) return;
             } else if (!isInside) {
                 return;
             } else {
-                if (keptOpen_.size() >= mostOpen) keptOpen_.clear();
+                if (keptOpen_.size() >= maxOpenEvents) keptOpen_.clear();
                 keptOpen_.insert(entry.id);
             }
         }
@@ -216,7 +216,7 @@ namespace lanescope::agent::nccl {
 
 namespace {
 
-// Descriptors of version 1 hold NCCL 2.23's own numbers.
+// Descriptors of version 1 contain NCCL 2.23's own numbers.
 constexpr const char* functionNames[] = {"Broadcast", "Reduce",   "AllGather", "ReduceScatter",
                                          "AllReduce", "SendRecv", "Send",      "Recv"};
 constexpr const char* datatypeNames[] = {"ncclInt8",    "ncclUint8",   "ncclInt32",   "ncclUint32",
@@ -236,107 +236,107 @@ const char* nameOf(const char* const (&)[N], const char* name) {
 }
 
 template <class Collective>
-NcclStart readCollective(const Collective& said) {
+NcclStart readCollective(const Collective& descriptor) {
     NcclStart start;
-    start.count = said.count;
-    start.sequence = static_cast<int64_t>(said.sequence);
-    start.function = nameOf(functionNames, said.function);
-    start.datatype = nameOf(datatypeNames, said.datatype);
-    start.algorithm = nameOf(algorithmNames, said.algorithm);
-    start.protocol = nameOf(protocolNames, said.protocol);
-    start.root = said.root;
-    start.channels = said.channels;
-    start.warps = said.warps;
+    start.count = descriptor.count;
+    start.sequence = static_cast<int64_t>(descriptor.sequence);
+    start.function = nameOf(functionNames, descriptor.function);
+    start.datatype = nameOf(datatypeNames, descriptor.datatype);
+    start.algorithm = nameOf(algorithmNames, descriptor.algorithm);
+    start.protocol = nameOf(protocolNames, descriptor.protocol);
+    start.root = descriptor.root;
+    start.channels = descriptor.channels;
+    start.warps = descriptor.warps;
     return start;
 }
 
 template <class PointToPoint>
-NcclStart readPointToPoint(const PointToPoint& said) {
+NcclStart readPointToPoint(const PointToPoint& descriptor) {
     NcclStart start;
-    start.count = said.count;
-    start.function = nameOf(functionNames, said.function);
-    start.datatype = nameOf(datatypeNames, said.datatype);
-    start.peer = said.peer;
+    start.count = descriptor.count;
+    start.function = nameOf(functionNames, descriptor.function);
+    start.datatype = nameOf(datatypeNames, descriptor.datatype);
+    start.peer = descriptor.peer;
     return start;
 }
 
-NcclStart readPointToPoint(const PointToPointV4& said) {
-    NcclStart start = readPointToPoint<PointToPointV4>(said);
-    start.channels = said.channels;
+NcclStart readPointToPoint(const PointToPointV4& descriptor) {
+    NcclStart start = readPointToPoint<PointToPointV4>(descriptor);
+    start.channels = descriptor.channels;
     return start;
 }
 
 template <class Call>
-NcclStart readCall(const Call& said) {
+NcclStart readCall(const Call& descriptor) {
     NcclStart start;
     start.event = log::NcclEvent::Call;
-    start.count = said.count;
-    start.function = said.function;
-    start.datatype = said.datatype;
-    start.isCaptured = said.isCaptured;
+    start.count = descriptor.count;
+    start.function = descriptor.function;
+    start.datatype = descriptor.datatype;
+    start.isCaptured = descriptor.isCaptured;
     return start;
 }
 
 /// Versions 1 to 3 name the communicator in every descriptor.
 template <class Descriptor>
-std::optional<NcclStart> readEarly(const Descriptor& said) {
+std::optional<NcclStart> readEarly(const Descriptor& descriptor) {
     NcclStart start;
-    if (said.type == collective) {
-        start = readCollective(said.collective);
-        start.communicator = said.collective.communicator;
-    } else if (said.type == pointToPoint) {
-        start = readPointToPoint(said.pointToPoint);
-        start.communicator = said.pointToPoint.communicator;
+    if (descriptor.type == collective) {
+        start = readCollective(descriptor.collective);
+        start.communicator = descriptor.collective.communicator;
+    } else if (descriptor.type == pointToPoint) {
+        start = readPointToPoint(descriptor.pointToPoint);
+        start.communicator = descriptor.pointToPoint.communicator;
     } else {
         return std::nullopt;
     }
-    start.rank = said.rank;
+    start.rank = descriptor.rank;
     return start;
 }
 
 }  // namespace
 
-std::optional<NcclStart> readDescriptor(const DescriptorV1& said) {
-    return readEarly(said);
+std::optional<NcclStart> readDescriptor(const DescriptorV1& descriptor) {
+    return readEarly(descriptor);
 }
 
-std::optional<NcclStart> readDescriptor(const DescriptorV2& said) {
-    return readEarly(said);
+std::optional<NcclStart> readDescriptor(const DescriptorV2& descriptor) {
+    return readEarly(descriptor);
 }
 
-std::optional<NcclStart> readDescriptor(const DescriptorV3& said) {
-    return readEarly(said);
+std::optional<NcclStart> readDescriptor(const DescriptorV3& descriptor) {
+    return readEarly(descriptor);
 }
 
-std::optional<NcclStart> readDescriptor(const DescriptorV4& said) {
-    if (said.type == collective) return readCollective(said.collective);
-    if (said.type == pointToPoint) return readPointToPoint(said.pointToPoint);
+std::optional<NcclStart> readDescriptor(const DescriptorV4& descriptor) {
+    if (descriptor.type == collective) return readCollective(descriptor.collective);
+    if (descriptor.type == pointToPoint) return readPointToPoint(descriptor.pointToPoint);
     return std::nullopt;
 }
 
-std::optional<NcclStart> readDescriptor(const DescriptorV5& said) {
+std::optional<NcclStart> readDescriptor(const DescriptorV5& descriptor) {
     NcclStart start;
-    switch (said.type) {
+    switch (descriptor.type) {
         case collectiveCall:
-            start = readCall(said.collectiveCall);
-            start.root = said.collectiveCall.root;
+            start = readCall(descriptor.collectiveCall);
+            start.root = descriptor.collectiveCall.root;
             return start;
         case pointToPointCall:
-            return readCall(said.pointToPointCall);
+            return readCall(descriptor.pointToPointCall);
         case kernelLaunch:
             start.event = log::NcclEvent::Launch;
             return start;
         case collective:
-            return readCollective(said.collective);
+            return readCollective(descriptor.collective);
         case pointToPoint:
-            return readPointToPoint(said.pointToPoint);
+            return readPointToPoint(descriptor.pointToPoint);
         case copyEngineCollective:
             start.event = log::NcclEvent::CopyEngine;
-            start.count = said.copyEngine.count;
-            start.sequence = static_cast<int64_t>(said.copyEngine.sequence);
-            start.function = said.copyEngine.function;
-            start.datatype = said.copyEngine.datatype;
-            start.root = said.copyEngine.root;
+            start.count = descriptor.copyEngine.count;
+            start.sequence = static_cast<int64_t>(descriptor.copyEngine.sequence);
+            start.function = descriptor.copyEngine.function;
+            start.datatype = descriptor.copyEngine.datatype;
+            start.root = descriptor.copyEngine.root;
             return start;
         default:
             return std::nullopt;

@@ -16,18 +16,18 @@ namespace lanescope::agent {
 
 class Agent;
 
-/// A communicator as NCCL introduced it. Lives as long as the process, because NCCL hands its
+/// A communicator as NCCL introduced it. Lives as long as the process, because NCCL passes its
 /// address back with every event.
 struct NcclCommunicator {
     uint64_t hash = 0;
-    char name[128] = "";  ///< As the program called it, cut to fit.
+    char name[128] = "";  ///< The program's name for it, truncated to fit.
     int32_t rank = -1, rankCount = -1, nodeCount = -1;
     uint32_t interfaceVersion = 0;
     int64_t timestampNs = 0;
-    NcclCommunicator* next = nullptr;  ///< The one made before.
+    NcclCommunicator* next = nullptr;  ///< The communicator made before.
 };
 
-/// An event that NCCL begins. Texts are NCCL's, need to live for the call only, and may be null.
+/// An event that NCCL begins. Texts are NCCL's, valid during the call only, and may be null.
 struct NcclStart {
     log::NcclEvent event = log::NcclEvent::Task;
     uint64_t parent = 0;
@@ -43,29 +43,28 @@ struct NcclStart {
     bool isCaptured = false;
 };
 
-/// Takes events of NCCL's profiler interface from any number of threads and gives them to the
-/// writer thread. The calling thread never waits and, after its first event, never allocates.
+/// Recorder of events of NCCL's profiler interface from any number of threads, for the writer
+/// thread. The calling thread never waits and, after its first event, never allocates.
 class NcclRecorder final : public EventSource {
   public:
-    /// That of this process's agent, made when there is none. Null if the environment asks for no
-    /// agent, or without memory. Any thread; a forked child gets one of its own.
+    /// Returns the recorder of this process's agent, made if there is none. Returns null if the
+    /// environment disables the agent, or without memory. Any thread; a forked child gets one of
+    /// its own.
     static NcclRecorder* current();
 
-    /// Keeps a communicator; null without memory. Not for the hot path: allocates.
+    /// Stores a communicator; returns null without memory. Not for the hot path: allocates.
     NcclCommunicator* introduce(const NcclCommunicator& communicator);
-    /// Records that an event begins. Its id, by which `stop` knows it, or 0 if there was no room.
+    /// Records the start of an event. Returns its id for `stop`, or 0 if there was no room.
     uint64_t start(const NcclStart& event);
-    /// Records that an event ends. An id that nobody began does no harm: the reader leaves it out.
+    /// Records the end of an event. Unknown ids are harmless: the reader skips them.
     void stop(uint64_t id);
 
     bool isUsed() const override { return rings_.isUsed(); }
     void mark() override { rings_.mark(); }
-    /// Communicators come first.
     void drain(log::RecordWriter& writer, const Windows& windows) override;
 
   private:
     explicit NcclRecorder(Agent& agent);
-    /// What a thread keeps beside its ring.
     struct ThreadState {
         CallStacks::OfThread stacks;
         void beginThread() { stacks.beginThread(); }
@@ -80,22 +79,21 @@ class NcclRecorder final : public EventSource {
     std::atomic<NcclCommunicator*> newest_{nullptr};
     const NcclCommunicator* newestWritten_ = nullptr;  // writer thread only
     uint32_t writtenGeneration_ = 0;                   // writer thread only
-    std::unordered_set<uint64_t> keptOpen_;  // with windows: what began in one; writer thread only
+    std::unordered_set<uint64_t> keptOpen_;  // with windows: began in one; writer thread only
 };
 
 }  // namespace lanescope::agent
 
 namespace lanescope::agent::nccl {
 
-// What we keep of an event that NCCL describes; nothing for a kind that we do not keep. The
-// communicator and, from version 4 on, the rank are left to the caller, who knows the context.
-// Texts stay NCCL's. Parents of version 5 are handles as `startEvent` answered them, so not filled
-// in here.
+// Converts an event described by NCCL. Returns nullopt for a kind that is not kept. The caller sets
+// the communicator and, from version 4 on, the rank, from the context. Texts stay NCCL's. Parents
+// of version 5 are handles returned by `startEvent`, so they are not set here.
 
-std::optional<NcclStart> readDescriptor(const DescriptorV1& said);
-std::optional<NcclStart> readDescriptor(const DescriptorV2& said);
-std::optional<NcclStart> readDescriptor(const DescriptorV3& said);
-std::optional<NcclStart> readDescriptor(const DescriptorV4& said);
-std::optional<NcclStart> readDescriptor(const DescriptorV5& said);
+std::optional<NcclStart> readDescriptor(const DescriptorV1& descriptor);
+std::optional<NcclStart> readDescriptor(const DescriptorV2& descriptor);
+std::optional<NcclStart> readDescriptor(const DescriptorV3& descriptor);
+std::optional<NcclStart> readDescriptor(const DescriptorV4& descriptor);
+std::optional<NcclStart> readDescriptor(const DescriptorV5& descriptor);
 
 }  // namespace lanescope::agent::nccl

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The profiler plugin that NCCL finds in this library when NCCL_PROFILER_PLUGIN names it. It
-// answers "success" always: the program goes on whether or not its communication can be recorded.
+//
+// Profiler plugin that NCCL finds in this library if NCCL_PROFILER_PLUGIN names it. It always
+// returns success: the program continues whether or not its communication can be recorded.
 
 #include <cstring>
 #include <type_traits>
@@ -11,10 +12,10 @@ namespace lanescope::agent::nccl {
 
 namespace {
 
-// What NCCL gets for an event is a number, never an address: it may come back after the event has
-// ended, from another thread or in a forked child, and must not lead anywhere then.
+// NCCL gets a number for an event, never an address. It may come back after the event has ended,
+// from another thread or in a forked child, where an address would be invalid.
 constexpr uint64_t unrecorded =
-    1;  // an event that we do not keep, but whose children NCCL then tells
+    1;  // an event that is not kept, but whose children NCCL then reports
 
 void* handleOf(uint64_t id) {
     return reinterpret_cast<void*>(unrecorded + id);
@@ -24,11 +25,11 @@ uint64_t idOf(const void* handle) {
     return number > unrecorded ? number - unrecorded : 0;
 }
 
-/// The context of communicators that could not be kept, and of versions that name the communicator
-/// with each event.
+/// Context of communicators that could not be kept, and of interface versions that name the
+/// communicator with each event.
 constinit NcclCommunicator nameless;
 
-// Groups are asked for because NCCL tells nothing about what is in a group it does not tell of.
+// Groups are requested because NCCL reports no content of a group that it does not report.
 constexpr uint64_t groups = group | groupCall;
 constexpr uint64_t wantedEarly = group | collective | pointToPoint;
 constexpr uint64_t wantedV5 =
@@ -40,7 +41,7 @@ Result init(void** context, int* activationMask, uint64_t wanted, uint32_t versi
     if (context) *context = &nameless;
     try {
         NcclRecorder* const recorder = NcclRecorder::current();
-        // One mask is for all communicators, and other threads of NCCL may be reading it.
+        // All communicators share one mask, and other threads of NCCL may be reading it.
         if (activationMask)
             __atomic_store_n(activationMask, recorder ? static_cast<int>(wanted) : 0,
                              __ATOMIC_RELAXED);
@@ -77,7 +78,7 @@ Result initV5(void** context, uint64_t hash, int* activationMask, const char* na
 template <class Descriptor>
 Result startEvent(void* context, void** event, Descriptor* descriptor) {
     if (!event) return success;
-    *event = nullptr;  // then NCCL does not come back with it
+    *event = nullptr;  // then NCCL makes no further calls for it
     if (!descriptor) return success;
     try {
         if (descriptor->type & groups) *event = handleOf(0);
@@ -91,7 +92,7 @@ Result startEvent(void* context, void** event, Descriptor* descriptor) {
             const auto* communicator = static_cast<const NcclCommunicator*>(context);
             if (!communicator) communicator = &nameless;
             start->communicator = communicator->hash;
-            start->rank = communicator->rank;  // NCCL 2.28 says 0 for the rank of calls
+            start->rank = communicator->rank;  // NCCL 2.28 reports rank 0 for calls
         }
         *event = handleOf(recorder->start(*start));
     } catch (...) {
@@ -112,7 +113,7 @@ Result recordState(void*, int, void*) {
     return success;
 }
 
-/// Communicators are kept to the end of the process: a thread of NCCL may still be at work.
+/// Communicators live to the end of the process: a thread of NCCL may still be running.
 Result finalize(void*) {
     return success;
 }

@@ -6,10 +6,9 @@
 
 namespace lanescope::agent::nccl {
 
-// NCCL's profiler interface as NCCL lays it out, as far as we read it. NCCL looks for the symbols
-// ncclProfiler_v1, _v2, ... and takes the newest it knows. Descriptors are NCCL's, made for one
-// call; members that we do not read are left out at the end of each union only, so every offset is
-// right.
+// Layout of NCCL's profiler interface, as far as the agent reads it. NCCL searches for the symbols
+// ncclProfiler_v1, _v2, ... and uses the newest that it supports. Descriptors are NCCL's, made for
+// one call. Unused members are omitted only at the end of each union, so every offset is right.
 
 using Result = int;
 inline constexpr Result success = 0;
@@ -142,7 +141,7 @@ struct DescriptorV3 {
 static_assert(offsetof(CollectiveV3, channels) == 72 && offsetof(CollectiveV3, algorithm) == 80);
 static_assert(offsetof(CollectiveV3, protocol) == 88);
 
-// NCCL 2.27: the communicator is told at the start.
+// NCCL 2.27: the communicator is passed at initialization.
 struct CollectiveV4 {
     uint64_t sequence;
     const char* function;
@@ -196,7 +195,7 @@ struct PointToPointCallV5 {
     void* stream;
     bool isCaptured;
 };
-/// Of version 6 and later; begins like `CollectiveV4`, but tells how copy engines do it.
+/// For version 6 and later; begins like `CollectiveV4`, then describes the use of copy engines.
 struct CopyEngineV6 {
     uint64_t sequence;
     const char* function;
@@ -225,9 +224,8 @@ static_assert(offsetof(PointToPointCallV5, stream) == 24);
 static_assert(offsetof(PointToPointCallV5, isCaptured) == 32);
 static_assert(offsetof(CopyEngineV6, datatype) == 48);
 
-/// Versions 1 to 3 differ in the descriptor only; so do 5 and later.
+/// Versions 1 to 3 differ in the descriptor only, as do 5 and later.
 using StopEvent = Result (*)(void* event);
-/// States and their arguments are not read.
 using RecordState = Result (*)(void* event, int state, void* arguments);
 using Finalize = Result (*)(void* context);
 

@@ -40,15 +40,14 @@ bool setTriggerRange(std::string_view text, WindowOptions& windows) {
 namespace {
 
 constexpr int64_t nsPerMs = 1'000'000;
-constexpr int64_t longestMs = int64_t{1'000'000} * 3600 * 1000;  // so that nanoseconds fit
+constexpr int64_t maxMs = int64_t{1'000'000} * 3600 * 1000;  // so that nanoseconds fit
 constexpr uint64_t bytesPerMb = 1u << 20;
-constexpr int64_t mostMb = int64_t{1} << 40;
+constexpr int64_t maxMb = int64_t{1} << 40;
 
-/// A whole number from 0 to `most`.
-std::optional<int64_t> number(std::string_view text, int64_t most) {
+std::optional<int64_t> number(std::string_view text, int64_t maxValue) {
     int64_t value = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc() || end != text.data() + text.size() || value < 0 || value > most)
+    if (error != std::errc() || end != text.data() + text.size() || value < 0 || value > maxValue)
         return std::nullopt;
     return value;
 }
@@ -59,7 +58,7 @@ bool isPlain(char character) {
            (character >= 'A' && character <= 'Z') || others.find(character) != others.npos;
 }
 
-/// As in a URL, so that no value holds a comma or anything else that the text needs.
+/// Encodes a value as in a URL, so that it contains no separator of the text.
 std::string encoded(std::string_view value) {
     static constexpr char digits[] = "0123456789ABCDEF";
     std::string text;
@@ -111,16 +110,14 @@ std::optional<Value> namedIn(const Names<Value, count>& names, std::string_view 
     return std::nullopt;
 }
 
-/// An option that is left out.
 constexpr std::nullopt_t left = std::nullopt;
 using Written = std::optional<std::string>;
 
-/// One option of the text.
 struct Option {
     std::string_view name;
-    /// What stands behind the '='; nothing where that would say no more than its absence.
+    /// Returns the text after the '=', or nullopt for the default.
     Written (*write)(const AgentOptions& options);
-    /// Takes what stands there; what is malformed changes nothing.
+    /// Reads that text; ignores a malformed one.
     void (*read)(std::string_view value, AgentOptions& options);
 };
 
@@ -143,7 +140,7 @@ constexpr Option flagAlwaysWritten(std::string_view name) {
             readFlag<member>};
 }
 
-template <uint64_t AgentOptions::*member, int64_t fewest>
+template <uint64_t AgentOptions::*member, int64_t minMb>
 constexpr Option megabytes(std::string_view name) {
     return {name,
             [](const AgentOptions& options) {
@@ -152,8 +149,8 @@ constexpr Option megabytes(std::string_view name) {
                            : Written(std::to_string(options.*member / bytesPerMb));
             },
             [](std::string_view value, AgentOptions& options) {
-                const auto mb = number(value, mostMb);
-                if (mb && *mb >= fewest) options.*member = static_cast<uint64_t>(*mb) * bytesPerMb;
+                const auto mb = number(value, maxMb);
+                if (mb && *mb >= minMb) options.*member = static_cast<uint64_t>(*mb) * bytesPerMb;
             }};
 }
 
@@ -166,14 +163,14 @@ constexpr Option milliseconds(std::string_view name) {
             },
             [](std::string_view value, AgentOptions& options) {
                 WindowOptions& windows = options.windows;
-                const auto ms = number(value, longestMs);
+                const auto ms = number(value, maxMs);
                 if (!ms) return;
                 windows.*member = *ms * nsPerMs;
                 if (*ms > 0 && windows.isEverything()) windows.trigger = WindowTrigger::Time;
             }};
 }
 
-/// "NAME" or "NAME@DOMAIN"; an '@' that belongs to one of them comes as %40.
+/// Returns "NAME" or "NAME@DOMAIN", with an '@' inside either part as %40.
 std::string rangeText(const WindowOptions& windows) {
     const std::string name = encoded(windows.rangeName);
     return windows.anyDomain ? name : name + "@" + encoded(windows.rangeDomain);
@@ -257,8 +254,8 @@ constexpr std::array table = {
     flag<&AgentOptions::recordUnifiedMemory>("um"),
     flag<&AgentOptions::yieldCupti>("yield"),
     Option{"only", writePatterns, readPatterns},
-    megabytes<&AgentOptions::maximumLogBytes, 0>("max-log-mb"),
-    megabytes<&AgentOptions::maximumPartBytes, 1>("part-mb"),
+    megabytes<&AgentOptions::maxLogBytes, 0>("max-log-mb"),
+    megabytes<&AgentOptions::maxPartBytes, 1>("part-mb"),
     megabytes<&AgentOptions::diskReserveBytes, 0>("reserve-mb"),
     flag<&AgentOptions::keepsCommandLine>("keep-command-line"),
     Option{
@@ -345,8 +342,8 @@ std::optional<GraphDetail> graphDetailNamed(std::string_view name) {
     return namedIn(graphNames, name);
 }
 
-bool suitsProgram(const std::vector<std::string>& patterns, std::string_view executable,
-                  std::string_view calledAs) {
+bool matchesProgram(const std::vector<std::string>& patterns, std::string_view executable,
+                    std::string_view calledAs) {
     if (patterns.empty()) return true;
     for (const std::string& pattern : patterns) {
         for (const std::string_view name :

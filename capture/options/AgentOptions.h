@@ -11,7 +11,7 @@
 
 namespace lanescope::agent {
 
-/// What opens and closes the windows in which records are kept.
+/// Trigger that opens and closes the recording windows.
 enum class WindowTrigger {
     None,               ///< Everything is kept.
     Time,               ///< `delayNs` after the base time, for `durationNs`.
@@ -20,117 +20,112 @@ enum class WindowTrigger {
     Steps,              ///< From the beginning of the first of `steps` to the end of the last.
 };
 
-/// When the processes of a run keep what they see.
+/// Recording windows of the processes of a run.
 struct WindowOptions {
     WindowTrigger trigger = WindowTrigger::None;
-    /// The moment from which times count, so that all processes of a run agree; 0 is the start
-    /// of the agent.
+    /// Base of all times, so that all processes of a run agree; 0 is the start of the agent.
     int64_t baseNs = 0;
-    int64_t delayNs = 0;     ///< With another trigger: nothing opens a window before.
-    int64_t durationNs = 0;  ///< 0 is without end. With another trigger: a window's longest.
-    std::string rangeName;   ///< Pattern; empty in `Steps` for the names that steps have.
+    int64_t delayNs = 0;     ///< With another trigger: earliest time of the first window.
+    int64_t durationNs = 0;  ///< 0 is unlimited. With another trigger: maximum length of a window.
+    std::string rangeName;   ///< Pattern; empty in `Steps` for the usual names of steps.
     std::string rangeDomain;
     bool anyDomain = true;
     StepRange steps;
-    int64_t repeat = 1;  ///< How many windows; 0 for as many as come.
+    int64_t repeat = 1;  ///< Number of windows; 0 for no limit.
 
-    /// True if everything is recorded from the first moment to the last.
     bool isEverything() const { return trigger == WindowTrigger::None; }
-    /// True if only the process itself knows when its windows begin and end; its log says so.
+    /// Returns true if only the process itself determines its windows and reports them in its log.
     bool areInsideProgram() const { return !isEverything() && trigger != WindowTrigger::Time; }
-    /// True if a delay or a duration counts from `baseNs`.
     bool hasTimes() const { return delayNs > 0 || durationNs > 0; }
-    /// How many windows a process has before it records no more; nothing if that is open.
+    /// Returns the maximum number of windows per process, or nullopt if unlimited.
     std::optional<int64_t> count() const;
     bool operator==(const WindowOptions&) const = default;
 };
 
-/// Takes "NAME" or "NAME@DOMAIN", of which the last '@' counts, as the range of `windows`.
+/// Sets the range of `windows` from "NAME" or "NAME@DOMAIN", split at the last '@'.
 void setRange(std::string_view text, WindowOptions& windows);
 
-/// Takes "cudaProfilerApi" or "nvtx:NAME[@DOMAIN]" as what opens `windows`. False, and nothing
-/// taken, for anything else and for a range without a name.
+/// Sets the trigger of `windows` from "cudaProfilerApi" or "nvtx:NAME[@DOMAIN]". Returns false and
+/// changes nothing for other texts and for a range without a name.
 bool setTriggerRange(std::string_view text, WindowOptions& windows);
 
-/// The environment variables through which the launcher speaks to the agent.
+/// Environment variables that pass settings from the launcher to the agent.
 inline constexpr const char* folderVariable = "LANESCOPE_AGENT_DIR";
 inline constexpr const char* optionsVariable = "LANESCOPE_AGENT_OPTIONS";
 inline constexpr const char* cuptiVariable = "LANESCOPE_CUPTI";
-/// The time of events of the launcher, as `log::eventClockText`.
+/// Time of events of the launcher, as `log::eventClockText`.
 inline constexpr const char* clockVariable = "LANESCOPE_AGENT_CLOCK";
-/// The socket where the launcher opens logs for those who cannot, as `log::askDoor` takes it.
+/// Name of the socket at which the launcher opens logs for other processes, for `log::requestLog`.
 inline constexpr const char* doorVariable = "LANESCOPE_AGENT_DOOR";
-/// Set to anything but 0 or nothing by whoever wants no agent, whatever the others say.
+/// Disables the agent if set to anything but 0 or an empty text. Overrides the other variables.
 inline constexpr const char* disableVariable = "LANESCOPE_DISABLE";
 
-/// A reserve of the disk that goes by its size: a twentieth, 1 GiB at most.
-inline constexpr uint64_t usualReserve = UINT64_MAX;
+/// Default disk reserve: a twentieth of the disk's size, at most 1 GiB.
+inline constexpr uint64_t defaultReserve = UINT64_MAX;
 
-/// Which CUDA calls are recorded.
+/// Selection of recorded CUDA calls.
 enum class ApiCalls {
-    Filtered,  ///< The driver's calls, without those that only ask for or set a property.
-    All,       ///< All of the runtime's, and of the driver's those that start work.
-    Launch,    ///< Only those that start work on a GPU or wait for it.
+    Filtered,  ///< Driver calls, without those that only query or set a property.
+    All,       ///< All runtime calls, and the driver calls that start work.
+    Launch,    ///< Only calls that start work on a GPU or wait for it.
     None,
 };
 
-/// How work inside a CUDA graph is recorded.
+/// Recording of work inside a CUDA graph.
 enum class GraphDetail {
-    Nodes,  ///< Each kernel and copy; makes launching a graph dearer.
-    Whole,  ///< One record for each launch of a graph.
+    Nodes,  ///< Each kernel and copy; makes launching a graph more expensive.
+    Whole,  ///< One record per launch of a graph.
 };
 
-/// What the launcher asks of the agent: `lanescope record` fills it in and writes it, as text, into
-/// the environment of the program, where the agent reads it.
+/// Settings from the launcher to the agent. `lanescope record` writes them, as text, into the
+/// environment of the program, where the agent reads them.
 struct AgentOptions {
     bool recordCuda = true;
     bool recordNvtx = true;
     ApiCalls apiCalls = ApiCalls::Filtered;
     GraphDetail graphs = GraphDetail::Nodes;
-    bool recordPython = true;          ///< The Python stack of each CUDA call.
-    bool recordMemsets = true;         ///< CUPTI makes each take the GPU 2 us longer.
-    bool recordMemory = false;         ///< Allocations of device memory, and memory pools.
-    bool recordUnifiedMemory = false;  ///< What befalls managed memory.
+    bool recordPython = true;          ///< Record the Python stack of each CUDA call.
+    bool recordMemsets = true;         ///< CUPTI makes each memset take the GPU 2 us longer.
+    bool recordMemory = false;         ///< Record allocations of device memory, and memory pools.
+    bool recordUnifiedMemory = false;  ///< Record events of managed memory.
     /// Leave CUPTI to another tool in the process, such as PyTorch's profiler.
     bool yieldCupti = false;
-    /// Patterns for names of programs; a program that none of them suits is left alone.
+    /// Patterns of program names; other programs are not recorded.
     std::vector<std::string> only;
-    uint64_t maximumLogBytes = 0;          ///< Of this process, whole MiB; 0 for no limit.
-    uint64_t maximumPartBytes = 1u << 30;  ///< Of one file of the log, whole MiB.
-    /// What recording leaves free on the disk, whole MiB; 0 for nothing.
-    uint64_t diskReserveBytes = usualReserve;
-    bool keepsCommandLine = false;  ///< As it is, with what looks like a secret.
-    /// A pattern of NVTX ranges whose beginnings and ends are told to samplers; empty: none.
+    uint64_t maxLogBytes = 0;  ///< Maximum log size of this process, whole MiB; 0 for no limit.
+    uint64_t maxPartBytes = 1u << 30;  ///< Maximum size of one file of the log, whole MiB.
+    /// Free disk space that recording preserves, whole MiB; 0 for none.
+    uint64_t diskReserveBytes = defaultReserve;
+    bool keepsCommandLine = false;  ///< Record the command line without masking secrets.
+    /// Pattern of NVTX ranges whose beginnings and ends trigger samples; empty: none.
     std::string sampleAt;
     WindowOptions windows;
 
     bool operator==(const AgentOptions&) const = default;
 };
 
-/// Whether the environment says that there is to be no agent. Any thread.
+/// Returns true if the environment disables the agent. Any thread.
 bool isDisabled();
 
-/// The options as "name=value,name=value". In values %xx is the byte of that hexadecimal number,
-/// for all that the text needs for itself. Those at their default are left out, but for `cuda` and
-/// `nvtx`.
+/// Returns the options as "name=value,name=value". In values, %xx is the byte with that hexadecimal
+/// number and encodes reserved characters. Omits defaults, except for `cuda` and `nvtx`.
 std::string optionText(const AgentOptions& options);
 
-/// Reads such a text into `options`. What is unknown or malformed is ignored: an older agent may
-/// meet a newer launcher.
+/// Reads such a text into `options`. Ignores unknown and malformed parts: an older agent may meet a
+/// newer launcher.
 void readOptionText(std::string_view text, AgentOptions& options);
 
-/// The names of all options, in the order in which they are written.
 std::vector<std::string_view> optionNames();
 
-/// The names of the ways to record calls, "filtered", and of graphs, "node".
+/// Return the names of the ways to record calls ("filtered") and graphs ("node").
 std::string_view nameOf(ApiCalls calls);
 std::string_view nameOf(GraphDetail graphs);
 std::optional<ApiCalls> apiCallsNamed(std::string_view name);
 std::optional<GraphDetail> graphDetailNamed(std::string_view name);
 
-/// Whether one of `patterns` suits the program of that executable and `argv[0]`: either as it is
-/// given or without its folders. No patterns suit every program.
-bool suitsProgram(const std::vector<std::string>& patterns, std::string_view executable,
-                  std::string_view calledAs);
+/// Returns true if one of `patterns` matches the executable or its `argv[0]`, as given or without
+/// folders. No patterns match every program.
+bool matchesProgram(const std::vector<std::string>& patterns, std::string_view executable,
+                    std::string_view calledAs);
 
 }  // namespace lanescope::agent

@@ -7,13 +7,13 @@ namespace lanescope::capture {
 
 namespace {
 
-constexpr size_t mostChanges = 2'000'000, mostFiles = 100'000;
+constexpr size_t maxChanges = 2'000'000, maxFiles = 100'000;
 
 }  // namespace
 
 void AddressSpace::add(Mapping mapping) {
     if (mapping.end <= mapping.start) return;
-    // What lay there goes, but for what stands out at either end.
+    // Removes the previous mappings there, except for parts that extend beyond either end.
     auto at = mappings_.upper_bound(mapping.start);
     if (at != mappings_.begin() && std::prev(at)->second.end > mapping.start) --at;
     while (at != mappings_.end() && at->second.start < mapping.end) {
@@ -42,8 +42,8 @@ const Mapping* AddressSpace::find(uint64_t address) const {
 }
 
 bool AddressSpaces::hasRoom() {
-    if (changes_.size() < mostChanges && files_.size() < mostFiles) return true;
-    ++leftOut_;
+    if (changes_.size() < maxChanges && files_.size() < maxFiles) return true;
+    ++skipped_;
     return false;
 }
 
@@ -67,7 +67,6 @@ void AddressSpaces::add(const PerfName& name) {
 }
 
 void AddressSpaces::add(const PerfFork& fork) {
-    // A thread has the space of its process.
     if (fork.place.process != fork.parentProcess && hasRoom())
         changes_.push_back(
             {fork.place.timeNs, fork.place.process, fork.parentProcess, Kind::Fork, {}});

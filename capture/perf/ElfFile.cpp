@@ -17,12 +17,12 @@ namespace lanescope::capture {
 
 namespace {
 
-constexpr size_t mostSymbols = 20'000'000;  ///< That are looked at, in all tables of a file.
-constexpr size_t mostParts = 256, mostSections = 4'096, longestName = 65'536;
-/// Code of such a length at least is looked for behind a symbol that does not say how long it is.
-constexpr uint64_t mostUnsized = 1 << 20;
+constexpr size_t maxSymbols = 20'000'000;  ///< Maximum symbols read in all tables of a file.
+constexpr size_t maxSegments = 256, maxSections = 4'096, maxNameBytes = 65'536;
+/// Maximum code length assigned to a symbol without a size.
+constexpr uint64_t maxUnsizedBytes = 1 << 20;
 
-/// A struct that lies at `offset`; nothing if it does not lie there whole.
+/// Returns the struct at `offset`, or nullopt if it is not completely inside.
 template <class Struct>
 std::optional<Struct> structAt(std::span<const std::byte> bytes, uint64_t offset) {
     if (offset > bytes.size() || bytes.size() - offset < sizeof(Struct)) return std::nullopt;
@@ -38,7 +38,7 @@ bool liesWithin(std::span<const std::byte> bytes, uint64_t offset, uint64_t leng
 }  // namespace
 
 std::optional<ElfFile> ElfFile::open(const std::string& path) {
-    // A name that is no file's, such as a device's, must not block.
+    // Opening a name that is not a regular file, such as a device, must not block.
     const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (file < 0) return std::nullopt;
     struct stat facts {};
@@ -87,7 +87,7 @@ bool ElfFile::readHeads() {
         if (part->p_type != PT_LOAD) continue;
         if (std::exchange(isFirst, false))
             firstAddress_ = part->p_vaddr & -std::max<uint64_t>(part->p_align, 1);
-        if ((part->p_flags & PF_X) != 0 && executable_.size() < mostParts)
+        if ((part->p_flags & PF_X) != 0 && executable_.size() < maxSegments)
             executable_.push_back({part->p_offset, part->p_vaddr, part->p_filesz});
     }
     return !executable_.empty();
@@ -96,7 +96,6 @@ bool ElfFile::readHeads() {
 std::optional<uint64_t> ElfFile::bias(uint64_t address, uint64_t fileOffset) const {
     static const auto page = static_cast<uint64_t>(::sysconf(_SC_PAGESIZE));
     for (const Part& part : executable_) {
-        // It is mapped from the page on in which it begins.
         const uint64_t from = part.offset & ~(page - 1);
         if (fileOffset < from || fileOffset - from >= part.offset - from + part.fileBytes) continue;
         return address - (part.address + (fileOffset - part.offset));
@@ -127,9 +126,9 @@ void ElfFile::readSymbols() {
     const auto section = [&](uint64_t number) {
         return structAt<Elf64_Shdr>(bytes_, head.e_shoff + number * head.e_shentsize);
     };
-    const uint64_t sections = std::min<uint64_t>(head.e_shnum, mostSections);
-    size_t left = mostSymbols;
-    // What a library shows to others is part of all its names, where it has these.
+    const uint64_t sections = std::min<uint64_t>(head.e_shnum, maxSections);
+    size_t left = maxSymbols;
+    // If a file has all its symbols, the dynamic ones are among them.
     for (const uint32_t wanted : {SHT_SYMTAB, SHT_DYNSYM}) {
         for (uint64_t number = 0; number < sections && symbols_.empty(); ++number) {
             const auto table = section(number);
@@ -138,7 +137,8 @@ void ElfFile::readSymbols() {
                 readTable(table->sh_offset, table->sh_size, names->sh_offset, names->sh_size, left);
         }
     }
-    // Of several at one address the longest, which says most of what lies behind it.
+    // Sorts the longest of several symbols at one address first; it covers most of the following
+    // code.
     std::ranges::sort(symbols_, [](const Symbol& a, const Symbol& b) {
         if (a.address != b.address) return a.address < b.address;
         return a.bytes != b.bytes ? a.bytes > b.bytes : a.name < b.name;
@@ -155,11 +155,11 @@ std::string_view ElfFile::nameAt(uint64_t address) {
     const Symbol& symbol = *std::prev(at);
     uint64_t bytes = symbol.bytes;
     if (bytes == 0)
-        bytes = at == symbols_.end() ? mostUnsized
-                                     : std::min(at->address - symbol.address, mostUnsized);
+        bytes = at == symbols_.end() ? maxUnsizedBytes
+                                     : std::min(at->address - symbol.address, maxUnsizedBytes);
     if (address - symbol.address >= bytes) return {};
     const auto* const text = reinterpret_cast<const char*>(bytes_.data()) + symbol.name;
-    return {text, ::strnlen(text, std::min<size_t>(bytes_.size() - symbol.name, longestName))};
+    return {text, ::strnlen(text, std::min<size_t>(bytes_.size() - symbol.name, maxNameBytes))};
 }
 
 }  // namespace lanescope::capture

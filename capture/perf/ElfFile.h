@@ -11,29 +11,29 @@
 
 namespace lanescope::capture {
 
-/// A program or library on the disk: where its pieces come to lie, and what its functions are
-/// called. Any bytes may stand in it; what takes time has bounds.
+/// A program or library file: addresses of its segments and names of its functions. Accepts any
+/// bytes; the time is bounded.
 class ElfFile {
   public:
-    /// Maps the file; nothing if it is none of 64 bits of this machine. Names are read at the first
-    /// question.
+    /// Maps the file. Returns nullopt if it is no 64-bit file for this machine. The first query
+    /// reads the names.
     static std::optional<ElfFile> open(const std::string& path);
-    /// One that lies in memory that outlives it.
+    /// Uses an image in memory that outlives the object.
     static std::optional<ElfFile> at(std::span<const std::byte> bytes);
     ElfFile(ElfFile&& other) noexcept;
     ElfFile& operator=(ElfFile&&) = delete;
     ~ElfFile();
 
-    /// By how much addresses in memory are greater than those that it was linked with, if the piece
-    /// from `fileOffset` on lies at `address`; nothing if no part to be executed is there.
+    /// Returns the difference between addresses in memory and as linked, if the piece from
+    /// `fileOffset` on is mapped at `address`. Returns nullopt if no executable segment is there.
     std::optional<uint64_t> bias(uint64_t address, uint64_t fileOffset) const;
-    /// Where its first part begins, as it was linked, a whole number of pages.
+    /// Returns the linked address of its first segment, a whole number of pages.
     uint64_t firstAddress() const { return firstAddress_; }
-    /// Where the file is begun to be executed, as it was linked; of a library perhaps 0.
+    /// Returns the linked address of the entry point; for a library perhaps 0.
     uint64_t entry() const { return entry_; }
 
-    /// What the function at that address (as linked) is called, as it stands in the file, its first
-    /// 64 KiB; empty if there is no name. The first time O(n log n) of its symbols, then O(log n).
+    /// Returns the name in the file of the function at that linked address, at most 64 KiB of it;
+    /// empty if there is none. The first call is O(n log n) in the symbols, then O(log n).
     std::string_view nameAt(uint64_t address);
 
   private:
@@ -43,7 +43,7 @@ class ElfFile {
     struct Symbol {
         uint64_t address;
         uint64_t bytes;
-        uint64_t name;  ///< Where it stands in the file.
+        uint64_t name;  ///< Offset in the file.
     };
     explicit ElfFile(std::span<const std::byte> bytes) : bytes_(bytes) {}
     bool readHeads();

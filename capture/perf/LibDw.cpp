@@ -45,7 +45,7 @@ struct LibDw::Functions {
     }
 };
 
-/// One sample at a time stands for the only thread that libdw is told of.
+/// Each sample in turn poses as the only thread of the process for libdw.
 class LibDw::Space {
   public:
     explicit Space(const Functions& all) : functions(all) {}
@@ -67,7 +67,7 @@ constexpr pid_t onlyThread = 1;
 
 int noDebugFile(Dwfl_Module*, void**, const char*, Dwarf_Addr, const char*, const char*, GElf_Word,
                 char**) {
-    return -1;  // What compilers write for exceptions is in the file itself; nothing is fetched.
+    return -1;  // The exception tables are in the file itself; nothing is fetched.
 }
 
 int noOtherFile(Dwfl_Module*, void**, const char*, Dwarf_Addr, char**, Elf**) {
@@ -109,9 +109,9 @@ int takeFrame(Dwfl_Frame* frame, void* argument) {
     Dwarf_Addr counter = 0;
     bool isActive = false;
     if (!space.functions.framePc(frame, &counter, &isActive)) return DWARF_CB_ABORT;
-    // What a call returns to may be another function.
+    // The return address may be in the next function.
     space.walked.push_back(isActive ? counter : counter - 1);
-    return space.walked.size() < mostNativeFrames ? DWARF_CB_OK : DWARF_CB_ABORT;
+    return space.walked.size() < maxNativeFrames ? DWARF_CB_OK : DWARF_CB_ABORT;
 }
 
 constexpr Dwfl_Thread_Callbacks threadCallbacks{nextThread,   getThread, readMemory,
@@ -152,14 +152,14 @@ std::vector<uint64_t> LibDw::walk(Space& space, const PerfRegisters& registers,
     space.registers = &registers;
     space.memory = memory;
     space.walked = {};
-    // Where it ends tells whether that is all.
+    // The end of the stack determines whether it is complete.
     static_cast<void>(functions_->threadFrames(space.dwfl, onlyThread, takeFrame, &space));
     return std::move(space.walked);
 }
 
 #else
 
-// Compiled without the header: all stacks are followed in the other way.
+// Compiled without the header: all stacks are unwound by frame pointers.
 struct LibDw::Functions {};
 class LibDw::Space {};
 
@@ -193,18 +193,18 @@ std::vector<uint64_t> walkFramePointers(const PerfRegisters& registers,
                                         std::span<const std::byte> memory) {
     std::vector<uint64_t> addresses{registers.programCounter};
     uint64_t frame = registers.framePointer;
-    // Frames lie one above the other: who goes down follows no stack.
-    uint64_t least = registers.stackPointer;
-    while (addresses.size() < mostNativeFrames) {
+    // The next frame must be at a higher address; otherwise it belongs to no stack.
+    uint64_t minFrame = registers.stackPointer;
+    while (addresses.size() < maxNativeFrames) {
         const uint64_t offset = frame - registers.stackPointer;
-        uint64_t words[2];  // The frame of the caller, and where the call returns to.
-        if (frame < least || frame % sizeof(uint64_t) != 0 || offset > memory.size() ||
+        uint64_t words[2];  // The frame of the caller and the return address.
+        if (frame < minFrame || frame % sizeof(uint64_t) != 0 || offset > memory.size() ||
             memory.size() - offset < sizeof(words))
             break;
         std::memcpy(words, memory.data() + offset, sizeof(words));
         if (words[1] == 0) break;
         addresses.push_back(words[1] - 1);
-        least = frame + sizeof(words);
+        minFrame = frame + sizeof(words);
         frame = words[0];
     }
     return addresses;

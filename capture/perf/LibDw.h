@@ -11,39 +11,36 @@
 
 namespace lanescope::capture {
 
-/// A file as an unwinder wants to know it.
 struct UnwindModule {
     std::string path;
-    uint64_t start = 0;  ///< Where its first part would lie in memory.
-    int file = -1;       ///< Open for reading, which is taken; -1: `path` is opened.
+    uint64_t start = 0;  ///< Address of its first segment in memory.
+    int file = -1;       ///< Descriptor open for reading, which is consumed; -1: `path` is opened.
 };
 
-inline constexpr size_t mostNativeFrames = 256;
+inline constexpr size_t maxNativeFrames = 256;
 
-/// Follows stacks by the tables that compilers write for exceptions, by elfutils' libdw, which is
-/// opened if it is there and if its header was when this was compiled. One thread.
+/// Unwinder that uses the exception tables of compilers, by elfutils' libdw. Available if the
+/// library is installed and its header was present at compile time. One thread.
 class LibDw {
   public:
-    /// Looks for the library. What it holds is false without it.
     LibDw();
     ~LibDw();
     LibDw(const LibDw&) = delete;
     explicit operator bool() const;
-    /// Why there is none: "libdw.so.1 of elfutils is not on this machine".
+    /// Returns the reason: "libdw.so.1 of elfutils is not on this machine".
     static const char* absence();
 
-    /// What lies in one address space.
     class Space;
     struct Deleter {
         void operator()(Space* space) const;
     };
     using SpacePtr = std::unique_ptr<Space, Deleter>;
-    /// Null if it cannot be made. Files that are none are left out.
+    /// Returns null on failure. Skips files that are not ELF.
     SpacePtr makeSpace(std::vector<UnwindModule> modules) const;
 
-    /// Follows a stack from its registers on, as far as that can be; `memory` is what lay from the
-    /// stack pointer on. The innermost address first; of callers that of the call itself. Some ten
-    /// microseconds.
+    /// Unwinds a stack from its registers as far as possible; `memory` is the stack from the stack
+    /// pointer on. Returns addresses, innermost first; for callers those of the call itself. About
+    /// 10 us.
     std::vector<uint64_t> walk(Space& space, const PerfRegisters& registers,
                                std::span<const std::byte> memory) const;
 
@@ -52,8 +49,8 @@ class LibDw {
     std::unique_ptr<Functions> functions_;
 };
 
-/// Follows a stack by its frame pointers, which only code has that was compiled so: of other code
-/// it is no more than the innermost function, or leaves callers out. As `LibDw::walk`. O(frames).
+/// Unwinds a stack by frame pointers. Code compiled without them yields only the innermost
+/// function, or skips callers. Result as for `LibDw::walk`. O(frames).
 std::vector<uint64_t> walkFramePointers(const PerfRegisters& registers,
                                         std::span<const std::byte> memory);
 

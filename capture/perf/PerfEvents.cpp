@@ -46,7 +46,7 @@ PerfRing::~PerfRing() {
 }
 
 PerfRing::Waiting PerfRing::waiting() const {
-    // What lies before the head was written before the head was.
+    // Data before the head was written before the head was.
     const uint64_t head = __atomic_load_n(&page_->data_head, __ATOMIC_ACQUIRE);
     const uint64_t tail = __atomic_load_n(&page_->data_tail, __ATOMIC_RELAXED);
     const auto bytes = static_cast<size_t>(std::min<uint64_t>(head - tail, dataBytes_));
@@ -61,10 +61,10 @@ void PerfRing::release(uint64_t head) {
 
 namespace {
 
-/// Of all rings together, and of one: as much as the kernel lends to a user for each core.
+/// Bytes of all rings together, and of one: as much as the kernel lends a user per core.
 constexpr size_t allRingBytes = size_t{128} << 20;
-constexpr size_t mostRingBytes = size_t{512} << 10, leastRingBytes = size_t{64} << 10;
-constexpr int mostCores = 8192;
+constexpr size_t maxRingBytes = size_t{512} << 10, minRingBytes = size_t{64} << 10;
+constexpr int maxCores = 8192;
 
 int openEvent(perf_event_attr& asked, pid_t process, int core) {
     return static_cast<int>(::syscall(SYS_perf_event_open, &asked, process, core, -1,
@@ -90,7 +90,7 @@ std::string refusalNow(int error) {
     return perfRefusal(error, lineOf("/proc/sys/kernel/perf_event_paranoid"), hasSeccompFilter());
 }
 
-/// "0-3,8" of /sys/devices/system/cpu/online.
+/// Returns the cores "0-3,8" of /sys/devices/system/cpu/online.
 std::vector<int> onlineCores() {
     std::vector<int> cores;
     std::istringstream text(lineOf("/sys/devices/system/cpu/online"));
@@ -100,7 +100,7 @@ std::vector<int> onlineCores() {
         const int count = std::sscanf(part.c_str(), "%d-%d", &from, &until);
         if (count < 1) continue;
         if (count < 2) until = from;
-        for (int core = from; core <= std::min(until, mostCores); ++core) cores.push_back(core);
+        for (int core = from; core <= std::min(until, maxCores); ++core) cores.push_back(core);
     }
     if (cores.empty())
         for (long core = 0; core < ::sysconf(_SC_NPROCESSORS_ONLN); ++core)
@@ -108,11 +108,11 @@ std::vector<int> onlineCores() {
     return cores;
 }
 
-/// Where a user may lock no more memory, since others have what there was, a smaller one will do.
+/// Maps a ring. Tries smaller ones if the user may lock no more memory.
 PerfRing mapRing(int event, size_t& bytes) {
     for (;;) {
         PerfRing ring(event, bytes);
-        if (ring || errno != EPERM || bytes <= leastRingBytes) return ring;
+        if (ring || errno != EPERM || bytes <= minRingBytes) return ring;
         bytes /= 2;
     }
 }
@@ -163,7 +163,7 @@ Result<PerfEvents> PerfEvents::open(pid_t process, PerfSettings settings) {
     raiseFileLimit();
     const std::vector<int> cores = onlineCores();
     size_t ringBytes = std::clamp(std::bit_floor(allRingBytes / std::max<size_t>(cores.size(), 1)),
-                                  leastRingBytes, mostRingBytes);
+                                  minRingBytes, maxRingBytes);
     PerfEvents events;
     events.settings_ = settings;
     for (const int core : cores) {
@@ -171,7 +171,7 @@ Result<PerfEvents> PerfEvents::open(pid_t process, PerfSettings settings) {
         asked.wakeup_watermark = static_cast<uint32_t>(ringBytes / 4);
         const int event = openEvent(asked, process, core);
         if (event < 0) {
-            if (errno == ENODEV) continue;  // It has just been taken away.
+            if (errno == ENODEV) continue;  // The core has just been taken offline.
             return fail("{}", refusalNow(errno));
         }
         events.descriptors_.push_back(event);
@@ -195,7 +195,7 @@ PerfEvents::~PerfEvents() {
 
 namespace {
 
-/// A ring that is a quarter full wakes us before.
+/// Maximum wait; a ring that is a quarter full wakes the thread earlier.
 constexpr int turnMs = 200;
 
 int64_t threadCpuTimeNs() {
@@ -206,7 +206,6 @@ int64_t threadCpuTimeNs() {
 
 }  // namespace
 
-/// All that the thread uses.
 struct PerfDrain::Work {
     Work(PerfEvents ofKernel, PerfLog file)
         : events(std::move(ofKernel)),
@@ -225,8 +224,8 @@ struct PerfDrain::Work {
     const int wakeUp;
     std::atomic<bool> isOver = false;
     std::vector<pollfd> waiting;
-    std::vector<std::byte> taken;  ///< Of one ring, whose length it has from the start.
-    std::mutex mutex;              ///< Guards the next.
+    std::vector<std::byte> taken;  ///< Copy of one ring, allocated at the start.
+    std::mutex mutex;              ///< Guards the next member.
     bool isDone = false;
     std::condition_variable done;
 };
@@ -235,7 +234,7 @@ PerfDrain::PerfDrain(PerfEvents events, PerfLog log)
     : work_(std::make_shared<Work>(std::move(events), std::move(log))) {}
 
 PerfDrain::~PerfDrain() {
-    // Who wants to know has asked.
+    // A caller that needs the result has called `end`.
     static_cast<void>(end());
 }
 
@@ -244,32 +243,32 @@ bool PerfDrain::start() {
     ::sigfillset(&all);
     ::pthread_sigmask(SIG_SETMASK, &all, &previous);
     try {
-        // Nobody could be told of memory that is lacking later.
-        size_t longest = 0;
+        // Allocates now, because a later lack of memory could not be reported.
+        size_t maxDataBytes = 0;
         for (const PerfRing& ring : work_->events.rings())
-            longest = std::max(longest, ring.dataBytes());
-        work_->taken.reserve(longest);
+            maxDataBytes = std::max(maxDataBytes, ring.dataBytes());
+        work_->taken.reserve(maxDataBytes);
         for (const int event : work_->events.descriptors())
             work_->waiting.push_back({event, POLLIN, 0});
         work_->waiting.push_back({work_->wakeUp, POLLIN, 0});
         thread_ = std::thread([work = work_] { work->run(); });
     } catch (const std::exception&) {
-        // The caller says so.
+        // The caller reports it.
     }
     ::pthread_sigmask(SIG_SETMASK, &previous, nullptr);
     return thread_.joinable();
 }
 
-bool PerfDrain::end(std::chrono::milliseconds patience) {
+bool PerfDrain::end(std::chrono::milliseconds timeout) {
     if (!thread_.joinable()) return true;
     work_->isOver = true;
     const uint64_t one = 1;
-    // Else it ends with its turn.
+    // Otherwise it ends after its next wait.
     static_cast<void>(!::write(work_->wakeUp, &one, sizeof(one)));
     std::unique_lock lock(work_->mutex);
-    const bool isDone = work_->done.wait_for(lock, patience, [this] { return work_->isDone; });
+    const bool isDone = work_->done.wait_for(lock, timeout, [this] { return work_->isDone; });
     lock.unlock();
-    // A disk that does not answer holds it, and nothing can end it.
+    // A disk that does not respond blocks the thread, and nothing can end it.
     isDone ? thread_.join() : thread_.detach();
     return isDone;
 }
@@ -278,7 +277,7 @@ void PerfDrain::Work::run() {
     const int64_t begunNs = lanescope::log::monotonicNs();
     while (!isOver) {
         ::poll(waiting.data(), waiting.size(), turnMs);
-        // Where all processes have ended an event says so at once, whenever it is asked.
+        // After all its processes have ended, an event is always ready in `poll`.
         for (pollfd& each : waiting)
             if ((each.revents & (POLLHUP | POLLERR | POLLNVAL)) != 0) each.fd = -1;
         drain();
@@ -297,7 +296,7 @@ void PerfDrain::Work::drain() {
             taken.assign(first.begin(), first.end());
             taken.insert(taken.end(), rest.begin(), rest.end());
         });
-        // The kernel has its room back before the disk is waited for.
+        // Returns the space to the kernel before the write to disk.
         if (!taken.empty())
             log.add(core, std::span(taken).first(dropEmptyStacks(taken, perfRegisterCount)));
         taken.clear();

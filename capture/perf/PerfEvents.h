@@ -20,13 +20,13 @@
 
 namespace lanescope::capture {
 
-/// A ring buffer that the kernel writes records into, and we read. One thread.
+/// A ring buffer that the kernel writes and this process reads. One thread.
 class PerfRing {
   public:
-    /// Maps the buffer of an event, `dataBytes` long, a power of two of pages. What it holds is
-    /// false if it cannot; `errno` says why.
+    /// Maps the buffer of an event, `dataBytes` long, a power of two of pages. On failure the
+    /// object converts to false and errno is set.
     PerfRing(int event, size_t dataBytes);
-    /// One that lies at `page` already, its data at `data`: for tests.
+    /// Uses a mapped buffer at `page`, with its data at `data`: for tests.
     PerfRing(perf_event_mmap_page* page, std::byte* data, size_t dataBytes)
         : page_(page), data_(data), dataBytes_(dataBytes) {}
     PerfRing(PerfRing&& other) noexcept
@@ -40,8 +40,8 @@ class PerfRing {
     explicit operator bool() const { return page_ != nullptr; }
     size_t dataBytes() const { return dataBytes_; }
 
-    /// Hands what is new to `take(first, rest)`, two pieces of which the second may be empty, and
-    /// gives the room back to the kernel after that. `take` is not called if there is nothing.
+    /// Passes new data to `take(first, rest)`, two pieces of which the second may be empty, and
+    /// then returns the space to the kernel. Does not call `take` without new data.
     template <class Take>
     void drain(Take take) {
         const auto [first, rest, head] = waiting();
@@ -63,19 +63,18 @@ class PerfRing {
     size_t dataBytes_ = 0, mappedBytes_ = 0;
 };
 
-/// The events of a process that is about to run a program, and of all that comes of it: one for
-/// each core, since the kernel lets no other be inherited and read. Nothing of it is in the
-/// program; what it costs there is the kernel's. One thread.
+/// Perf events of a process that is about to run a program, and of all its descendants. One per
+/// core, since the kernel allows only those to be inherited and read. Nothing runs inside the
+/// program; the cost there is the kernel's. One thread.
 class PerfEvents {
   public:
-    /// Opens them for `process`, which has to be a child of ours that has not run its program yet.
-    /// Fails with what refuses them and what would allow it.
+    /// Opens the events of `process`, a child of ours that has not run its program yet. Fails with
+    /// the refusing setting and the remedy.
     static Result<PerfEvents> open(pid_t process, PerfSettings settings);
     PerfEvents(PerfEvents&& other) noexcept = default;
     PerfEvents& operator=(PerfEvents&&) = delete;
     ~PerfEvents();
 
-    /// As they were granted.
     const PerfSettings& settings() const { return settings_; }
     const std::vector<int>& descriptors() const { return descriptors_; }
     std::vector<PerfRing>& rings() { return rings_; }
@@ -88,35 +87,35 @@ class PerfEvents {
     std::vector<PerfRing> rings_;
 };
 
-/// Whether this process may have such events: tries it on itself. Fails as `open` does. What is
-/// granted may leave the kernel out.
+/// Checks that this process may open such events, by trying it on itself. Fails like `open`. The
+/// granted settings may exclude the kernel.
 Result<PerfSettings> tryPerfEvents();
 
-/// What refuses events, and what would allow them. `paranoid` is what stands in
-/// /proc/sys/kernel/perf_event_paranoid, empty if it is not there; `isFiltered` whether a seccomp
-/// filter is upon us.
+/// Returns the reason of a refusal, and the remedy. `paranoid` is the content of
+/// /proc/sys/kernel/perf_event_paranoid, empty if missing; `isFiltered` is true if a seccomp filter
+/// is active.
 std::string perfRefusal(int error, const std::string& paranoid, bool isFiltered);
 
-/// Writes what the kernel tells into a file, on a thread of its own that takes no signals. It holds
-/// no more memory than the rings and a copy of one.
+/// Writer of the kernel's records to a file, on a thread of its own that takes no signals. Needs
+/// only the memory of the rings and a copy of one.
 class PerfDrain {
   public:
-    static constexpr std::chrono::milliseconds usualPatience{30'000};
+    static constexpr std::chrono::milliseconds defaultTimeout{30'000};
 
     PerfDrain(PerfEvents events, PerfLog log);
-    /// Begins. False if no thread or memory can be had; from then on it takes no more of that.
+    /// Starts the thread. Returns false without a thread or memory; from then on it allocates
+    /// nothing.
     bool start();
-    /// Takes what is left and writes the end. Waits for the disk, but not for longer than
-    /// `patience`: false then, and the thread is left with its file, of which the end is missing.
-    /// Once; the destructor does it, too.
-    [[nodiscard]] bool end(std::chrono::milliseconds patience = usualPatience);
+    /// Writes the rest and the end. Waits for the disk, but at most `timeout`. Returns false on
+    /// timeout; the thread then keeps its file, without an end. Once; the destructor does it too.
+    [[nodiscard]] bool end(std::chrono::milliseconds timeout = defaultTimeout);
     ~PerfDrain();
     PerfDrain(const PerfDrain&) = delete;
 
   private:
     struct Work;
 
-    std::shared_ptr<Work> work_;  ///< The thread's, too, which may be left.
+    std::shared_ptr<Work> work_;  ///< Shared with the thread, which may be abandoned.
     std::thread thread_;
 };
 

@@ -17,24 +17,24 @@ namespace lanescope::capture {
 
 namespace {
 
-/// Some of the room is for the last piece.
+/// Space reserved for the last piece.
 constexpr uint64_t endBytes = 4096;
 
 }  // namespace
 
 Result<PerfLog> PerfLog::create(const std::filesystem::path& path, const PerfSettings& settings,
-                                uint64_t maximumBytes) {
+                                uint64_t maxBytes) {
     const int file =
         ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (file < 0)
         return fail("Cannot create {} for samples: {}.", path.string(), std::strerror(errno));
-    auto log = into(file, settings, maximumBytes);
+    auto log = into(file, settings, maxBytes);
     if (!log) return fail("Cannot write {}: {}", path.string(), log.error().sentence);
     return log;
 }
 
-Result<PerfLog> PerfLog::into(int file, const PerfSettings& settings, uint64_t maximumBytes) {
-    PerfLog log(file, maximumBytes);
+Result<PerfLog> PerfLog::into(int file, const PerfSettings& settings, uint64_t maxBytes) {
+    PerfLog log(file, maxBytes);
     PerfLogHead head{};
     std::memcpy(head.magic, perfLogMagic, sizeof(head.magic));
     head.headBytes = sizeof(head);
@@ -51,7 +51,7 @@ Result<PerfLog> PerfLog::into(int file, const PerfSettings& settings, uint64_t m
 
 PerfLog::PerfLog(PerfLog&& other) noexcept
     : file_(std::exchange(other.file_, -1)),
-      maximumBytes_(other.maximumBytes_),
+      maxBytes_(other.maxBytes_),
       bytes_(other.bytes_),
       bytesNotKept_(other.bytesNotKept_) {}
 
@@ -63,18 +63,17 @@ void PerfLog::add(uint32_t core, std::span<const std::byte> records) {
     const PerfPiece piece{perfPieceMagic, PerfPieceKind::Records, core,
                           static_cast<uint32_t>(records.size())};
     const bool hasRoom =
-        bytesNotKept_ == 0 && bytes_ + sizeof(piece) + records.size() + endBytes <= maximumBytes_;
+        bytesNotKept_ == 0 && bytes_ + sizeof(piece) + records.size() + endBytes <= maxBytes_;
     if (!hasRoom || !write(piece, records)) bytesNotKept_ += records.size();
 }
 
 void PerfLog::end(int64_t wallNs, int64_t cpuNs) {
     const PerfEnd end{wallNs, cpuNs, bytesNotKept_};
     const PerfPiece piece{perfPieceMagic, PerfPieceKind::End, 0, sizeof(end)};
-    // On a full disk there is none.
+    // Missing on a full disk.
     static_cast<void>(write(piece, std::as_bytes(std::span(&end, 1))));
 }
 
-/// All of a piece or nothing of it.
 bool PerfLog::write(const PerfPiece& piece, std::span<const std::byte> body) {
     const auto whole = static_cast<ssize_t>(sizeof(piece) + body.size());
     const iovec parts[] = {{const_cast<PerfPiece*>(&piece), sizeof(piece)},

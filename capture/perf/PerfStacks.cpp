@@ -18,11 +18,11 @@ namespace lanescope::capture {
 
 namespace {
 
-constexpr size_t mostSpacesAtOnce = 256, mostKnown = 1'000'000, mostOpenFiles = 20'000;
+constexpr size_t maxOpenSpaces = 256, maxKnown = 1'000'000, maxOpenFiles = 20'000;
 constexpr std::string_view kernelName = "[kernel]", vdsoName = "[vdso]";
 
-/// What the kernel maps into every process so that reading the clock needs no call: of this
-/// process, which is the same.
+/// Returns the vDSO of this process, which the kernel maps into every process for fast clock reads.
+/// It is the same for all.
 std::span<const std::byte> ownVdso() {
     std::ifstream maps("/proc/self/maps");
     std::string line;
@@ -46,7 +46,8 @@ int vdsoFile() {
     return file;
 }
 
-/// `_start`, and what the C library or its like makes threads by: not all that clones something.
+/// Returns true for `_start` and for the thread starters of C libraries, but not for every function
+/// that clones.
 bool beginsThread(std::string_view function) {
     if (function == "_start" || function == "thread_start") return true;
     function.remove_prefix(std::min(function.find_first_not_of('_'), function.size()));
@@ -55,8 +56,8 @@ bool beginsThread(std::string_view function) {
 
 }  // namespace
 
-PerfStacks::PerfStacks(const AddressSpaces& spaces, bool usesLibDw, int64_t patienceNs)
-    : spaces_(spaces), patienceNs_(patienceNs) {
+PerfStacks::PerfStacks(const AddressSpaces& spaces, bool usesLibDw, int64_t unwindBudgetNs)
+    : spaces_(spaces), unwindBudgetNs_(unwindBudgetNs) {
     if (usesLibDw) {
         libDw_ = std::make_unique<LibDw>();
         if (!*libDw_) libDw_.reset();
@@ -73,14 +74,13 @@ uint32_t PerfStacks::number(std::string name, const std::string& file, bool isNa
     return known->second;
 }
 
-/// Null if it is none, or not there.
 ElfFile* PerfStacks::fileOf(uint32_t number) {
     const auto known = files_.find(number);
     if (known != files_.end()) return known->second ? &*known->second : nullptr;
     const std::string& path = spaces_.file(number);
     const auto open = [&]() -> std::optional<ElfFile> {
         if (path == vdsoName) return ElfFile::at(ownVdso());
-        if (!path.starts_with('/') || files_.size() >= mostOpenFiles) return std::nullopt;
+        if (!path.starts_with('/') || files_.size() >= maxOpenFiles) return std::nullopt;
         return ElfFile::open(path);
     };
     auto& kept = files_.emplace(number, open()).first->second;
@@ -90,7 +90,7 @@ ElfFile* PerfStacks::fileOf(uint32_t number) {
 LibDw::Space* PerfStacks::spaceOf(uint32_t number) {
     const auto known = unwound_.find(number);
     if (known != unwound_.end()) return known->second.get();
-    if (unwound_.size() >= mostSpacesAtOnce) unwound_.clear();
+    if (unwound_.size() >= maxOpenSpaces) unwound_.clear();
     std::vector<UnwindModule> modules;
     uint64_t untilNow = 0;
     for (const auto& [start, mapping] : spaces_.space(number).all()) {
@@ -100,7 +100,7 @@ LibDw::Space* PerfStacks::spaceOf(uint32_t number) {
         if (!bias) continue;
         const std::string& path = spaces_.file(mapping.file);
         UnwindModule module{path, *bias + file->firstAddress(), -1};
-        // Several pieces of one file are one of these.
+        // Several mappings of one file are one module.
         if (!modules.empty() && modules.back().path == path && modules.back().start == module.start)
             continue;
         if (start < untilNow) continue;
@@ -114,14 +114,14 @@ LibDw::Space* PerfStacks::spaceOf(uint32_t number) {
     return unwound_.emplace(number, libDw_->makeSpace(std::move(modules))).first->second.get();
 }
 
-/// Whether a thread or a program begins in that function, the outermost of a stack. That a stack
-/// ended there without an error does not tell: what was read wrongly may end so, too.
+/// Returns true if a thread or a program begins in that function, the outermost of a stack. An end
+/// of the stack without an error is no proof: a wrongly unwound stack may end so too.
 bool PerfStacks::isBeginning(uint32_t space, uint64_t address, uint32_t function,
                              bool isInnermost) {
     const NativeFunction& outermost = functions_[function];
     if (outermost.isNamed && beginsThread(outermost.name)) return true;
-    // Which threads begin in what the C library names to nobody; much that it does for others has
-    // no name either, and is often the innermost.
+    // Threads begin in unnamed functions of the C library. Many of its other functions have no name
+    // either, and are often the innermost.
     const std::string_view file =
         std::string_view(outermost.file).substr(outermost.file.rfind('/') + 1);
     if (!outermost.isNamed && !isInnermost &&
@@ -137,7 +137,6 @@ bool PerfStacks::isBeginning(uint32_t space, uint64_t address, uint32_t function
 
 uint32_t PerfStacks::functionAt(uint32_t space, uint64_t address) {
     const Mapping* const mapping = spaces_.space(space).find(address);
-    // A mapping may have no name.
     if (mapping == nullptr || spaces_.file(mapping->file).empty())
         return number("[unknown]", "[unknown]", false);
     const std::string& path = spaces_.file(mapping->file);
@@ -156,11 +155,11 @@ NativeStack PerfStacks::of(const PerfSample& sample) {
     if (sample.registers.size() != perfRegisterCount * sizeof(uint64_t) ||
         space == AddressSpaces::none)
         return stack;
-    uint64_t values[PerfRegisters::most];
+    uint64_t values[PerfRegisters::maxRegisters];
     std::memcpy(values, sample.registers.data(), sample.registers.size());
     const PerfRegisters registers = dwarfRegisters(values);
     std::vector<uint64_t> addresses;
-    const bool hasTime = spentNs_ < patienceNs_;
+    const bool hasTime = spentNs_ < unwindBudgetNs_;
     if (libDw_ && !hasTime) ++outOfTime_;
     if (libDw_ && hasTime) {
         const int64_t begunNs = log::monotonicNs();
@@ -169,7 +168,7 @@ NativeStack PerfStacks::of(const PerfSample& sample) {
         spentNs_ += log::monotonicNs() - begunNs;
     }
     if (addresses.empty()) addresses = walkFramePointers(registers, sample.stack);
-    if (knownCount_ > mostKnown) {
+    if (knownCount_ > maxKnown) {
         known_.clear();
         knownCount_ = 0;
     }

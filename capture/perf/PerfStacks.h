@@ -15,33 +15,32 @@
 
 namespace lanescope::capture {
 
-/// A function of a file, as samples met it.
+/// A function of a file, found in samples.
 struct NativeFunction {
-    std::string name;  ///< As it stands in the file; "[libc.so.6]" if it has none.
-    std::string file;  ///< "[kernel]" and its like for what is no file.
+    std::string name;  ///< Name in the file; "[libc.so.6]" if it has none.
+    std::string file;  ///< "[kernel]" and similar if it is no file.
     bool isNamed = false;
 };
 
-/// The stack of a sample: functions by their number, innermost first.
+/// Stack of a sample: function numbers, innermost first.
 struct NativeStack {
     std::vector<uint32_t> functions;
-    bool isWhole = false;  ///< Down to where the thread began.
+    bool isWhole = false;  ///< Complete to the beginning of the thread.
 };
 
-/// Follows the stacks of samples, and names what is in them by the files that lie on this machine
+/// Unwinder of the stacks of samples, which names functions by the files that are on this machine
 /// now. One thread.
 class PerfStacks {
   public:
-    /// `spaces` is sealed and outlives it. With `usesLibDw` stacks are followed by libdw, if it is
-    /// there, for `patienceNs` in all, and by frame pointers then.
-    PerfStacks(const AddressSpaces& spaces, bool usesLibDw, int64_t patienceNs);
+    /// `spaces` is sealed and outlives it. With `usesLibDw`, stacks are unwound by libdw, if
+    /// available, for `unwindBudgetNs` in total, and by frame pointers afterwards.
+    PerfStacks(const AddressSpaces& spaces, bool usesLibDw, int64_t unwindBudgetNs);
     ~PerfStacks();
 
-    /// Empty for a sample without registers.
     NativeStack of(const PerfSample& sample);
     const NativeFunction& function(uint32_t number) const { return functions_[number]; }
     bool hasLibDw() const { return libDw_ != nullptr; }
-    /// So many were followed by frame pointers though libdw is there: it had no more time.
+    /// Returns the number of stacks unwound by frame pointers because libdw had no time left.
     uint64_t outOfTime() const { return outOfTime_; }
 
   private:
@@ -52,15 +51,15 @@ class PerfStacks {
     uint32_t number(std::string name, const std::string& file, bool isNamed);
 
     const AddressSpaces& spaces_;
-    std::unique_ptr<LibDw> libDw_;  ///< Null without it. Before what was made by it.
-    const int64_t patienceNs_;
+    std::unique_ptr<LibDw> libDw_;  ///< Null without libdw. Declared before the objects made by it.
+    const int64_t unwindBudgetNs_;
     int64_t spentNs_ = 0;
     uint64_t outOfTime_ = 0;
     std::unordered_map<uint32_t, std::optional<ElfFile>> files_;
     std::unordered_map<uint32_t, LibDw::SpacePtr> unwound_;  ///< By space.
     std::vector<NativeFunction> functions_;
     std::map<std::pair<std::string, std::string>, uint32_t> numbers_;
-    /// Functions by address, of each space.
+    /// Functions by address, per space.
     std::unordered_map<uint32_t, std::unordered_map<uint64_t, uint32_t>> known_;
     size_t knownCount_ = 0;
 };

@@ -45,7 +45,7 @@ constexpr uint64_t maskOfAll() {
     return mask;
 }
 
-/// Where the kernel writes a register: they come in the order of their bits.
+/// Returns the index at which the kernel writes a register: in the order of the bits.
 constexpr size_t placeOf(uint32_t wanted) {
     size_t place = 0;
     for (const uint32_t each : registers)
@@ -57,7 +57,7 @@ constexpr size_t placeOf(uint32_t wanted) {
 
 const uint16_t perfMachine = machine;
 const size_t perfRegisterCount = std::size(registers);
-// Arm's counter has no number in DWARF's order that unwinders take.
+// Arm's program counter has no DWARF number that unwinders accept.
 const size_t dwarfRegisterCount = std::min<size_t>(std::size(registers), 32);
 
 perf_event_attr perfAttributes(const PerfSettings& settings) {
@@ -65,7 +65,7 @@ perf_event_attr perfAttributes(const PerfSettings& settings) {
     asked.size = sizeof(asked);
     asked.type = PERF_TYPE_SOFTWARE;
     asked.config = PERF_COUNT_SW_CPU_CLOCK;
-    asked.sample_period = static_cast<uint64_t>(1e9 / std::clamp(settings.hz, 1.0, fastestPerfHz));
+    asked.sample_period = static_cast<uint64_t>(1e9 / std::clamp(settings.hz, 1.0, maxPerfHz));
     asked.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU |
                         PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
     asked.sample_regs_user = maskOfAll();

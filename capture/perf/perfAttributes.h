@@ -8,37 +8,36 @@
 
 namespace lanescope::capture {
 
-/// A prime: a program that does the same each 10 ms would meet 100 samples a second in the same
-/// place each time.
-inline constexpr double usualPerfHz = 97, fastestPerfHz = 2'000;
+/// A prime: at 100 samples per second, a program with a 10 ms cycle would always be sampled at the
+/// same place.
+inline constexpr double defaultPerfHz = 97, maxPerfHz = 2'000;
 
-/// What is asked of the kernel for each sample.
 struct PerfSettings {
-    double hz = usualPerfHz;      ///< Samples a second of the time of a thread on a core.
-    uint32_t stackBytes = 32768;  ///< Of the user stack with each sample; a multiple of 8.
-    bool seesKernel = true;       ///< Also samples of threads that are in the kernel.
+    double hz = defaultPerfHz;    ///< Samples per second of a thread's time on a core.
+    uint32_t stackBytes = 32768;  ///< Bytes of the user stack per sample; a multiple of 8.
+    bool seesKernel = true;       ///< Also samples threads in the kernel.
 };
 
-/// The user registers of a sample, by the numbers that DWARF gives them on this machine.
+/// User registers of a sample, by their DWARF numbers on this machine.
 struct PerfRegisters {
-    static constexpr size_t most = 33;
-    uint64_t values[most] = {};
+    static constexpr size_t maxRegisters = 33;
+    uint64_t values[maxRegisters] = {};
     uint64_t programCounter = 0, stackPointer = 0, framePointer = 0;
 };
 
 /// This machine, as `EM_*` of elf.h.
 extern const uint16_t perfMachine;
-/// How many registers the kernel writes with each sample.
+/// Number of registers that the kernel writes per sample.
 extern const size_t perfRegisterCount;
-/// How many of `PerfRegisters::values` DWARF has on this machine.
+/// Number of `PerfRegisters::values` that DWARF has on this machine.
 extern const size_t dwarfRegisterCount;
 
-/// One software event that says all: a sample each so often, when threads get and lose a core, and
-/// what is mapped, forked, executed and ended. It begins when its process runs another program, and
-/// goes on in what that starts.
+/// Returns the attributes of one software event for everything: periodic samples, switches of
+/// threads, and mappings, forks, execs and exits. It begins when its process executes another
+/// program, and continues in its children.
 perf_event_attr perfAttributes(const PerfSettings& settings);
 
-/// Of the kernel's order to DWARF's; `values` are `perfRegisterCount`.
+/// Converts the kernel's order to DWARF's; `values` has `perfRegisterCount` values.
 PerfRegisters dwarfRegisters(const uint64_t* values);
 
 }  // namespace lanescope::capture

@@ -14,7 +14,7 @@ constexpr uint16_t isExecBit = 1 << 13;       // PERF_RECORD_MISC_COMM_EXEC
 constexpr uint16_t isOutBit = 1 << 13;        // PERF_RECORD_MISC_SWITCH_OUT
 constexpr uint16_t isPreemptedBit = 1 << 14;  // PERF_RECORD_MISC_SWITCH_OUT_PREEMPT
 
-/// Reads one field after the other; what is not there is zero, and `isWhole` false.
+/// Reader of one field after the other. Missing fields are zero, and `isWhole` is then false.
 class Fields {
   public:
     explicit Fields(std::span<const std::byte> bytes) : rest_(bytes) {}
@@ -36,7 +36,7 @@ class Fields {
         rest_ = rest_.subspan(static_cast<size_t>(bytes));
         return taken;
     }
-    /// All that is left but the last `behind` bytes, as a text that ends with a zero.
+    /// Returns the rest except the last `behind` bytes, as a zero-terminated text.
     std::string_view text(size_t behind) {
         if (rest_.size() < behind) {
             isWhole_ = false;
@@ -53,7 +53,6 @@ class Fields {
     bool isWhole_ = true;
 };
 
-/// What each record ends with that is no sample.
 constexpr size_t placeBytes = 24;
 
 PerfPlace takePlace(Fields& fields) {
@@ -68,12 +67,12 @@ PerfPlace takePlace(Fields& fields) {
 
 bool readSample(Fields fields, uint16_t misc, size_t registerCount, PerfVisitor& visitor) {
     PerfSample sample;
-    fields.take<uint64_t>();  // where it was, which registers tell, too
+    fields.take<uint64_t>();  // the address, which is also in the registers
     sample.place = takePlace(fields);
     sample.isInKernel = (misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL;
     const bool has64 = fields.take<uint64_t>() == PERF_SAMPLE_REGS_ABI_64;
     if (has64) sample.registers = fields.take(registerCount * sizeof(uint64_t));
-    // Of a program of 32 bits nothing is known.
+    // 32-bit programs are not supported.
     if (const uint64_t bytes = has64 ? fields.take<uint64_t>() : 0; bytes > 0) {
         const auto stack = fields.take(bytes);
         const auto used = fields.take<uint64_t>();
@@ -108,7 +107,7 @@ bool readRecord(const perf_event_header& header, std::span<const std::byte> body
             mapping.address = fields.take<uint64_t>();
             mapping.bytes = fields.take<uint64_t>();
             mapping.fileOffset = fields.take<uint64_t>();
-            fields.take(32);  // which file it is on which disk, and what may be done with it
+            fields.take(32);  // device, inode and protection
             mapping.file = fields.text(placeBytes);
             mapping.place = takePlace(fields);
             if (!fields.isWhole()) return false;
@@ -122,14 +121,14 @@ bool readRecord(const perf_event_header& header, std::span<const std::byte> body
             name.place = takePlace(fields);
             name.isExec = (header.misc & isExecBit) != 0;
             if (!fields.isWhole()) return false;
-            // Another may have named it.
+            // Another thread may have set the name.
             name.place.process = process;
             name.place.thread = thread;
             visitor.visit(name);
             return true;
         }
         case PERF_RECORD_EXIT: {
-            // The kernel ends its events before the thread loses its core for good.
+            // The kernel ends its events before the thread finally leaves its core.
             fields.take<uint32_t>();
             fields.take<uint32_t>();
             if (!fields.isWhole() || body.size() < placeBytes) return false;
@@ -180,7 +179,7 @@ size_t dropEmptyStacks(std::span<std::byte> bytes, size_t registerCount) {
         std::memcpy(&header, bytes.data() + from, sizeof(header));
         if (header.size < sizeof(header) || header.size > bytes.size() - from) break;
         const size_t next = from + header.size;
-        // Where it was, whose it is, and its registers stand before.
+        // The address, the place and the registers precede the stack.
         const size_t size = from + sizeof(header) + sizeof(uint64_t) + placeBytes +
                             (1 + registerCount) * sizeof(uint64_t);
         uint64_t whole = 0, used = 0;

@@ -8,7 +8,7 @@
 
 namespace lanescope::capture {
 
-/// Whose a record is, and when and where it was made; on the clock that nobody sets.
+/// Process, thread, time (CLOCK_MONOTONIC) and core of a record.
 struct PerfPlace {
     uint32_t process = 0, thread = 0, core = 0;
     int64_t timeNs = 0;
@@ -17,39 +17,37 @@ struct PerfPlace {
 struct PerfSample {
     PerfPlace place;
     bool isInKernel = false;
-    /// In the kernel's order; empty if the thread had none that a user's program uses. Not aligned.
+    /// In the kernel's order; empty if the thread had no 64-bit user registers. Not aligned.
     std::span<const std::byte> registers;
     std::span<const std::byte> stack;  ///< From the stack pointer on.
 };
 
-/// A thread got a core, or lost it, as also when it ended.
+/// A thread got or left a core, also at its end.
 struct PerfSwitch {
     PerfPlace place;
     bool isIn = false;
-    bool isPreempted = false;  ///< It lost the core and could have gone on.
+    bool isPreempted = false;  ///< It left the core while it could have continued.
 };
 
-/// A file, or something else that is called in brackets, was mapped to be executed.
+/// An executable mapping of a file, or of an object with a name in brackets.
 struct PerfMapping {
     PerfPlace place;
     uint64_t address = 0, bytes = 0, fileOffset = 0;
     std::string_view file;
 };
 
-/// A thread is called so from now on; by exec, if it runs another program.
+/// New name of a thread; by exec, if it executes another program.
 struct PerfName {
     PerfPlace place;
     bool isExec = false;
     std::string_view name;
 };
 
-/// A process or thread was made.
 struct PerfFork {
     PerfPlace place;
     uint32_t parentProcess = 0, parentThread = 0;
 };
 
-/// Takes what `readPerfRecords` finds.
 class PerfVisitor {
   public:
     virtual ~PerfVisitor() = default;
@@ -58,22 +56,22 @@ class PerfVisitor {
     virtual void visit(const PerfMapping&) {}
     virtual void visit(const PerfName&) {}
     virtual void visit(const PerfFork&) {}
-    /// The kernel tells no more of the thread, mostly since it ended.
+    /// The kernel reports nothing more about the thread, usually because it ended.
     virtual void ended(const PerfPlace&) {}
-    /// So many records had no room in the buffer, which was not emptied as fast.
+    /// This number of records had no space in the buffer, which was not emptied fast enough.
     virtual void lost(uint64_t) {}
-    /// The kernel took a pause with samples, since they took it too long.
+    /// The kernel paused the samples because they took too long.
     virtual void throttled() {}
 };
 
-/// Takes out of samples what the kernel left empty behind the end of a stack: a record of it is
-/// always as long as the longest, and most stacks are short. Returns how many bytes are left, at
-/// the beginning of `bytes`. Records are read as before. O(bytes).
+/// Removes from samples the space that the kernel left empty after the end of a stack. Each stack
+/// has the maximum size, and most stacks are short. Returns the number of remaining bytes, at the
+/// beginning of `bytes`. Records are read as before. O(bytes).
 size_t dropEmptyStacks(std::span<std::byte> bytes, size_t registerCount);
 
-/// Goes through records of one core, made by `perfAttributes`, whose samples have so many
-/// registers. Any bytes may lie there: what makes no sense is skipped if its end is known, else
-/// reading stops. Returns how many bytes it did not understand. O(bytes).
+/// Reads records of one core, made with `perfAttributes`, whose samples have `registerCount`
+/// registers. Accepts any bytes: skips an invalid record if its end is known, else stops. Returns
+/// the number of bytes that it did not understand. O(bytes).
 size_t readPerfRecords(std::span<const std::byte> bytes, size_t registerCount,
                        PerfVisitor& visitor);
 

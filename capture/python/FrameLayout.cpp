@@ -8,7 +8,7 @@ namespace lanescope::agent::python {
 
 namespace {
 
-/// What 3.9 and 3.10 share: frames are objects, and instructions lie in an object of their own.
+/// Common part of 3.9 and 3.10: frames are objects, and instructions are in an object of their own.
 constexpr FrameLayout withFrameObjects() {
     FrameLayout layout;
     layout.interpreters = 32;
@@ -65,7 +65,7 @@ constexpr FrameLayout of311() {
     layout.codeBytes = 184;
     layout.firstLine = 72;
     layout.file = 112;
-    layout.name = 128;  // the qualified one
+    layout.name = 128;  // the qualified name
     layout.lineTable = 136;
     layout.bytecode = 184;
     layout.asciiText = 48;
@@ -94,8 +94,8 @@ constexpr FrameLayout of312() {
     return layout;
 }
 
-// Where in what an interpreter tells of itself stands which number, each of eight bytes.
-struct Told {
+// Indexes of the eight-byte numbers in an interpreter's self-description.
+struct RuntimeOffsets {
     uint16_t interpreters, threads, garbage, pointerToGil, nextThread;
     uint16_t currentFrame, threadId, kernelThread;
     uint16_t frameBytes, previous, code, instruction, owner, bytecodeIndex;
@@ -106,21 +106,21 @@ struct Told {
     uint16_t collecting;
 };
 
-// Numbers before the thread's state: cookie, version and kind of build, 3 of the runtime, and those
-// of an interpreter, of which 3.14 has 3 more.
-constexpr Told toldBy(bool is314) {
+// Numbers before those of the thread's state: cookie, version and kind of build, 3 of the runtime,
+// and those of an interpreter, of which 3.14 has 3 more.
+constexpr RuntimeOffsets runtimeOffsetsOf(bool is314) {
     constexpr int front = 6;
     const int thread = front + (is314 ? 16 : 13);
     const int frame = thread + 9;
     const int code = frame + (is314 ? 8 : 6);
     const int object = code + (is314 ? 11 : 10);
-    // Types, tuples and lists, then (3.14) sets, dictionaries, floats and whole numbers.
+    // Types, tuples and lists, then (3.14) sets, dictionaries, floats and integers.
     const int bytes = object + 2 + 4 + 3 + 3 + (is314 ? 4 : 0) + 3 + 2 + 3;
     const int text = bytes + 3;
     const auto at = [](int number) { return static_cast<uint16_t>(number); };
     return {.interpreters = at(front - 1),
             .threads = at(front + 3),
-            // 3.14 tells of the main thread before.
+            // 3.14 has the main thread before it.
             .garbage = at(front + (is314 ? 5 : 4)),
             .pointerToGil = at(front + (is314 ? 9 : 8)),
             .nextThread = at(thread + 2),
@@ -135,7 +135,7 @@ constexpr Told toldBy(bool is314) {
             .bytecodeIndex = at(is314 ? frame + 7 : 0),
             .codeBytes = at(code),
             .file = at(code + 1),
-            .name = at(code + 3),  // the qualified one
+            .name = at(code + 3),  // the qualified name
             .lineTable = at(code + 4),
             .firstLine = at(code + 5),
             .bytecode = at(code + 9),
@@ -149,7 +149,7 @@ constexpr Told toldBy(bool is314) {
             .asciiBytes = at(text + 3),
             .collecting = at(text + 5)};
 }
-static_assert((toldBy(true).collecting + 1) * sizeof(uint64_t) <= toldBytes);
+static_assert((runtimeOffsetsOf(true).collecting + 1) * sizeof(uint64_t) <= runtimeBytes);
 
 }  // namespace
 
@@ -169,9 +169,10 @@ std::optional<FrameLayout> layoutOf(int major, int minor) {
     }
 }
 
-std::optional<FrameLayout> layoutTold(std::span<const std::byte> runtime, int major, int minor) {
+std::optional<FrameLayout> layoutOfRuntime(std::span<const std::byte> runtime, int major,
+                                           int minor) {
     constexpr char cookie[8] = {'x', 'd', 'e', 'b', 'u', 'g', 'p', 'y'};
-    if (runtime.size() < toldBytes || major != 3 || (minor != 13 && minor != 14) ||
+    if (runtime.size() < runtimeBytes || major != 3 || (minor != 13 && minor != 14) ||
         std::memcmp(runtime.data(), cookie, sizeof cookie) != 0)
         return std::nullopt;
     const auto number = [&](size_t index) {
@@ -180,55 +181,56 @@ std::optional<FrameLayout> layoutTold(std::span<const std::byte> runtime, int ma
         return value;
     };
     const uint64_t version = number(1);
-    constexpr uint64_t candidate = 0xc;  // of its four bits for the state of a release
+    constexpr uint64_t candidate = 0xc;  // value of the four bits for the release state
     if (version >> 24 != static_cast<uint64_t>(major) ||
         (version >> 16 & 0xff) != static_cast<uint64_t>(minor) || (version >> 4 & 0xf) < candidate)
         return std::nullopt;
     const bool is314 = minor == 14, isFreeThreaded = number(2) != 0;
-    const Told told = toldBy(is314);
+    const RuntimeOffsets runtimeOffsets = runtimeOffsetsOf(is314);
     bool isGood = true;
-    const auto below = [&](uint64_t most, size_t index) {
+    const auto below = [&](uint64_t bound, size_t index) {
         const uint64_t value = number(index);
-        isGood &= value < most;
+        isGood &= value < bound;
         return static_cast<uint16_t>(value);
     };
     const auto offset = [&](size_t index) { return below(2'048, index); };
     FrameLayout layout;
-    layout.interpreters = offset(told.interpreters);
-    layout.threads = below(FrameLayout::none, told.threads);  // far into a large structure
-    layout.nextThread = offset(told.nextThread);
-    layout.collecting =
-        static_cast<uint16_t>(below(FrameLayout::none / 2, told.garbage) + offset(told.collecting));
-    layout.pointerToGil = below(FrameLayout::none, told.pointerToGil);
-    layout.kernelThread = offset(told.kernelThread);
-    layout.threadFrame = offset(told.currentFrame);
-    layout.threadId = offset(told.threadId);
-    layout.frameBytes = offset(told.frameBytes);
-    layout.previous = offset(told.previous);
-    layout.code = offset(told.code);
-    layout.instruction = offset(told.instruction);
-    layout.owner = offset(told.owner);
-    layout.codeBytes = offset(told.bytecode);
-    layout.firstLine = offset(told.firstLine);
-    layout.file = offset(told.file);
-    layout.name = offset(told.name);
-    layout.lineTable = offset(told.lineTable);
-    layout.bytecode = offset(told.bytecode);
-    layout.type = offset(told.type);
-    layout.bytesLength = offset(told.bytesLength);
-    layout.bytesData = offset(told.bytesData);
-    layout.textState = offset(told.textState);
-    layout.textLength = offset(told.textLength);
-    layout.asciiText = offset(told.asciiBytes);
-    // Behind it a text of another kind has its length and place in UTF-8.
+    layout.interpreters = offset(runtimeOffsets.interpreters);
+    layout.threads =
+        below(FrameLayout::none, runtimeOffsets.threads);  // far into a large structure
+    layout.nextThread = offset(runtimeOffsets.nextThread);
+    layout.collecting = static_cast<uint16_t>(below(FrameLayout::none / 2, runtimeOffsets.garbage) +
+                                              offset(runtimeOffsets.collecting));
+    layout.pointerToGil = below(FrameLayout::none, runtimeOffsets.pointerToGil);
+    layout.kernelThread = offset(runtimeOffsets.kernelThread);
+    layout.threadFrame = offset(runtimeOffsets.currentFrame);
+    layout.threadId = offset(runtimeOffsets.threadId);
+    layout.frameBytes = offset(runtimeOffsets.frameBytes);
+    layout.previous = offset(runtimeOffsets.previous);
+    layout.code = offset(runtimeOffsets.code);
+    layout.instruction = offset(runtimeOffsets.instruction);
+    layout.owner = offset(runtimeOffsets.owner);
+    layout.codeBytes = offset(runtimeOffsets.bytecode);
+    layout.firstLine = offset(runtimeOffsets.firstLine);
+    layout.file = offset(runtimeOffsets.file);
+    layout.name = offset(runtimeOffsets.name);
+    layout.lineTable = offset(runtimeOffsets.lineTable);
+    layout.bytecode = offset(runtimeOffsets.bytecode);
+    layout.type = offset(runtimeOffsets.type);
+    layout.bytesLength = offset(runtimeOffsets.bytesLength);
+    layout.bytesData = offset(runtimeOffsets.bytesData);
+    layout.textState = offset(runtimeOffsets.textState);
+    layout.textLength = offset(runtimeOffsets.textLength);
+    layout.asciiText = offset(runtimeOffsets.asciiBytes);
+    // In a text of another kind, its length and its UTF-8 pointer follow.
     layout.otherText = static_cast<uint16_t>(layout.asciiText + 16);
-    // Five more ints stand between the two in every version that is told of.
+    // Five more ints are between the two in every self-described version.
     layout.version = static_cast<uint16_t>(layout.firstLine + 24);
     if (isFreeThreaded && is314) {
-        layout.bytecodeIndex = offset(told.bytecodeIndex);
-        layout.bytecodeCopies = offset(told.bytecodeCopies);
+        layout.bytecodeIndex = offset(runtimeOffsets.bytecodeIndex);
+        layout.bytecodeCopies = offset(runtimeOffsets.bytecodeCopies);
     }
-    // A frame, a code object, and what is read of either have to be what a stack can be made of.
+    // The offsets must be inside a frame, a code object and the parts read of either.
     const auto lies = [&](uint16_t at, uint16_t within) { return isGood &= at + 8 <= within; };
     lies(layout.previous, layout.frameBytes);
     lies(layout.code, layout.frameBytes);

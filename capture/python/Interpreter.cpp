@@ -17,22 +17,22 @@ namespace lanescope::agent::python {
 
 namespace {
 
-/// The library of an interpreter that was opened for its opener alone, so that the program's names
-/// do not have it; empty if there is none.
+/// Returns the path of an interpreter library that was opened locally, so that its symbols are not
+/// global; empty if there is none.
 std::string privateLibrary() {
     std::string found;
-    const auto look = [](dl_phdr_info* info, size_t, void* into) {
+    const auto search = [](dl_phdr_info* info, size_t, void* into) {
         const std::string_view path = info->dlpi_name ? info->dlpi_name : "";
         const std::string_view name = path.substr(path.rfind('/') + 1);
         if (name.substr(0, 11) != "libpython3.") return 0;
         *static_cast<std::string*>(into) = path;
         return 1;
     };
-    ::dl_iterate_phdr(look, &found);
+    ::dl_iterate_phdr(search, &found);
     return found;
 }
 
-/// "3.12.3 (main, ...)" as numbers; false if it is something else.
+/// Reads "3.12.3 (main, ...)" as numbers. Returns false for another text.
 bool readVersion(std::string_view text, int& major, int& minor) {
     const char* const end = text.data() + text.size();
     const auto first = std::from_chars(text.data(), end, major);
@@ -42,7 +42,6 @@ bool readVersion(std::string_view text, int& major, int& minor) {
 
 }  // namespace
 
-/// Looks its functions and objects up.
 struct Interpreter::Names {
     void* handle = RTLD_DEFAULT;
 
@@ -57,14 +56,14 @@ struct Interpreter::Names {
     }
 };
 
-void Interpreter::look() {
+void Interpreter::search() {
     if (state() != State::Absent) return;
     Names names;
     void* (*threadStateOf)() = nullptr;
     if (!names.find(threadStateOf, "PyGILState_GetThisThreadState")) {
         const std::string path = privateLibrary();
         names.handle = path.empty() ? nullptr : ::dlopen(path.c_str(), RTLD_LAZY | RTLD_NOLOAD);
-        // It stays open: what is read of it must not go.
+        // Stays open, so that the memory read from it stays mapped.
         if (!names.handle || !names.find(threadStateOf, "PyGILState_GetThisThreadState")) return;
     }
     const char* (*versionOf)() = nullptr;
@@ -101,27 +100,27 @@ void Interpreter::takeFrom(const Interpreter& parents) {
 bool Interpreter::takeLayout(const void* runtime, int major, int minor) {
     std::optional<FrameLayout> layout = layoutOf(major, minor);
     if (!layout && runtime) {
-        std::array<std::byte, toldBytes> told{};
+        std::array<std::byte, runtimeBytes> told{};
         if (CarefulMemory().read(reinterpret_cast<uintptr_t>(runtime), told.data(), told.size()))
-            layout = layoutTold(told, major, minor);
+            layout = layoutOfRuntime(told, major, minor);
     }
     if (layout) layout_ = *layout;
     return layout.has_value();
 }
 
 uint64_t Interpreter::threadState() {
-    // While it ends it frees what its other threads still run with.
+    // While it ends, it frees memory that its other threads still use.
     if (isFinalizing_() != 0) return 0;
     const auto state = reinterpret_cast<uintptr_t>(threadStateOf_());
     if (!isPlausible(state)) return 0;
-    // One that was made by this thread for another is remembered as if it were this thread's.
+    // A state that this thread made for another thread is registered as if it were this thread's.
     uint64_t owner = 0;
     PlainMemory().get(state + layout_.threadId, owner);
     if (owner == static_cast<uint64_t>(::pthread_self())) [[likely]]
         return state;
-    // If that is said of every thread, it is not where it is looked for.
-    constexpr uint32_t mostStrangers = 1'000;
-    if (!isProven() && strangers_.fetch_add(1, std::memory_order_relaxed) >= mostStrangers)
+    // If every thread appears to have a foreign state, the offset is wrong.
+    constexpr uint32_t maxForeignStates = 1'000;
+    if (!isProven() && foreignStates_.fetch_add(1, std::memory_order_relaxed) >= maxForeignStates)
         refuse(Refusal::OtherLayout);
     return 0;
 }

@@ -15,8 +15,8 @@ namespace {
 
 constexpr uint64_t pageBytes = 4'096;
 
-/// Whether the page has something to read: the kernel looks at a set of signals before it finds
-/// that nobody said what to do with it.
+/// Returns true if the page is readable: the kernel reads a signal set from it before it finds the
+/// invalid command.
 bool isReadable(uint64_t page) {
     constexpr int nothingToDo = 0x7fff;
     constexpr size_t setBytes = 8;
@@ -24,7 +24,7 @@ bool isReadable(uint64_t page) {
            errno != EFAULT;
 }
 
-/// Where process_vm_readv is refused, as by some sandboxes.
+/// Reads pages where process_vm_readv is refused, as by some sandboxes.
 bool readPages(uint64_t address, void* into, size_t bytes) {
     for (uint64_t page = address & ~(pageBytes - 1); page < address + bytes; page += pageBytes)
         if (!isReadable(page)) return false;

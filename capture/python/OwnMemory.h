@@ -8,23 +8,23 @@
 
 namespace lanescope::agent::python {
 
-/// Behind the last address that a program has.
+/// End of the address range of programs.
 #ifdef __x86_64__
 inline constexpr uint64_t endOfMemory = uint64_t{1} << 47;
 #else
 inline constexpr uint64_t endOfMemory = uint64_t{1} << 48;
 #endif
 
-/// Whether an object of the program could lie there: no null, not odd, among the addresses that
-/// programs have.
+/// Returns true if an object of the program could be at `address`: not null, not odd, within the
+/// address range of programs.
 inline bool isPlausible(uint64_t address) {
     return address >= 4'096 && address < endOfMemory && (address & 7) == 0;
 }
 
-/// Memory that may be missing: of this process, or of another.
+/// Memory that may be unmapped: of this process, or of another.
 class Memory {
   public:
-    /// False if not all of it is there.
+    /// Reads `bytes` bytes. Returns false if they are not all mapped.
     virtual bool read(uint64_t address, void* into, size_t bytes) const = 0;
 
     template <class Value>
@@ -33,21 +33,21 @@ class Memory {
         return read(address, &value, sizeof value);
     }
 
-    /// Says that `address` may be read soon.
+    /// Hints that `address` may be read soon.
     static void expect(uint64_t /*address*/) {}
 
   protected:
     ~Memory() = default;
 };
 
-/// Reads this process's own memory where it may be missing. A system call each time, about 0.3 us.
+/// Reader of this process's own, possibly unmapped memory. A system call per read, about 0.3 us.
 /// Any thread, also within a signal handler.
 class CarefulMemory final : public Memory {
   public:
     bool read(uint64_t address, void* into, size_t bytes) const override;
 };
 
-/// Reads memory that is there, as that of frames which were looked at carefully before.
+/// Reader of memory that is known to be mapped, such as frames that were validated before.
 class PlainMemory {
   public:
     template <class Value>
@@ -56,7 +56,7 @@ class PlainMemory {
         std::memcpy(&value, reinterpret_cast<const void*>(address), sizeof value);
         return true;
     }
-    /// Has it fetched; harmless where nothing is.
+    /// Prefetches `address`; harmless if it is unmapped.
     static void expect(uint64_t address) {
         __builtin_prefetch(reinterpret_cast<const void*>(address));
     }

@@ -14,9 +14,8 @@ namespace lanescope::agent::python {
 
 namespace {
 
-/// What stands for a frame `depth` frames from the end from which they are counted. The sum of
-/// these over a stack is its key; those of two different stacks are the same by a chance of one in
-/// 2^63.
+/// Returns the hash of a frame at `depth` frames from the counted end. The sum over a stack is its
+/// key; two different stacks have equal keys with a probability of 2^-63.
 uint64_t share(const Frame& frame, uint64_t depth) {
     __extension__ using Product = unsigned __int128;
     const uint64_t where = frame.code ^ (depth + 1) * 0x9e3779b97f4a7c15;
@@ -27,7 +26,7 @@ uint64_t share(const Frame& frame, uint64_t depth) {
 
 constexpr uint64_t seed = 0x2545f4914f6cdd1d, cutSeed = 0x9fb21c651e98df25;
 
-/// A number that was taken and is not used yet, else a new one.
+/// Returns a reserved unused number, else a new one.
 uint32_t take(uint32_t& spare, std::atomic<uint32_t>& last) {
     if (spare == 0) spare = last.fetch_add(1, std::memory_order_relaxed) + 1;
     return spare;
@@ -45,7 +44,7 @@ const StackTable::Entry* StackTable::Map<capacity>::find(uint64_t key) const {
 
 template <size_t capacity>
 void StackTable::Map<capacity>::insert(uint64_t key, uint32_t number) {
-    if (used >= mostUsed) {
+    if (used >= maxUsed) {
         std::memset(entries, 0, sizeof entries);
         used = 0;
     }
@@ -60,7 +59,7 @@ StackTable* StackTable::make() {
     void* const memory = ::mmap(nullptr, sizeof(StackTable), PROT_READ | PROT_WRITE,
                                 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     errno = errnoBefore;
-    // Zeros, of which most are never touched.
+    // Zero pages, most of which are never touched.
     return memory == MAP_FAILED ? nullptr : static_cast<StackTable*>(memory);
 }
 
@@ -71,11 +70,11 @@ uint32_t StackTable::number(Interpreter& interpreter, StackNumbers& numbers, Sta
     if (!isProven_) [[unlikely]] {
         if (!prove(interpreter, state)) return 0;
     }
-    // Frames are counted from the innermost one here, since how many there are shows at the end.
+    // Counts frames from the innermost one, since their number is known only at the end.
     const FrameLayout& layout = interpreter.layout();
     uint64_t key = 0, depth = 0;
     const auto take = [&](const Frame& frame) { key += share(frame, depth++); };
-    const Walked walked = visitFrames(PlainMemory(), layout, state, mostFrames, take);
+    const Walked walked = visitFrames(PlainMemory(), layout, state, maxFrames, take);
     if (walked.count == 0 || !walked.isWhole) return 0;
     key |= 1;
     if (const Entry* known = known_.find(key)) [[likely]]
@@ -87,8 +86,8 @@ uint32_t StackTable::number(Interpreter& interpreter, StackNumbers& numbers, Sta
     return number;
 }
 
-/// The first stack of a thread is looked at as if it were a stranger's. From then on its frames are
-/// where they were, and nobody but this thread changes them.
+/// Validates the first stack of a thread as if it were another process's. From then on its frames
+/// stay mapped, and only this thread changes them.
 bool StackTable::prove(Interpreter& interpreter, uint64_t threadState) {
     const Walked walked = walkFrames(CarefulMemory(), interpreter.layout(), threadState, frames_);
     bool isGood = walked.isWhole;
@@ -103,12 +102,12 @@ bool StackTable::prove(Interpreter& interpreter, uint64_t threadState) {
         return false;
     }
     if (walked.count > 0) interpreter.setProven();
-    // A thread that runs no Python has nothing to show, nor anything to go wrong with.
+    // A thread without Python frames proves nothing.
     isProven_ = interpreter.isProven();
     return walked.count > 0;
 }
 
-/// Adds what is new of the stack in `frames_`, from outside inwards.
+/// Adds the new part of the stack in `frames_`, from the outermost frame inwards.
 uint32_t StackTable::addFrames(Interpreter& interpreter, StackNumbers& numbers, StackSink& sink,
                                const Walked& walked) {
     uint64_t key = walked.isCut ? cutSeed : seed;
@@ -134,23 +133,23 @@ uint32_t StackTable::addFrames(Interpreter& interpreter, StackNumbers& numbers, 
     return number;
 }
 
-/// Makes of the number of a stack that of the same with one frame more.
+/// Replaces the number of a stack by that of the stack with one more frame.
 bool StackTable::addFrame(Interpreter& interpreter, StackNumbers& numbers, StackSink& sink,
                           const Frame& frame, uint64_t key, uint32_t& number) {
-    constexpr uint32_t mostUnreadable = 64;
+    constexpr uint32_t maxUnreadable = 64;
     CodeFacts facts;
     if (!readCode(CarefulMemory(), interpreter.layout(), interpreter.types(), frame.code, false,
                   facts)) {
-        // Something of an extension that stands in for a frame. If that is common it is not so.
-        if (++unreadable_ > mostUnreadable) interpreter.refuse(Interpreter::Refusal::OtherLayout);
+        // An object of an extension in place of a frame. If that is common, the layout is wrong.
+        if (++unreadable_ > maxUnreadable) interpreter.refuse(Interpreter::Refusal::OtherLayout);
         stacks_.insert(key, number);
         return true;
     }
     const uint32_t code = codeNumber(interpreter, numbers, sink, frame);
     if (code == 0) return false;
     const uint32_t stack = take(spareStack_, numbers.stacks);
-    if (!sink.tellStack(stack, number, code,
-                        lineOfFrame(CarefulMemory(), interpreter.layout(), facts, frame)))
+    if (!sink.addStack(stack, number, code,
+                       lineOfFrame(CarefulMemory(), interpreter.layout(), facts, frame)))
         return false;
     spareStack_ = 0;
     stacks_.insert(key, stack);
@@ -167,25 +166,24 @@ uint32_t StackTable::codeNumber(Interpreter& interpreter, StackNumbers& numbers,
                   facts))
         return 0;
     const uint32_t number = take(spareCode_, numbers.codes);
-    if (!sink.tellCode(number, {facts.function, facts.functionBytes},
-                       {facts.file, facts.fileBytes}))
+    if (!sink.addCode(number, {facts.function, facts.functionBytes}, {facts.file, facts.fileBytes}))
         return 0;
     spareCode_ = 0;
     codes_.insert(key, number);
     return number;
 }
 
-/// What stands for the frames that are left out.
+/// Adds the entry that stands for the omitted frames.
 bool StackTable::addCut(StackNumbers& numbers, StackSink& sink, uint32_t& number) {
     if (const Entry* known = stacks_.find(cutSeed | 1)) {
         number = known->number;
         return true;
     }
     const uint32_t code = take(spareCode_, numbers.codes);
-    if (!sink.tellCode(code, cutFrame, {})) return false;
+    if (!sink.addCode(code, truncatedFrame, {})) return false;
     spareCode_ = 0;
     const uint32_t stack = take(spareStack_, numbers.stacks);
-    if (!sink.tellStack(stack, 0, code, 0)) return false;
+    if (!sink.addStack(stack, 0, code, 0)) return false;
     spareStack_ = 0;
     stacks_.insert(cutSeed | 1, stack);
     number = stack;

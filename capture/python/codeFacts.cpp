@@ -10,13 +10,12 @@ namespace lanescope::agent::python {
 
 namespace {
 
-/// Bytes one after the other, read in pieces.
 class ByteReader {
   public:
     ByteReader(const Memory& memory, uint64_t address, uint64_t bytes)
-        : memory_(memory), next_(address), left_(std::min(bytes, mostBytes)) {}
+        : memory_(memory), next_(address), left_(std::min(bytes, maxTableBytes)) {}
 
-    /// False at the end, and where there is nothing to read.
+    /// Returns false at the end, and for unreadable memory.
     bool take(uint8_t& byte) {
         if (at_ == filled_ && !fill()) return false;
         byte = piece_[at_++];
@@ -28,7 +27,7 @@ class ByteReader {
             if (!take(unused)) return false;
         return true;
     }
-    /// A whole number in pieces of six bits, the lowest first.
+    /// Reads an integer in groups of six bits, the lowest first.
     bool takeNumber(uint32_t& number) {
         number = 0;
         uint8_t byte = 0;
@@ -39,7 +38,7 @@ class ByteReader {
         }
         return false;
     }
-    /// The same with a sign in its lowest bit.
+    /// Reads an integer with a sign in its lowest bit.
     bool takeSigned(int64_t& number) {
         uint32_t bits = 0;
         if (!takeNumber(bits)) return false;
@@ -49,7 +48,7 @@ class ByteReader {
     }
 
   private:
-    static constexpr uint64_t mostBytes = uint64_t{512} << 10;
+    static constexpr uint64_t maxTableBytes = uint64_t{512} << 10;
 
     bool fill() {
         filled_ = static_cast<size_t>(std::min<uint64_t>(left_, sizeof piece_));
@@ -97,7 +96,7 @@ int32_t byRanges(ByteReader& table, int64_t line, int64_t byteIndex) {
     return 0;
 }
 
-/// What an entry says beside its line, which is passed over.
+/// Kinds of entries, by their column data, which is skipped.
 enum Form : uint8_t {
     FirstWithLine = 10,
     LastWithLine = 12,
@@ -139,7 +138,7 @@ int32_t byLocations(ByteReader& table, int64_t line, int64_t byteIndex) {
 
 int32_t lineOf(const Memory& memory, LineTableKind kind, uint64_t address, uint64_t bytes,
                int32_t firstLine, int64_t byteIndex) {
-    // A frame that has not begun is in the line in which its function begins.
+    // A frame that has not begun is in the first line of its function.
     if (byteIndex < 0) return bounded(firstLine);
     ByteReader table(memory, address, bytes);
     switch (kind) {
@@ -155,7 +154,7 @@ int32_t lineOf(const Memory& memory, LineTableKind kind, uint64_t address, uint6
 
 namespace {
 
-constexpr size_t mostCodeBytes = 512;
+constexpr size_t maxCodeObjectBytes = 512;
 constexpr uint64_t unitBytes = 2;
 
 template <class Value>
@@ -165,14 +164,14 @@ Value valueAt(const unsigned char* bytes, uint16_t offset) {
     return value;
 }
 
-/// What stands behind how a text counts its references; see `unicodeobject.h` of each version.
+/// Fields after a text's reference count; see `unicodeobject.h` of each version.
 struct TextState {
-    uint32_t width = 0;  ///< Bytes of a character: 1, 2 or 4.
+    uint32_t width = 0;  ///< Bytes per character: 1, 2 or 4.
     bool isAscii = false;
 };
 
-/// The state has the width behind what says whether the text is kept for all, which takes two bits
-/// or, in free-threaded builds, bytes of their own.
+/// Reads the state. The width follows the interning state, which takes two bits or, in
+/// free-threaded builds, bytes of its own.
 bool readState(uint32_t state, TextState& into) {
     for (const int shift : {2, 8, 16}) {
         const uint32_t width = state >> shift & 7;
@@ -196,7 +195,7 @@ size_t putUtf8(uint32_t character, char* into) {
         return 2;
     }
     if (character < 0x10000) {
-        // Halves of pairs, which stand for bytes of a file's name that are no UTF-8.
+        // Surrogates, which encode bytes of a file name that are not UTF-8.
         if (character >= 0xd800 && character < 0xe000) character = 0xfffd;
         into[0] = static_cast<char>(0xe0 | character >> 12);
         into[1] = tail(character >> 6);
@@ -211,8 +210,8 @@ size_t putUtf8(uint32_t character, char* into) {
     return 4;
 }
 
-/// Reads a text; of one that is too long the beginning or the end. Answers how many bytes of UTF-8
-/// it has, and false if there is no text at `address`.
+/// Reads a text, or the beginning or end of one that is too long. Sets the number of UTF-8 bytes.
+/// Returns false if there is no text at `address`.
 bool readText(const Memory& memory, const FrameLayout& layout, const KnownTypes& types,
               uint64_t address, bool keepsEnd, char* into, size_t room, size_t& bytes) {
     bytes = 0;
@@ -224,10 +223,10 @@ bool readText(const Memory& memory, const FrameLayout& layout, const KnownTypes&
         !memory.get(address + layout.textState, bits) || !readState(bits, state) ||
         length > uint64_t{1} << 40)
         return false;
-    // As many characters as fit whatever they are.
+    // Number of characters that fit in any case.
     constexpr size_t widest = 4;
-    const uint64_t most = state.isAscii ? room : room / widest;
-    const uint64_t count = std::min(length, most);
+    const uint64_t maxCharacters = state.isAscii ? room : room / widest;
+    const uint64_t count = std::min(length, maxCharacters);
     const uint64_t skipped = keepsEnd ? length - count : 0;
     const uint64_t text =
         address + (state.isAscii ? layout.asciiText : layout.otherText) + skipped * state.width;
@@ -250,7 +249,7 @@ bool readText(const Memory& memory, const FrameLayout& layout, const KnownTypes&
     return true;
 }
 
-/// Where the instructions of a frame begin; 0 if that cannot be read.
+/// Returns the address of a frame's first instruction; 0 if it cannot be read.
 uint64_t firstInstruction(const Memory& memory, const FrameLayout& layout, const Frame& frame) {
     if (layout.bytecodeCopies == FrameLayout::none || frame.copy == 0)
         return frame.code + layout.bytecode;
@@ -262,7 +261,7 @@ uint64_t firstInstruction(const Memory& memory, const FrameLayout& layout, const
     return copy;
 }
 
-/// How many bytes behind the first instruction a frame is; below 0 before it.
+/// Returns the frame's offset, in bytes, from the first instruction; negative before it.
 int64_t byteIndexOf(const Memory& memory, const FrameLayout& layout, const Frame& frame) {
     switch (layout.instructionKind) {
         case InstructionKind::ByteIndex:
@@ -282,7 +281,7 @@ int64_t byteIndexOf(const Memory& memory, const FrameLayout& layout, const Frame
 
 bool readCode(const Memory& memory, const FrameLayout& layout, const KnownTypes& types,
               uint64_t address, bool withTexts, CodeFacts& facts) {
-    unsigned char code[mostCodeBytes];
+    unsigned char code[maxCodeObjectBytes];
     if (!isPlausible(address) || layout.codeBytes > sizeof code ||
         !memory.read(address, code, layout.codeBytes) ||
         valueAt<uint64_t>(code, layout.type) != types.code)
@@ -308,10 +307,10 @@ int32_t lineOfFrame(const Memory& memory, const FrameLayout& layout, const CodeF
 }
 
 bool isWithinCode(const Memory& memory, const FrameLayout& layout, const Frame& frame) {
-    // No function has more; the table of lines says where a code really ends.
-    constexpr int64_t mostBytes = int64_t{64} << 20;
+    // No function has more; the line table determines the real end of the code.
+    constexpr int64_t maxFunctionCodeBytes = int64_t{64} << 20;
     const int64_t index = byteIndexOf(memory, layout, frame);
-    return index >= -static_cast<int64_t>(unitBytes) && index < mostBytes;
+    return index >= -static_cast<int64_t>(unitBytes) && index < maxFunctionCodeBytes;
 }
 
 }  // namespace lanescope::agent::python

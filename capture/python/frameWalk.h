@@ -10,39 +10,38 @@
 
 namespace lanescope::agent::python {
 
-/// One frame: which code, and where in it.
 struct Frame {
     uint64_t code = 0;         ///< Address of the code object.
-    uint64_t instruction = 0;  ///< As `FrameLayout::instructionKind` says.
-    uint64_t identity = 0;     ///< Tells the code object from one that lay there before.
-    uint32_t copy = 0;         ///< Which copy of its instructions, in a free-threaded build.
+    uint64_t instruction = 0;  ///< As `FrameLayout::instructionKind` defines.
+    uint64_t identity = 0;  ///< Distinguishes the code object from an earlier one at its address.
+    uint32_t copy = 0;      ///< Index of the copy of its instructions, in a free-threaded build.
 };
 
 struct Walked {
-    uint32_t count = 0;    ///< Frames, the innermost first.
-    bool isCut = false;    ///< There were more.
-    bool isWhole = false;  ///< Nothing on the way was out of place.
+    uint32_t count = 0;    ///< Number of frames, innermost first.
+    bool isCut = false;    ///< More frames existed.
+    bool isWhole = false;  ///< Every step of the walk was valid.
 };
 
-/// Where lies in frames and code objects of 3.12, 3.13 and 3.14, as released for 64 bits, what
-/// their `FrameLayout` says, too. As constants it needs no registers, of which a walk then has
-/// enough.
+/// Offsets of frames and code objects in released 64-bit builds of 3.12, 3.13 and 3.14, as in their
+/// `FrameLayout`. As constants they need no registers, which a walk is short of otherwise.
 template <uint16_t ownerAt>
-struct UsualLayout {
+struct ReleasedLayout {
     static constexpr uint16_t previous = 8, code = 0, instruction = 56, owner = ownerAt,
                               firstLine = 68, version = 92, bytecodeIndex = FrameLayout::none;
     static constexpr InstructionKind instructionKind = InstructionKind::Pointer;
 
-    static bool isThatOf(const FrameLayout& told) {
-        return told.previous == previous && told.code == code && told.instruction == instruction &&
-               told.owner == owner && told.firstLine == firstLine && told.version == version &&
-               told.bytecodeIndex == bytecodeIndex && told.instructionKind == instructionKind;
+    static bool isThatOf(const FrameLayout& layout) {
+        return layout.previous == previous && layout.code == code &&
+               layout.instruction == instruction && layout.owner == owner &&
+               layout.firstLine == firstLine && layout.version == version &&
+               layout.bytecodeIndex == bytecodeIndex && layout.instructionKind == instructionKind;
     }
 };
-using UsualLayout12 = UsualLayout<70>;  ///< 3.12 and 3.13.
-using UsualLayout14 = UsualLayout<74>;
+using ReleasedLayout12 = ReleasedLayout<70>;  ///< 3.12 and 3.13.
+using ReleasedLayout14 = ReleasedLayout<74>;
 
-/// The identity of code that has no number.
+/// Returns the identity of code without a number.
 template <class Memory>
 bool readIdentityOfParts(const Memory& memory, const FrameLayout& layout, uint32_t firstLine,
                          Frame& frame) {
@@ -53,7 +52,7 @@ bool readIdentityOfParts(const Memory& memory, const FrameLayout& layout, uint32
         !isPlausible(lines) || !memory.get(file + layout.textLength, fileLength) ||
         !memory.get(lines + layout.bytesLength, lineBytes))
         return false;
-    // Each piece has a factor of its own, so that none waits for another.
+    // Each part has its own factor, so that the multiplications run in parallel.
     uint64_t mixed = name * 0xd6e8feb86659fd93 + lines * 0xa0761d6478bd642f + firstLine;
     const auto add = [&](uint64_t at, uint64_t factor) {
         uint64_t piece = 0;
@@ -61,11 +60,11 @@ bool readIdentityOfParts(const Memory& memory, const FrameLayout& layout, uint32
         mixed += (piece ^ piece >> 32) * factor;
         return true;
     };
-    // A piece has eight bytes, which lie there also where a text is shorter: room for objects comes
-    // in multiples of 16.
-    constexpr uint64_t pieceBytes = 8, most = uint64_t{1} << 24;
+    // A piece of eight bytes is readable even if a text is shorter: objects are allocated in
+    // multiples of 16.
+    constexpr uint64_t pieceBytes = 8, maxCount = uint64_t{1} << 24;
     const auto lastPiece = [](uint64_t length) {
-        return length > pieceBytes && length < most ? length - pieceBytes : 0;
+        return length > pieceBytes && length < maxCount ? length - pieceBytes : 0;
     };
     const uint64_t data = lines + layout.bytesData, last = lastPiece(lineBytes);
     if (!add(file + layout.asciiText + lastPiece(fileLength), 0xe7037ed1a0b428db) ||
@@ -76,9 +75,9 @@ bool readIdentityOfParts(const Memory& memory, const FrameLayout& layout, uint32
     return true;
 }
 
-/// Fills in what tells the code object of `frame` from others that lay at its place. From 3.12 on
-/// it has a number of its own. Until then its parts do: where they lie, and since these places may
-/// have been another's too, what is in them, of long ones in some places.
+/// Sets the identity of `frame`, which distinguishes its code object from others at the same
+/// address. From 3.12 on it is the code's own number. Before, it is a hash of the addresses and
+/// contents of its parts, of long ones in samples, since addresses may be reused.
 template <class Memory, class Layout>
 bool readIdentity(const Memory& memory, const Layout& layout, Frame& frame) {
     uint32_t firstLine = 0;
@@ -94,33 +93,32 @@ bool readIdentity(const Memory& memory, const Layout& layout, Frame& frame) {
     return false;
 }
 
-/// Calls `take(const Frame&)` for each frame from the one at `at` outwards, and for `most` of them.
-/// If the thread is the calling one it is in here, so nobody changes its frames; those of another
-/// may change meanwhile, which may show as a walk that is not whole. With any `Memory` but
-/// `PlainMemory` any bytes may lie there. Ends after twice as many steps as `most`. With
-/// `PlainMemory`, warm caches and a `UsualLayout` 1.3 to 2.5 ns a frame, with a `FrameLayout` to 7.
-/// Without `hasIdentity` code objects are not looked at.
+/// Calls `take(const Frame&)` for each frame from the one at `at` outwards, up to `maxCount` of
+/// them. The calling thread's own frames do not change during the call. Frames of another thread
+/// may change, which may show as a walk that is not whole. With any `Memory` but `PlainMemory`, any
+/// bytes are allowed. Ends after twice as many steps as `maxCount`. With `PlainMemory` and warm
+/// caches takes 1.3 to 2.5 ns per frame with a `ReleasedLayout`, up to 7 ns with a `FrameLayout`.
+/// Without `hasIdentity` code objects are not read.
 template <bool hasIdentity, class Memory, class Layout, class Take>
-Walked visitFrom(const Memory& memory, const Layout& layout, uint64_t at, uint32_t most,
+Walked visitFrom(const Memory& memory, const Layout& layout, uint64_t at, uint32_t maxCount,
                  Take&& take) {
-    // Frames further out lie before this one, mostly: so far that they have come when it is their
-    // turn.
+    // Outer frames are usually at lower addresses: prefetches far enough to have them in time.
     constexpr uint64_t ahead = 256;
     Walked walked;
     Frame frame;
-    for (uint32_t steps = 2 * most + 16; at != 0 && steps > 0; --steps) {
+    for (uint32_t steps = 2 * maxCount + 16; at != 0 && steps > 0; --steps) {
         if (!isPlausible(at)) return walked;
         memory.expect(at - ahead);
         uint8_t owner = 0;
         if (layout.owner != FrameLayout::none && !memory.get(at + layout.owner, owner))
             return walked;
-        if (!FrameLayout::isForeign(owner)) {
-            if (walked.count == most) {
+        if (!FrameLayout::isInternalFrame(owner)) {
+            if (walked.count == maxCount) {
                 walked.isCut = walked.isWhole = true;
                 return walked;
             }
             if (!memory.get(at + layout.code, frame.code)) return walked;
-            frame.code &= ~uint64_t{7};  // from 3.14 on the lowest bits say how it is counted
+            frame.code &= ~uint64_t{7};  // from 3.14 on the lowest bits are reference-count tags
             if (!isPlausible(frame.code)) return walked;
             if (layout.instructionKind == InstructionKind::Pointer) {
                 if (!memory.get(at + layout.instruction, frame.instruction)) return walked;
@@ -143,10 +141,10 @@ Walked visitFrom(const Memory& memory, const Layout& layout, uint64_t at, uint32
     return walked;
 }
 
-/// `visitFrom` for the thread whose state lies at `threadState`, from its innermost frame on.
+/// Runs `visitFrom` for the thread whose state is at `threadState`, from its innermost frame on.
 template <bool hasIdentity = true, class Memory, class Take>
 Walked visitFrames(const Memory& memory, const FrameLayout& layout, uint64_t threadState,
-                   uint32_t most, Take&& take) {
+                   uint32_t maxCount, Take&& take) {
     uint64_t at = 0;
     if (!isPlausible(threadState) || !memory.get(threadState + layout.threadFrame, at)) return {};
     if (layout.frameOfThreadFrame != FrameLayout::none) {
@@ -154,15 +152,15 @@ Walked visitFrames(const Memory& memory, const FrameLayout& layout, uint64_t thr
         if (!isPlausible(at) || !memory.get(at + layout.frameOfThreadFrame, at)) return {};
     }
     if constexpr (std::is_same_v<Memory, PlainMemory>) {
-        if (UsualLayout12::isThatOf(layout))
-            return visitFrom<hasIdentity>(memory, UsualLayout12(), at, most, take);
-        if (UsualLayout14::isThatOf(layout))
-            return visitFrom<hasIdentity>(memory, UsualLayout14(), at, most, take);
+        if (ReleasedLayout12::isThatOf(layout))
+            return visitFrom<hasIdentity>(memory, ReleasedLayout12(), at, maxCount, take);
+        if (ReleasedLayout14::isThatOf(layout))
+            return visitFrom<hasIdentity>(memory, ReleasedLayout14(), at, maxCount, take);
     }
-    return visitFrom<hasIdentity>(memory, layout, at, most, take);
+    return visitFrom<hasIdentity>(memory, layout, at, maxCount, take);
 }
 
-/// The frames as `visitFrames` has them, as many as there is room for.
+/// Copies the frames of `visitFrames`, as many as fit.
 template <bool hasIdentity = true, class Memory>
 Walked walkFrames(const Memory& memory, const FrameLayout& layout, uint64_t threadState,
                   std::span<Frame> into) {

@@ -31,8 +31,8 @@ std::vector<const char*> variablesOf(const Injections& injections) {
     return names;
 }
 
-/// What the sentence about a rival calls that which `variable` loads a tool for, and the option
-/// that leaves it to the rival.
+/// Sentence part for a tool that `variable` loads, and the option that leaves the feature to that
+/// tool.
 struct Claim {
     const char* what;
     const char* option;
@@ -99,7 +99,8 @@ Result<void> checkIsAgent(const std::filesystem::path& agent) {
     return fail("{} is no agent of Lanescope: leave --agent out to load ours.", agent.string());
 }
 
-Result<void> checkForRivals(const std::filesystem::path& agent, const Injections& injections) {
+Result<void> checkForOtherProfilers(const std::filesystem::path& agent,
+                                    const Injections& injections) {
     for (const char* name : variablesOf(injections)) {
         const std::string value = environment(name);
         if (value.empty() || isSameFile(value, agent)) continue;

@@ -10,29 +10,31 @@
 
 namespace lanescope::capture {
 
-/// What loads the agent into the program.
+/// Ways to load the agent into the program.
 struct Injections {
     bool cuda = true, nvtx = true;
     bool nccl = false;  ///< As NCCL's profiler plugin.
 };
 
-/// The agent: `given` if not empty, else the one that belongs to this program, beside it in the
-/// build or installation. Absolute. Fails if it is not there.
+/// Returns the absolute path of the agent: `given` if not empty, else the one of this program, next
+/// to it in the build or installation. Fails if it does not exist.
 Result<std::filesystem::path> findAgent(const std::filesystem::path& given);
 
-/// Fails if the file is no agent of ours: nothing would be recorded with it. Does not load it.
+/// Fails if the file is no Lanescope agent, with which nothing would be recorded. Does not load it.
 Result<void> checkIsAgent(const std::filesystem::path& agent);
 
-/// Fails if another tool has set the variables by which the agent is loaded, or if we run under
-/// `lanescope record` ourselves.
-Result<void> checkForRivals(const std::filesystem::path& agent, const Injections& injections);
+/// Fails if another tool has set the variables that load the agent, or if this process runs under
+/// `lanescope record` itself.
+Result<void> checkForOtherProfilers(const std::filesystem::path& agent,
+                                    const Injections& injections);
 
-/// Our environment with what loads the agent, as "NAME=value". `agentEntries` is the rest.
+/// Returns this process's environment plus the variables that load the agent, as "NAME=value".
+/// `agentEntries` is the rest.
 std::vector<std::string> agentEnvironment(const std::filesystem::path& agent,
                                           const Injections& injections);
 
-/// The entries that say where the agent puts its logs, what goes into them, and by which time;
-/// `baseRealtimeNs` is the moment from which delays count, `door` the name of a `LogDoor`.
+/// Returns the entries with the agent's log folder, options and clock. `baseRealtimeNs` is the time
+/// from which delays count, `door` the name of a `LogDoor`.
 std::vector<std::string> agentEntries(const std::filesystem::path& runFolder,
                                       agent::AgentOptions options, int64_t baseRealtimeNs,
                                       const std::string& door);

@@ -21,8 +21,8 @@ namespace lanescope::capture {
 
 namespace {
 
-constexpr size_t longestEntries = 32 * 1024;
-constexpr size_t mostEntries = 4;
+constexpr size_t maxEntriesBytes = 32 * 1024;
+constexpr size_t maxEntries = 4;
 constexpr int firstSignalStatus = 128;
 
 void closeIfOpen(int file) {
@@ -41,19 +41,20 @@ std::vector<char*> pointersTo(const std::vector<std::string>& texts) {
     return pointers;
 }
 
-/// What the child needs to become the program, made before the fork.
+/// Data that the child needs to execute the program, made before the fork.
 struct Launch {
     const char* path;
     char* const* arguments;
     char* const* shellArguments;
-    char** environment;  ///< Has free places before its end.
+    char** environment;  ///< Has free slots before its end.
     size_t environmentSize;
-    char* lastEntries;  ///< Room for the entries that come through the gate.
+    char* lastEntries;  ///< Buffer for the entries that come through the gate.
     size_t lastEntriesRoom;
 };
 
-/// In the child: waits for the word and becomes the program. Only calls that are safe after a fork.
-[[noreturn]] void becomeProgram(int gate, int failure, const Launch& launch) {
+/// Waits in the child for the start and executes the program. Only calls that are safe after a
+/// fork.
+[[noreturn]] void executeProgram(int gate, int failure, const Launch& launch) {
     size_t length = 0;
     while (length < launch.lastEntriesRoom) {
         const ssize_t got =
@@ -62,8 +63,8 @@ struct Launch {
         if (got <= 0) break;
         length += static_cast<size_t>(got);
     }
-    // The entries, each with its final zero, are whole if an empty one ends them; of none that is
-    // all there is.
+    // The zero-terminated entries are complete if an empty one ends them. Without entries there is
+    // only that one.
     const bool areWhole = length > 0 && launch.lastEntries[length - 1] == '\0' &&
                           (length == 1 || launch.lastEntries[length - 2] == '\0');
     if (areWhole) {
@@ -79,7 +80,8 @@ struct Launch {
     ::_exit(127);
 }
 
-/// The program is there, as `findProgram` saw, but what it names to run it is not.
+/// Returns the error for a program that exists, as `findProgram` found, but whose interpreter does
+/// not.
 Error missingInterpreter(const std::string& program) {
     char line[256] = {};
     const int file = ::open(program.c_str(), O_RDONLY | O_CLOEXEC);
@@ -111,7 +113,7 @@ Result<ChildProcess> ChildProcess::fork(const std::filesystem::path& program,
     int failure[2] = {-1, -1};
     if (::pipe2(gate, O_CLOEXEC) != 0 || ::pipe2(failure, O_CLOEXEC) != 0)
         return fail("Cannot start {}: {}.", program.string(), std::strerror(errno));
-    // Everything the child needs is made before the fork.
+    // Everything that the child needs is made before the fork.
     const std::string path = program.string();
     std::vector<std::string> shellWords{"/bin/sh", path};
     if (!arguments.empty())
@@ -119,14 +121,14 @@ Result<ChildProcess> ChildProcess::fork(const std::filesystem::path& program,
     const std::vector<char*> argv = pointersTo(arguments);
     const std::vector<char*> shellArgv = pointersTo(shellWords);
     std::vector<char*> envp = pointersTo(environment);
-    envp.resize(environment.size() + mostEntries + 1, nullptr);
-    std::vector<char> lastEntries(longestEntries);
+    envp.resize(environment.size() + maxEntries + 1, nullptr);
+    std::vector<char> lastEntries(maxEntriesBytes);
     const Launch launch{path.c_str(),       argv.data(),        shellArgv.data(),  envp.data(),
                         environment.size(), lastEntries.data(), lastEntries.size()};
     const pid_t pid = ::fork();
     if (pid == 0) {
         ::close(gate[1]);
-        becomeProgram(gate[0], failure[1], launch);
+        executeProgram(gate[0], failure[1], launch);
     }
     const int problem = errno;
     ::close(gate[0]);
@@ -160,7 +162,7 @@ Result<void, StartProblem> ChildProcess::begin(const std::vector<std::string>& l
     std::string text;
     for (const std::string& entry : lastEntries) text.append(entry.c_str(), entry.size() + 1);
     text += '\0';
-    if (lastEntries.size() > mostEntries || text.size() > longestEntries)
+    if (lastEntries.size() > maxEntries || text.size() > maxEntriesBytes)
         return problemOf({"The path of the output or the options of record are too long."});
     size_t sent = 0;
     ssize_t done = 0;
@@ -178,7 +180,7 @@ Result<void, StartProblem> ChildProcess::begin(const std::vector<std::string>& l
     }
     closeForGood(gate_);
     int problem = 0;
-    do done = ::read(failure_, &problem, sizeof(problem));  // Ends when the program takes over.
+    do done = ::read(failure_, &problem, sizeof(problem));  // Ends when the program is executed.
     while (done < 0 && errno == EINTR);
     closeForGood(failure_);
     if (done != static_cast<ssize_t>(sizeof(problem))) return {};
@@ -241,15 +243,15 @@ Result<std::filesystem::path, ProgramProblem> findProgram(const std::string& nam
 
 namespace {
 
-/// A signal handler reaches no object, so what it needs stands here. 0: swallow.
+/// Global, because a signal handler has no access to an object. 0: ignore.
 std::atomic<pid_t> forwardTarget{0};
 std::atomic<bool> isProgramOver{false};
-std::atomic<bool> wasAskedToEnd{false};
-std::atomic<int64_t> latestEndNs{0};  ///< When a signal that ends programs was passed on.
+std::atomic<bool> isEndRequested{false};
+std::atomic<int64_t> latestEndNs{0};  ///< Time at which a signal that ends programs was forwarded.
 static_assert(std::atomic<pid_t>::is_always_lock_free && std::atomic<int64_t>::is_always_lock_free);
 
-/// Whoever signals a process and its group, as `timeout` does, makes two of one for us, and a third
-/// for the program, which is in that group. Launchers take several for impatience.
+/// A signal to a process and its group, as from `timeout`, arrives twice here, and a third time in
+/// the program, which is in that group. Launchers treat several signals as impatience.
 constexpr int64_t sameSignalNs = 200'000'000;
 
 bool isRepeated() {
@@ -258,7 +260,7 @@ bool isRepeated() {
 }
 
 void forward(int number, siginfo_t* info, void*) {
-    if (isProgramOver.load() && number != SIGUSR1 && number != SIGUSR2) wasAskedToEnd = true;
+    if (isProgramOver.load() && number != SIGUSR1 && number != SIGUSR2) isEndRequested = true;
     const bool isTerminals = (number == SIGINT || number == SIGQUIT) && info->si_code > 0;
     const pid_t target = forwardTarget.load();
     if (target <= 0 || isTerminals) return;
@@ -272,7 +274,7 @@ void forward(int number, siginfo_t* info, void*) {
 
 SignalForwarder::SignalForwarder(pid_t target) {
     isProgramOver = false;
-    wasAskedToEnd = false;
+    isEndRequested = false;
     latestEndNs = -sameSignalNs;
     forwardTarget = target;
     struct sigaction action {};
@@ -300,8 +302,8 @@ void SignalForwarder::stopForwarding() {
     isProgramOver = true;
 }
 
-bool SignalForwarder::cameAfterEnd() const {
-    return wasAskedToEnd.load();
+bool SignalForwarder::hasSignalAfterEnd() const {
+    return isEndRequested.load();
 }
 
 }  // namespace lanescope::capture

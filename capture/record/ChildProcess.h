@@ -13,34 +13,32 @@
 
 namespace lanescope::capture {
 
-/// Why a program did not begin.
 struct StartProblem {
     Error error;
-    int signal = 0;  ///< That ended it before it could; 0 if none did.
+    int signal = 0;  ///< Signal that ended it before; 0 if none did.
 };
 
-/// A program that was forked but waits for a word before it begins, so that its process id can go
-/// into file names and its start can still be called off. It shares our terminal, process group,
-/// standard streams and signal settings. Start it before any thread is made.
+/// A forked program that waits before exec, so that its process id can be part of file names and
+/// its start can be cancelled. It shares our terminal, process group, standard streams and signal
+/// settings. Start it before any thread is made.
 class ChildProcess {
   public:
-    /// Forks. `environment` holds "NAME=value" entries; `begin` adds more.
+    /// Forks. `environment` contains "NAME=value" entries; `begin` adds more.
     static Result<ChildProcess> fork(const std::filesystem::path& program,
                                      const std::vector<std::string>& arguments,
                                      const std::vector<std::string>& environment);
     ChildProcess(ChildProcess&& other) noexcept;
     ChildProcess& operator=(ChildProcess&&) = delete;
-    /// Calls the start off if `begin` was not called.
+    /// Cancels the start if `begin` was not called.
     ~ChildProcess();
 
     pid_t pid() const { return pid_; }
-    /// Whether `wait` has seen its end.
     bool hasEnded() const { return pid_ < 0; }
-    /// Lets the program run, with at most four more entries in its environment; fails if the system
+    /// Starts the program, with at most four more entries in its environment. Fails if the system
     /// cannot execute it. SIGPIPE is ignored by then, in case a signal has ended the child.
     Result<void, StartProblem> begin(const std::vector<std::string>& lastEntries);
-    /// Waits until the program ends, reaping others of its tree that end meanwhile. Returns its
-    /// exit status, or 128 and the number of the signal that ended it. Needs no memory.
+    /// Waits until the program ends, and meanwhile reaps other ended processes of its tree. Returns
+    /// its exit status, or 128 plus the number of the signal that ended it. Needs no memory.
     int wait();
 
   private:
@@ -48,28 +46,27 @@ class ChildProcess {
 
     std::string program_;
     pid_t pid_ = -1;
-    int gate_ = -1;     ///< The last entries here let the program begin; closing it calls it off.
-    int failure_ = -1;  ///< The child's errno comes here if it could not begin.
+    int gate_ = -1;  ///< Writing the last entries starts the program; closing it cancels the start.
+    int failure_ = -1;  ///< Receives the child's errno if it could not begin.
 };
 
-/// Collects ended processes that became our children because their parents had ended. Does not
-/// wait. Returns true if some of our children still run.
+/// Reaps ended processes that became our children after their parents had ended. Does not wait.
+/// Returns true if some of our children still run.
 bool reapOrphans();
 
-/// Why there is no file to execute.
 struct ProgramProblem {
     Error error;
-    bool isFound = false;  ///< Something of that name is there, but it cannot be executed.
+    bool isFound = false;  ///< A file of that name exists, but cannot be executed.
 };
 
-/// The file that running `name` executes: itself if it holds a slash, else the first executable of
-/// that name in PATH.
+/// Returns the file that running `name` executes: itself if it contains a slash, else the first
+/// executable of that name in PATH.
 Result<std::filesystem::path, ProgramProblem> findProgram(const std::string& name);
 
-/// While it lives, signals that mean the program go to the program: SIGTERM, SIGHUP, SIGUSR1 and
-/// SIGUSR2 are passed on, and so are SIGINT and SIGQUIT unless they come from the terminal, which
-/// sends them to both by itself. We live on to write the trace. Signals that were ignored before
-/// stay ignored. At most one at a time; make it on the main thread.
+/// Forwards signals for the program during its lifetime: SIGTERM, SIGHUP, SIGUSR1 and SIGUSR2. It
+/// forwards SIGINT and SIGQUIT unless they come from the terminal, which sends them to both
+/// processes. This process survives to write the trace. Signals that were ignored before stay
+/// ignored. At most one instance at a time; make it on the main thread.
 class SignalForwarder {
   public:
     explicit SignalForwarder(pid_t target);
@@ -79,11 +76,11 @@ class SignalForwarder {
 
     /// Sends a signal to the program, unless it has ended. Any thread.
     void send(int number) const;
-    /// The program has ended and its number may be used again: swallow signals from here on.
+    /// Ignores signals from here on: the program has ended and its number may be reused.
     void stopForwarding();
-    /// True once a signal came after `stopForwarding`, from the terminal or elsewhere: whoever sent
-    /// it wants no more waiting.
-    bool cameAfterEnd() const;
+    /// Returns true if a signal came after `stopForwarding`, from the terminal or elsewhere, as a
+    /// request to stop waiting.
+    bool hasSignalAfterEnd() const;
 
   private:
     static constexpr std::array<int, 6> signals{SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGINT, SIGQUIT};

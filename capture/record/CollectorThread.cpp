@@ -17,7 +17,7 @@ constexpr std::chrono::milliseconds pollInterval{250};
 
 CollectorThread::CollectorThread(Collector& collector, Duties duties)
     : collector_(collector), duties_(std::move(duties)) {
-    // Signals are the main thread's, which waits for the program.
+    // Signals belong to the main thread, which waits for the program.
     sigset_t all, previous;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &previous);
@@ -36,7 +36,7 @@ CollectorThread::CollectorThread(Collector& collector, Duties duties)
 }
 
 CollectorThread::~CollectorThread() {
-    static_cast<void>(stop());  // who wants to know how it went has stopped it before
+    static_cast<void>(stop());  // a caller that needs the result has stopped it before
 }
 
 Result<void> CollectorThread::stop() {

@@ -13,21 +13,21 @@
 
 namespace lanescope::capture {
 
-/// Polls a collector on a thread of its own, four times a second, until it is stopped. The
-/// collector belongs to that thread until then. The thread takes no signals.
+/// Thread that polls a collector four times per second until it is stopped. The collector belongs
+/// to that thread until then. The thread takes no signals.
 class CollectorThread {
   public:
-    /// What else is done on the thread.
+    /// Additional work on the thread.
     struct Duties {
         std::function<void()> first;      ///< Before the first poll.
-        std::function<void()> afterPoll;  ///< After each.
+        std::function<void()> afterPoll;  ///< After each poll.
     };
     CollectorThread(Collector& collector, Duties duties);
     CollectorThread(const CollectorThread&) = delete;
     CollectorThread& operator=(const CollectorThread&) = delete;
     ~CollectorThread();
 
-    /// Ends the thread; returns the first failure of polling, if any, once. May be called again.
+    /// Ends the thread. Returns the first failure of polling, if any, once. May be called again.
     Result<void> stop();
 
   private:
@@ -40,20 +40,20 @@ class CollectorThread {
     log::MonotonicCondition wake_;
     bool isStopping_ = false;
     Result<void> result_;
-    // Made while there is memory for it.
+    // Created while there is memory for it.
     Result<void> outOfMemory_ = fail("No memory was left to read the logs while the program ran.");
     std::thread thread_;
 };
 
-/// Tells when the last window of a recording is over: by the clock for a span of time, else by
-/// what the processes say in their logs.
+/// Detector of the end of the last recording window: by the clock for an interval of time, else by
+/// the windows in the processes' logs.
 class EndOfWindows {
   public:
-    /// `startRealtimeNs` is the moment from which delays count.
+    /// `startRealtimeNs` is the time from which delays count.
     EndOfWindows(const agent::WindowOptions& windows, int64_t startRealtimeNs);
 
-    /// True once every process that recorded has closed its last window, and none has begun one
-    /// for a second, in which ranks that are a little behind show up. Call it now and then.
+    /// Returns true once every recorded process has closed its last window and no process has begun
+    /// one for a second, in which slightly slower ranks appear. Call it periodically.
     bool isReached(const Collector& collector, int64_t nowRealtimeNs);
 
   private:

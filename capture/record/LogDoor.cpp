@@ -22,21 +22,21 @@ namespace lanescope::capture {
 
 namespace {
 
-constexpr int mostWaiting = 128;
-constexpr int mostGenerations = 1000;
-constexpr timeval patience{0, 200'000};
+constexpr int maxPendingConnections = 128;
+constexpr int maxAncestors = 1000;
+constexpr timeval connectionTimeout{0, 200'000};
 
 void closeIfOpen(int& file) {
     if (file >= 0) ::close(file);
     file = -1;
 }
 
-/// 0 if there is no such process.
+/// Returns 0 if there is no such process.
 pid_t parentOf(pid_t pid) {
     std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
     std::string line;
     std::getline(file, line);
-    // "pid (name) state parent ...", and the name may hold anything.
+    // "pid (name) state parent ..."; the name may contain any character.
     const size_t nameEnd = line.rfind(") ");
     if (nameEnd == std::string::npos || nameEnd + 4 >= line.size()) return 0;
     return static_cast<pid_t>(std::atol(line.c_str() + nameEnd + 4));
@@ -44,7 +44,7 @@ pid_t parentOf(pid_t pid) {
 
 bool isDescendant(pid_t pid) {
     const pid_t self = ::getpid();
-    for (int generation = 0; pid > 0 && generation < mostGenerations; ++generation) {
+    for (int generation = 0; pid > 0 && generation < maxAncestors; ++generation) {
         pid = parentOf(pid);
         if (pid == self) return true;
     }
@@ -56,7 +56,6 @@ std::string programOf(pid_t pid) {
     return std::filesystem::read_symlink("/proc/" + std::to_string(pid) + "/exe", error).string();
 }
 
-/// "<name>.log" and its further parts, "<name>.log.1".
 bool isLogFile(std::string_view name) {
     const size_t at = name.rfind(".log");
     if (at == std::string_view::npos || at == 0) return false;
@@ -78,7 +77,7 @@ LogDoor::LogDoor() {
     const auto length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
     socket_ = ::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (socket_ >= 0 && ::bind(socket_, reinterpret_cast<const sockaddr*>(&address), length) == 0 &&
-        ::listen(socket_, mostWaiting) == 0)
+        ::listen(socket_, maxPendingConnections) == 0)
         name_ = name;
     else
         closeIfOpen(socket_);
@@ -104,22 +103,22 @@ void LogDoor::open(const std::filesystem::path& runFolder) {
     try {
         thread_ = std::thread([this] { run(); });
     } catch (const std::system_error&) {
-        // Without it most are recorded all the same.
+        // Most processes are recorded without it too.
     }
     pthread_sigmask(SIG_SETMASK, &previous, nullptr);
 }
 
 void LogDoor::run() {
-    constexpr int lookMs = 1000;  // whether it is to stop, should nothing wake it
+    constexpr int checkPeriodMs = 1000;  // checks for the end, in case nothing wakes it
     while (!isStopping_) {
         pollfd source{socket_, POLLIN, 0};
-        if (::poll(&source, 1, lookMs) <= 0) continue;
+        if (::poll(&source, 1, checkPeriodMs) <= 0) continue;
         int connection = ::accept4(socket_, nullptr, nullptr, SOCK_CLOEXEC);
         if (connection < 0) continue;
         try {
             answer(connection);
         } catch (const std::exception&) {
-            // Without memory; who asked gets no answer, and says what it can.
+            // Without memory the requester gets no answer, and reports the failure itself.
         }
         closeIfOpen(connection);
     }
@@ -127,17 +126,17 @@ void LogDoor::run() {
 
 void LogDoor::answer(int connection) const {
     for (const int time : {SO_SNDTIMEO, SO_RCVTIMEO})
-        ::setsockopt(connection, SOL_SOCKET, time, &patience, sizeof patience);
+        ::setsockopt(connection, SOL_SOCKET, time, &connectionTimeout, sizeof connectionTimeout);
     ucred peer{};
     socklen_t length = sizeof peer;
-    log::DoorQuestion question;
+    log::DoorRequest question;
     if (::getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &peer, &length) != 0 ||
         !isDescendant(peer.pid) ||
         ::recv(connection, &question, sizeof question, 0) != sizeof question)
         return;
     int descriptor = -1;
-    log::DoorAnswer said{fulfil(question, peer.pid, descriptor)};
-    iovec part{&said, sizeof said};
+    log::DoorReply received{fulfil(question, peer.pid, descriptor)};
+    iovec part{&received, sizeof received};
     alignas(cmsghdr) char room[CMSG_SPACE(sizeof(int))] = {};
     msghdr message{};
     message.msg_iov = &part;
@@ -155,18 +154,19 @@ void LogDoor::answer(int connection) const {
     closeIfOpen(descriptor);
 }
 
-/// What was asked for in `descriptor`; 0, or errno.
-int LogDoor::fulfil(const log::DoorQuestion& question, int pid, int& descriptor) const {
+/// Opens the requested file and sets `descriptor`. Returns 0, or errno.
+int LogDoor::fulfil(const log::DoorRequest& question, int pid, int& descriptor) const {
     const std::string name(question.name, ::strnlen(question.name, sizeof question.name));
-    if (question.version != log::DoorQuestion::currentVersion || !log::isNameOfLog(name))
+    if (question.version != log::DoorRequest::currentVersion || !log::isLogName(name))
         return EINVAL;
-    if (question.wish == log::DoorWish::Lost) {
+    if (question.action == log::DoorAction::Lost) {
         if (!name.ends_with(log::lostLogEnding)) return EINVAL;
         const std::string text = log::lostLogText(question.error, programOf(pid));
         return ::symlinkat(text.c_str(), folder_, name.c_str()) == 0 ? 0 : errno;
     }
-    const bool isNew = question.wish == log::DoorWish::BeginLog;
-    if (!isLogFile(name) || (!isNew && question.wish != log::DoorWish::OpenAgain)) return EINVAL;
+    const bool isNew = question.action == log::DoorAction::BeginLog;
+    if (!isLogFile(name) || (!isNew && question.action != log::DoorAction::OpenAgain))
+        return EINVAL;
     descriptor = ::openat(
         folder_, name.c_str(),
         O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW | (isNew ? O_CREAT | O_EXCL : 0), 0600);

@@ -10,27 +10,27 @@
 
 namespace lanescope::capture {
 
-/// Opens logs for processes of the run that cannot do it themselves, because they gave up their
-/// rights or see other folders: they ask at a socket, and get a descriptor. Only descendants of
-/// this process are answered, and only files of logs in the run folder are opened. Where there can
-/// be no such socket, there is none, and nobody is told.
+/// Server that opens logs for processes of the run that gave up their rights or see other folders.
+/// They connect to a socket and get a descriptor. It answers only descendants of this process and
+/// opens only files of logs in the run folder. Without support for such sockets it does nothing and
+/// reports nothing.
 class LogDoor {
   public:
-    /// Makes the socket; nobody is answered yet.
+    /// Makes the socket; requests are not answered yet.
     LogDoor();
     LogDoor(const LogDoor&) = delete;
     LogDoor& operator=(const LogDoor&) = delete;
     ~LogDoor();
 
-    /// By which `log::askDoor` finds it; empty if there is none.
+    /// Returns the socket's name for `log::requestLog`; empty if there is none.
     const std::string& name() const { return name_; }
-    /// Answers from now on, on a thread of its own that takes no signals. Once.
+    /// Answers requests from now on, on a thread of its own that takes no signals. Once.
     void open(const std::filesystem::path& runFolder);
 
   private:
     void run();
     void answer(int connection) const;
-    int fulfil(const log::DoorQuestion& question, int pid, int& descriptor) const;
+    int fulfil(const log::DoorRequest& question, int pid, int& descriptor) const;
 
     std::string name_;
     int socket_ = -1, folder_ = -1;

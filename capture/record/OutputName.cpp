@@ -23,13 +23,12 @@ std::filesystem::path folderOf(const std::filesystem::path& file) {
     return folder.empty() ? "." : folder;
 }
 
-/// What stands after a percent sign.
 struct Placeholder {
     char code = '\0';
-    std::string variable;  ///< Of %q.
+    std::string variable;  ///< For %q.
 };
 
-/// Takes what follows a percent sign off the front of `rest`.
+/// Reads a placeholder, after its percent sign, from the front of `rest`.
 Result<Placeholder> takePlaceholder(std::string_view& rest) {
     Placeholder placeholder;
     if (!rest.empty()) placeholder.code = rest.front();
@@ -69,7 +68,6 @@ Result<std::string> valueOf(const Placeholder& placeholder, const OutputNamePart
     }
 }
 
-/// All that the well-formed placeholders of a pattern are.
 std::vector<Placeholder> placeholdersOf(std::string_view pattern) {
     std::vector<Placeholder> found;
     for (size_t at = pattern.find('%'); at != pattern.npos; at = pattern.find('%')) {
@@ -81,7 +79,7 @@ std::vector<Placeholder> placeholdersOf(std::string_view pattern) {
     return found;
 }
 
-/// True if a variable has one value for the whole job, as far as its name tells.
+/// Returns true if a variable has one value for the whole job, judging by its name.
 bool isSameForAll(std::string_view variable) {
     static constexpr std::string_view endings[] = {"_SIZE", "JOB_ID",    "JOBID",    "JOB_NAME",
                                                    "USER",  "STEP_ID",   "NTASKS",   "NNODES",
@@ -148,7 +146,7 @@ Result<void> checkOutput(const std::filesystem::path& output, bool overwrite) {
         return fail("{} is a folder: name a file for the trace.", output.string());
     if (::access(folder.c_str(), W_OK | X_OK) != 0)
         return fail("Cannot write into the folder {}: {}.", folder.string(), std::strerror(errno));
-    if (!isThere(output)) return {};
+    if (!mayExist(output)) return {};
     if (!std::filesystem::is_regular_file(output, error))
         return fail("{} is no regular file, so it will not be overwritten: name another with -o.",
                     output.string());

@@ -36,14 +36,14 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// How long processes that outlive the program may still write their logs.
-constexpr auto lingerTime = 4s;
-constexpr auto lingerInterval = 50ms;
-/// How long the driver may take to describe the machine; it takes a second or two for each GPU that
+/// Time for processes that outlive the program to write their logs.
+constexpr auto descendantTimeout = 4s;
+constexpr auto descendantPollInterval = 50ms;
+/// Maximum time for the driver to describe the machine; it takes a second or two for each GPU that
 /// was asleep.
-constexpr auto machinePatience = 30s;
+constexpr auto machineTimeout = 30s;
 
-using Moment = std::chrono::steady_clock::time_point;
+using TimePoint = std::chrono::steady_clock::time_point;
 
 Injections injectionsOf(const RecordOptions& options) {
     return {options.agentOptions.recordCuda, options.agentOptions.recordNvtx, options.ncclPlugin};
@@ -72,11 +72,11 @@ RunInfo describeRun(const RecordOptions& options) {
     return info;
 }
 
-/// Asks the driver what the machine is like, which can take a second: the program does not wait for
-/// it. For a recovery, which may be on another machine, the answer lies beside the logs. A driver
-/// that hangs, as with a GPU that fell off its bus, is left hanging on a thread of its own.
-void askForMachine(Collector& collector, RunInfo info, const RunFolder& folder) {
-    // A promise that is broken for want of memory would end the program for want of memory.
+/// Queries the driver about the machine without making the program wait, since this can take a
+/// second. The result is stored next to the logs for a recovery, which may be on another machine.
+/// If the driver hangs, as with a GPU that fell off its bus, its thread is abandoned.
+void startMachineQuery(Collector& collector, RunInfo info, const RunFolder& folder) {
+    // A promise broken for lack of memory would end the program.
     struct Answer {
         std::mutex mutex;
         std::condition_variable hasCome;
@@ -88,30 +88,30 @@ void askForMachine(Collector& collector, RunInfo info, const RunFolder& folder) 
         try {
             machine = queryMachine();
         } catch (const std::exception&) {
-            // Without memory nobody knows it; the program goes on.
+            // Without memory the machine stays unknown; the program continues.
         }
         const std::lock_guard lock(answer->mutex);
         answer->machine = std::move(machine);
         answer->hasCome.notify_one();
     }).detach();
     std::unique_lock lock(answer->mutex);
-    if (!answer->hasCome.wait_for(lock, machinePatience,
+    if (!answer->hasCome.wait_for(lock, machineTimeout,
                                   [&] { return answer->machine.has_value(); }))
         return;
     info.machine = std::move(*answer->machine);
     lock.unlock();
     if (!info.machine.driverVersion.empty())
-        // Without it a recovery asks the machine that it runs on.
+        // Without it a recovery queries the machine that it runs on.
         static_cast<void>(info.save(folder.path() / runInfoWithMachineFileName));
     collector.setMachine(std::move(info.machine));
 }
 
-/// Gives processes that outlived the program time to finish their logs, or all the time they want;
-/// a signal ends that. Those that still run then are cut. Tells when the last of all processes had
-/// ended, if the program did at `ended`.
-Result<Moment> waitForStragglers(Collector& collector, const SignalForwarder& signals,
-                                 const RunSamplers& samplers, bool forAll, Moment ended) {
-    const Moment deadline = std::chrono::steady_clock::now() + lingerTime;
+/// Waits for processes that outlived the program to finish their logs, for a limited time or
+/// without limit; a signal ends the wait. Processes that still run then are cut. Returns the time
+/// at which the last of all processes had ended, given that the program did at `ended`.
+Result<TimePoint> waitForDescendants(Collector& collector, const SignalForwarder& signals,
+                                     const RunSamplers& samplers, bool forAll, TimePoint ended) {
+    const TimePoint deadline = std::chrono::steady_clock::now() + descendantTimeout;
     for (;;) {
         // Also waits for a child that has not begun a log yet.
         const bool hasChildren = reapOrphans() && samplers.areNotAlone();
@@ -125,14 +125,14 @@ Result<Moment> waitForStragglers(Collector& collector, const SignalForwarder& si
                       running.end());
         if (!hasChildren && running.empty()) return ended;
         const bool isTimeUp = !forAll && std::chrono::steady_clock::now() > deadline;
-        if (isTimeUp || signals.cameAfterEnd()) {
+        if (isTimeUp || signals.hasSignalAfterEnd()) {
             for (const pid_t pid : samplers.others()) running.push_back(pid);
             std::sort(running.begin(), running.end());
             running.erase(std::unique(running.begin(), running.end()), running.end());
             collector.cut(std::move(running), log::eventTimeNs());
             return std::chrono::steady_clock::now();
         }
-        std::this_thread::sleep_for(lingerInterval);
+        std::this_thread::sleep_for(descendantPollInterval);
         ended = std::chrono::steady_clock::now();
     }
 }
@@ -157,7 +157,7 @@ Result<Prepared, RecordRefusal> prepare(const RecordOptions& options) {
     auto agent = findAgent(options.agent);
     if (!agent) return refuse(agent.error());
     if (auto fits = checkIsAgent(*agent); !fits) return refuse(fits.error());
-    if (auto alone = checkForRivals(*agent, injectionsOf(options)); !alone)
+    if (auto alone = checkForOtherProfilers(*agent, injectionsOf(options)); !alone)
         return refuse(alone.error());
     if (auto allowed = PerfWatch::check(options); !allowed) return refuse(allowed.error());
     std::string pattern = options.outputPattern;
@@ -169,10 +169,10 @@ Result<Prepared, RecordRefusal> prepare(const RecordOptions& options) {
 Result<CollectedRun> collectRest(Collector& collector, CollectorThread& tail,
                                  const SignalForwarder& signals, RunSamplers& samplers,
                                  ThreadWatch& threads, PerfWatch& perf, const MainProcess& program,
-                                 Moment ended, const RecordOptions& options) {
+                                 TimePoint ended, const RecordOptions& options) {
     if (auto tailed = tail.stop(); !tailed) return fail(tailed.error());
     const auto lastEnded =
-        waitForStragglers(collector, signals, samplers, options.waitForAll, ended);
+        waitForDescendants(collector, signals, samplers, options.waitForAll, ended);
     if (!lastEnded) return fail(lastEnded.error());
     samplers.end(collector);
     threads.end();
@@ -184,7 +184,6 @@ Result<CollectedRun> collectRest(Collector& collector, CollectorThread& tail,
     return run;
 }
 
-/// What a recording goes on with once its program runs.
 struct Running {
     const RecordOptions& options;
     const RunInfo& info;
@@ -195,8 +194,8 @@ struct Running {
     PerfWatch& perf;
 };
 
-/// Waits for the program and makes the trace. Puts into `outcome` what is known, as soon as it is:
-/// memory may be used up at any moment.
+/// Waits for the program and makes the trace. Sets each part of `outcome` as soon as possible:
+/// memory may run out at any time.
 void follow(const Running& run, RecordOutcome& outcome) {
     const RecordOptions& options = run.options;
     RunSamplers samplers(options, run.place.logs.path());
@@ -213,14 +212,14 @@ void follow(const Running& run, RecordOutcome& outcome) {
     };
     CollectorThread tail(
         run.collector,
-        {[&] { askForMachine(run.collector, run.info, run.place.logs); }, killAtEnd});
+        {[&] { startMachineQuery(run.collector, run.info, run.place.logs); }, killAtEnd});
     outcome.exitStatus = program.exitStatus = run.child.wait();
-    const Moment ended = std::chrono::steady_clock::now();
+    const TimePoint ended = std::chrono::steady_clock::now();
     program.endRealtimeNs = log::eventTimeNs();
     run.collector.noteProgramEnd();
     run.signals.stopForwarding();
     outcome.wasEndedByUs = wasKilled;
-    // What the program had started may not have heard of it.
+    // Processes that the program started may not have received the signal.
     if (wasKilled)
         for (const pid_t pid : samplers.others()) ::kill(pid, SIGTERM);
     outcome.run = collectRest(run.collector, tail, run.signals, samplers, threads, run.perf,
@@ -240,9 +239,9 @@ Result<RecordOutcome, RecordRefusal> record(const RecordOptions& options) {
     auto child = ChildProcess::fork(prepared->program, options.commandLine,
                                     agentEnvironment(prepared->agent, injectionsOf(options)));
     if (!child) return refuse(child.error(), RefusalCause::ProgramCannotRun);
-    // The program keeps its own way with signals. We take from here on what is meant for it, so
-    // that nothing half made stays behind, and write the trace even if nobody reads our messages
-    // and no file may be larger.
+    // The program keeps its own signal handling. From here on this process forwards its signals, so
+    // that no half-made file remains. It writes the trace even if no process reads its messages and
+    // the file size limit is reached.
     SignalForwarder signals(child->pid());
     for (const int signal : {SIGPIPE, SIGXFSZ}) ::signal(signal, SIG_IGN);
     const RunInfo info = describeRun(options);
@@ -263,7 +262,7 @@ Result<RecordOutcome, RecordRefusal> record(const RecordOptions& options) {
     RunSamplers::prepare(options, folder.path());
     LogDoor door;
     door.open(folder.path());
-    // All that is needed to say how it went, made while there is memory for it.
+    // Everything needed to report the outcome, created while there is memory for it.
     RecordOutcome outcome{0,
                           options.commandLine.front(),
                           fail("No memory was left to make the trace."),
@@ -278,7 +277,7 @@ Result<RecordOutcome, RecordRefusal> record(const RecordOptions& options) {
     try {
         follow({options, info, *place, *child, signals, **collector, *perf}, outcome);
     } catch (const std::exception&) {
-        // Out of memory. The program runs on, and its status is its own.
+        // Out of memory. The program continues and keeps its own status.
         if (!child->hasEnded()) outcome.exitStatus = child->wait();
     }
     if (outcome.run && outcome.run->logsNotAllRead == 0 && !options.keepLogs) {
@@ -286,7 +285,7 @@ Result<RecordOutcome, RecordRefusal> record(const RecordOptions& options) {
             folder.remove();
             outcome.keptLogs.clear();
         } catch (const std::exception&) {
-            // They stay, and it is said where.
+            // They stay, and the message names their place.
         }
     }
     return outcome;

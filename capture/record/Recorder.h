@@ -17,39 +17,40 @@ struct RecordOptions {
     std::string outputPattern;             ///< Empty: the first free default name.
     bool overwrite = false;
     bool waitForAll = false;      ///< Until the last process of the run ends, not only the program.
-    bool keepLogs = false;        ///< They stay anyway if not all of them could be read.
-    bool killsAtEnd = false;      ///< SIGTERM once the last window is over; see `WindowOptions`.
-    double counterHz = 10;        ///< How often counters are sampled; 0: not.
-    double metricsHz = 0;         ///< The same for hardware counters of GPUs.
-    double threadsHz = 100;       ///< How often threads are looked at; 0: not.
-    double cpuSamplesHz = 0;      ///< Samples by perf events, with all switches of threads; 0: not.
+    bool keepLogs = false;        ///< Logs stay anyway if not all of them could be read.
+    bool killsAtEnd = false;      ///< Send SIGTERM after the last window; see `WindowOptions`.
+    double counterHz = 10;        ///< Sampling rate of counters in Hz; 0: off.
+    double metricsHz = 0;         ///< Sampling rate of the GPUs' hardware counters in Hz; 0: off.
+    double threadsHz = 100;       ///< Sampling rate of threads in Hz; 0: off.
+    double cpuSamplesHz = 0;      ///< Rate of perf events in Hz, with all thread switches; 0: off.
     std::filesystem::path agent;  ///< Empty: ours.
-    bool ncclPlugin = false;      ///< NCCL's own profiler interface beside its NVTX ranges.
+    bool ncclPlugin = false;      ///< NCCL's own profiler interface in addition to its NVTX ranges.
     agent::AgentOptions agentOptions;
-    ClosingSteps closing;  ///< What is done with the trace before it gets its name.
+    ClosingSteps closing;  ///< Hooks that run before the trace gets its name.
 };
 
-/// How a recording went. The program's status stands whatever became of the trace, also where no
-/// memory was left.
+/// Outcome of a recording. The program's status is valid even if the trace failed or memory ran
+/// out.
 struct RecordOutcome {
     int exitStatus = 0;
     std::string program;
-    Result<CollectedRun> run;        ///< Or why there is no trace.
+    Result<CollectedRun> run;        ///< Result, or the reason why there is no trace.
     std::filesystem::path keptLogs;  ///< Empty if the logs were removed.
-    bool wasEndedByUs = false;       ///< It got SIGTERM because `killsAtEnd` was set.
+    bool wasEndedByUs = false;       ///< The program got SIGTERM because `killsAtEnd` was set.
 };
 
-/// What kept a program from being started: something of ours, or of the program itself.
+/// Cause why a program was not started: the recording, or the program itself.
 enum class RefusalCause { Recording, NoProgram, ProgramCannotRun };
 
 struct RecordRefusal {
     Error error;
     RefusalCause cause = RefusalCause::Recording;
-    int signal = 0;  ///< That ended the program before it began; 0 if none did.
+    int signal = 0;  ///< Signal that ended the program before it began; 0 if none did.
 };
 
-/// Runs a program under the agent and makes a trace of what its processes leave. Blocks until the
-/// program has ended and the trace is written; call it on the main thread before any other is made.
+/// Runs a program under the agent and makes a trace of the logs of its processes. Blocks until the
+/// program has ended and the trace is written. Call it on the main thread before any other thread
+/// is made.
 Result<RecordOutcome, RecordRefusal> record(const RecordOptions& options);
 
 }  // namespace lanescope::capture

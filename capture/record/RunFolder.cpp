@@ -27,7 +27,7 @@ namespace lanescope::capture {
 
 namespace {
 
-/// True while another process records into the folder. Keeps errno.
+/// Returns true while another process records into the folder. Keeps errno.
 bool isLockedByAnother(const std::filesystem::path& folder) {
     const int saved = errno;
     const int file =
@@ -39,8 +39,8 @@ bool isLockedByAnother(const std::filesystem::path& folder) {
     return isLocked;
 }
 
-/// Whether a file is a log, a further part of one, "<name>.log.1", the sign of one that is lost, or
-/// what the kernel told.
+/// Returns true if a file is a log, a further part of one, "<name>.log.1", the sign of a lost one,
+/// or a perf log.
 bool isOfLog(const std::filesystem::path& file) {
     const std::string ending = file.extension().string();
     const bool isPart = ending.size() > 1 &&
@@ -49,12 +49,12 @@ bool isOfLog(const std::filesystem::path& file) {
     return isPart || ending == ".log" || ending == log::lostLogEnding || ending == perfLogEnding;
 }
 
-/// 0, or why the folder could not be called so: EEXIST if anything else is.
-int giveName(const std::string& unnamed, const std::filesystem::path& wanted) {
+/// Renames the folder. Returns 0 or an errno: EEXIST if `wanted` exists.
+int assignName(const std::string& unnamed, const std::filesystem::path& wanted) {
     if (::renameat2(AT_FDCWD, unnamed.c_str(), AT_FDCWD, wanted.c_str(), RENAME_NOREPLACE) == 0)
         return 0;
     if (errno != EINVAL && errno != ENOSYS) return errno;
-    // File systems that do not know it: a folder takes the place of an empty one at most.
+    // For file systems without that call: a rename replaces at most an empty folder.
     if (std::rename(unnamed.c_str(), wanted.c_str()) == 0) return 0;
     return errno == ENOTEMPTY || errno == ENOTDIR ? EEXIST : errno;
 }
@@ -65,8 +65,7 @@ Result<RunFolder> RunFolder::create(const std::filesystem::path& path, const Run
     std::error_code error;
     const std::filesystem::path wanted = std::filesystem::absolute(path, error);
     if (error) return fail("Cannot create the folder {}: {}.", path.string(), error.message());
-    // It gets its name when it is locked, so that whoever comes at the same moment sees whose it
-    // is.
+    // It gets its name after it is locked, so that a concurrent process finds it owned.
     std::string unnamed = (wanted.parent_path() / ".lanescope-XXXXXX").string();
     if (::mkdtemp(unnamed.data()) == nullptr)
         return fail("Cannot create the folder {}: {}.", path.string(), std::strerror(errno));
@@ -77,7 +76,7 @@ Result<RunFolder> RunFolder::create(const std::filesystem::path& path, const Run
         folder.remove();
         return fail(made.error());
     }
-    const int problem = giveName(unnamed, wanted);
+    const int problem = assignName(unnamed, wanted);
     if (problem == 0) {
         folder.path_ = wanted;
         return folder;
@@ -121,7 +120,7 @@ void RunFolder::remove() {
     ::rmdir(path_.c_str());
 }
 
-/// Where the file is missing or the file system has no locks, the run goes unlocked.
+/// If the file is missing or the file system has no locks, the run is not locked.
 Result<void> RunFolder::lock() {
     const std::filesystem::path file = path_ / runInfoFileName;
     lock_ = ::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
@@ -138,13 +137,13 @@ Result<OutputPlace> OutputPlace::claim(const std::string& pattern, int pid, bool
         const auto name = expandOutputPattern(pattern, {pid, number});
         if (!name) return fail(name.error());
         const std::filesystem::path trace = *name;
-        // A trace gets its name before its folder goes, so look in the other order.
-        if (canCount && (isThere(runFolderFor(trace)) || isThere(trace))) continue;
+        // A trace gets its name before its folder is removed, so check in the reverse order.
+        if (canCount && (mayExist(runFolderFor(trace)) || mayExist(trace))) continue;
         if (auto possible = checkOutput(trace, overwrite); !possible) return fail(possible.error());
         auto logs = RunFolder::create(runFolderFor(trace), info);
-        if (!logs && canCount && isThere(runFolderFor(trace))) continue;  // Another was faster.
+        if (!logs && canCount && mayExist(runFolderFor(trace))) continue;  // Another was faster.
         if (!logs) return fail(logs.error());
-        if (canCount && isThere(trace)) {
+        if (canCount && mayExist(trace)) {
             logs->remove();
             continue;
         }
@@ -157,7 +156,7 @@ namespace {
 struct FoundLogs {
     int count = 0;
     int readable = 0;
-    int64_t earliestNs = 0;  ///< When the first of them was begun; 0 if none says.
+    int64_t earliestNs = 0;  ///< Earliest begin of a log; 0 if unknown.
 };
 
 FoundLogs findLogs(const std::filesystem::path& folder) {
@@ -200,7 +199,7 @@ Result<CollectedRun> recover(const RecoverOptions& options) {
     if (auto possible = checkOutput(output, options.overwrite); !possible)
         return fail(possible.error());
 
-    // Without what `record` knew of the run, time 0 is where the first log begins.
+    // Without the facts of `record`, time 0 is the begin of the first log.
     RunInfo info;
     for (const char* file : {runInfoFileName, runInfoWithMachineFileName})
         if (auto known = RunInfo::load(folder->path() / file); known) info = *known;

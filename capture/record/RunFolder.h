@@ -10,13 +10,13 @@
 
 namespace lanescope::capture {
 
-/// The folder that the processes of a run leave their logs in, held by a lock on its `session.json`
-/// as long as this object lives, so that nobody collects it twice. Movable.
+/// Folder for the logs of a run's processes, with a lock on its `session.json` as long as this
+/// object lives, so that only one process collects it. Movable.
 class RunFolder {
   public:
     /// Makes `path`, which must not exist, accessible by its owner only, and writes `info` into it.
     static Result<RunFolder> create(const std::filesystem::path& path, const RunInfo& info);
-    /// Takes over a folder that `record` left. Fails if there is none or it is still being
+    /// Takes over a folder that `record` left. Fails if it does not exist or is still being
     /// recorded.
     static Result<RunFolder> takeOver(const std::filesystem::path& path);
 
@@ -24,10 +24,9 @@ class RunFolder {
     RunFolder& operator=(RunFolder&&) = delete;
     ~RunFolder();
 
-    /// Absolute.
     const std::filesystem::path& path() const { return path_; }
-    /// Deletes the logs, what `record` knew of the run, and the folder; leaves it if anything else
-    /// is in there.
+    /// Deletes the logs, the facts of `record`, and the folder; keeps the folder if it contains
+    /// anything else.
     void remove();
 
   private:
@@ -38,15 +37,15 @@ class RunFolder {
     int lock_ = -1;
 };
 
-/// Where a recording leaves its trace, and the folder for its logs beside it. Who holds the folder
-/// holds the name of the trace.
+/// Path of a recording's trace, and the folder for its logs next to it. The owner of the folder
+/// owns the name of the trace.
 struct OutputPlace {
     std::filesystem::path trace;
     RunFolder logs;
 
-    /// Takes the place that `pattern` names, checked as `checkOutput` does and, for a numbered
-    /// pattern, with the first number that nobody has, though others may be choosing at the same
-    /// time. `pid` is the program's. Leaves nothing behind when it fails.
+    /// Claims the place named by `pattern`, checked like `checkOutput`. A numbered pattern gets the
+    /// first free number, even if other processes are choosing at the same time. `pid` is the
+    /// program's. Leaves nothing on failure.
     static Result<OutputPlace> claim(const std::string& pattern, int pid, bool overwrite,
                                      const RunInfo& info);
 };
@@ -58,9 +57,8 @@ struct RecoverOptions {
     ClosingSteps closing;
 };
 
-/// Makes a trace of the logs that a recording left behind, whatever there is of them. The logs
-/// stay. Fails if the folder holds no log or is still being recorded, or the trace cannot be
-/// written.
+/// Makes a trace of the logs that a recording left, complete or not. The logs stay. Fails if the
+/// folder contains no log or is still being recorded, or the trace cannot be written.
 Result<CollectedRun> recover(const RecoverOptions& options);
 
 }  // namespace lanescope::capture

@@ -42,7 +42,7 @@ std::vector<pid_t> livingDescendants() {
         std::ifstream file(std::filesystem::path("/proc") / name / "stat");
         std::string line;
         std::getline(file, line);
-        // "pid (name) state parent ...", and the name may hold anything.
+        // "pid (name) state parent ..."; the name may contain any character.
         const size_t nameEnd = line.rfind(") ");
         if (nameEnd == std::string::npos || nameEnd + 4 >= line.size()) continue;
         if (line[nameEnd + 2] == 'Z') continue;
@@ -64,7 +64,7 @@ namespace {
 constexpr const char* ownProgram = "/proc/self/exe";
 constexpr std::chrono::seconds untilKilled{1};
 
-/// Our environment without what would load tools into the sampler.
+/// Returns this process's environment without variables that would load tools into the sampler.
 std::vector<char*> samplerEnvironment() {
     std::vector<char*> entries;
     for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
@@ -77,7 +77,7 @@ std::vector<char*> samplerEnvironment() {
     return entries;
 }
 
-/// Its streams, group and signals: nothing of ours.
+/// Starts the sampler with its own streams, process group and signal settings.
 int spawn(pid_t& pid, const std::vector<char*>& words, int input) {
     posix_spawn_file_actions_t files;
     ::posix_spawn_file_actions_init(&files);
@@ -102,7 +102,6 @@ int spawn(pid_t& pid, const std::vector<char*>& words, int input) {
     return problem;
 }
 
-/// Whether the process of a pidfd has ended by then.
 bool endsUntil(int process, std::chrono::steady_clock::time_point deadline) {
     pollfd ended{process, POLLIN, 0};
     int result = 0;
@@ -155,11 +154,11 @@ void SamplerProcess::requestEnd() {
 
 bool SamplerProcess::waitUntil(std::chrono::steady_clock::time_point deadline) {
     requestEnd();
-    if (process_ < 0) return true;  // An old kernel: it ends by itself, whenever that is.
+    if (process_ < 0) return true;  // An old kernel without pidfds: it ends by itself later.
     const bool hasEnded = endsUntil(process_, deadline);
     if (!hasEnded) {
         ::syscall(SYS_pidfd_send_signal, process_, SIGKILL, nullptr, 0);
-        // At once, unless it is stuck in a call of the driver.
+        // Immediately, unless it is stuck in a driver call.
         endsUntil(process_, std::chrono::steady_clock::now() + untilKilled);
     }
     ::waitpid(pid_, nullptr, WNOHANG);
@@ -168,12 +167,12 @@ bool SamplerProcess::waitUntil(std::chrono::steady_clock::time_point deadline) {
 
 namespace {
 
-constexpr std::chrono::seconds patience{2};
+constexpr std::chrono::seconds endTimeout{2};
 
 }  // namespace
 
 void RunSamplers::prepare(const RecordOptions& options, const std::filesystem::path& runFolder) {
-    // Where a file system has no pipes the counters are read at their own pace only.
+    // On file systems without pipes the counters are read at their own pace only.
     if (!options.agentOptions.sampleAt.empty())
         static_cast<void>(::mkfifo((runFolder / log::momentPipeName).c_str(), 0600));
 }
@@ -196,7 +195,7 @@ void RunSamplers::start(const std::filesystem::path& runFolder, const RecordOpti
     if (options.counterHz > 0) {
         SamplerOptions counters = common;
         counters.counterHz = options.counterHz;
-        // The same hardware counters, so one of them only.
+        // Both read the same hardware counters, so only one of them is used.
         counters.usesGpm = options.metricsHz <= 0;
         startOne(counters);
     }
@@ -227,14 +226,14 @@ std::vector<pid_t> RunSamplers::others() const {
 
 bool RunSamplers::areNotAlone() const {
     if (processes_.empty()) return true;
-    // A process whose parent ends while the list is made may hang in the air there: a daemon just
-    // begun. In the list after that it is ours.
+    // If a process's parent ends while the list is made, the process may be missing from it, such
+    // as a new daemon. The next list contains it as our child.
     return !others().empty() || !others().empty();
 }
 
 void RunSamplers::end(Collector& collector) {
     for (SamplerProcess& process : processes_) process.requestEnd();
-    const auto deadline = std::chrono::steady_clock::now() + patience;
+    const auto deadline = std::chrono::steady_clock::now() + endTimeout;
     for (SamplerProcess& process : processes_) process.waitUntil(deadline);
     processes_.clear();
     if (!problem_.empty())

@@ -21,8 +21,8 @@ namespace lanescope::capture {
 
 namespace {
 
-constexpr uint64_t maximumLogBytes = uint64_t{4} << 30;
-constexpr int64_t patienceNs = 1'000'000'000;
+constexpr uint64_t maxLogBytes = uint64_t{4} << 30;
+constexpr int64_t endTimeoutNs = 1'000'000'000;
 
 }  // namespace
 
@@ -30,8 +30,7 @@ ThreadWatch::ThreadWatch(const RecordOptions& options, const std::filesystem::pa
     if (options.threadsHz <= 0) return;
     log_ = std::make_unique<SampleLog>(
         (runFolder / (hostName() + ".sampler." + std::to_string(::getpid()))).string(),
-        maximumLogBytes);
-    // Signals are the main thread's.
+        maxLogBytes);
     sigset_t all, previous;
     ::sigfillset(&all);
     ::pthread_sigmask(SIG_SETMASK, &all, &previous);
@@ -54,7 +53,7 @@ ThreadWatch::~ThreadWatch() {
     try {
         if (hasEnded()) log_->end();
     } catch (const std::bad_alloc&) {
-        // A log without its end is told of as one that was cut.
+        // A log without its end is reported as cut.
     }
 }
 
@@ -68,8 +67,8 @@ void ThreadWatch::end() {
 bool ThreadWatch::hasEnded() {
     if (!thread_) return false;
     thread_->requestStop();
-    if (thread_->waitUntil(log::monotonicNs() + patienceNs)) return true;
-    // It hangs in the kernel; what it uses has to stay.
+    if (thread_->waitUntil(log::monotonicNs() + endTimeoutNs)) return true;
+    // It hangs in the kernel, so everything that it uses must stay.
     static_cast<void>(thread_.release());
     static_cast<void>(log_.release());
     return false;
@@ -77,7 +76,7 @@ bool ThreadWatch::hasEnded() {
 
 namespace {
 
-constexpr uint64_t maximumFileBytes = uint64_t{4} << 30;
+constexpr uint64_t maxFileBytes = uint64_t{4} << 30;
 
 Error without(const Error& error) {
     return {error.sentence + " Without --cpu-samples it is recorded all the same."};
@@ -101,7 +100,7 @@ Result<PerfWatch> PerfWatch::open(const RecordOptions& options, pid_t program,
     if (!events) return fail(without(events.error()));
     auto log =
         PerfLog::create(runFolder / fmt::format("{}.-.{}{}", hostName(), ::getpid(), perfLogEnding),
-                        events->settings(), maximumFileBytes);
+                        events->settings(), maxFileBytes);
     if (!log) return fail(log.error());
     watch.drain_ = std::make_unique<PerfDrain>(std::move(*events), std::move(*log));
     return watch;
@@ -122,7 +121,7 @@ void PerfWatch::end(Collector& collector) {
         fmt::format(
             "The last samples and switches of threads are missing: the disk did not take "
             "them within {} s.",
-            std::chrono::duration_cast<std::chrono::seconds>(PerfDrain::usualPatience).count()));
+            std::chrono::duration_cast<std::chrono::seconds>(PerfDrain::defaultTimeout).count()));
 }
 
 }  // namespace lanescope::capture

@@ -16,11 +16,10 @@ namespace lanescope::capture {
 
 struct RecordOptions;
 
-/// Looks at the threads of what is recorded, on a thread of `record` itself, which takes no
-/// signals; what it sees goes into a log in the run folder. See `ThreadSampler`.
+/// Sampler of the recorded threads, on a thread of `record` itself, which takes no signals. Writes
+/// a log in the run folder. See `ThreadSampler`.
 class ThreadWatch {
   public:
-    /// Begins unless `options` say not to.
     ThreadWatch(const RecordOptions& options, const std::filesystem::path& runFolder);
     ~ThreadWatch();
 
@@ -28,26 +27,26 @@ class ThreadWatch {
     void end();
 
   private:
-    /// Asks the thread to end. False if there is none (any more), or if it hangs and has to be
-    /// left.
+    /// Requests the end of the thread. Returns false if there is none (any more), or if it hangs
+    /// and has to be abandoned.
     bool hasEnded();
 
     std::unique_ptr<SampleLog> log_;
     std::unique_ptr<SamplerThread> thread_;
 };
 
-/// The kernel's perf events of what is recorded, where they are asked for, written into the run
-/// folder.
+/// The kernel's perf events of a recording, if requested, written into the run folder.
 class PerfWatch {
   public:
-    /// Whether the system allows what `options` ask for; before anything is begun.
+    /// Checks that the system allows the perf events requested by `options`, before anything is
+    /// started.
     static Result<void> check(const RecordOptions& options);
-    /// Opens the events of `program`, which has not begun. Does nothing unless it is asked for.
+    /// Opens the events of `program`, which has not begun. Does nothing unless requested.
     static Result<PerfWatch> open(const RecordOptions& options, pid_t program,
                                   const std::filesystem::path& runFolder);
-    /// Begins to write, on a thread. Once the program runs.
+    /// Starts writing on a thread, once the program runs.
     void start(Collector& collector);
-    /// Takes what is left. Before the trace is finished.
+    /// Writes the rest, before the trace is finished.
     void end(Collector& collector);
 
   private:

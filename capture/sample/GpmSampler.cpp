@@ -15,14 +15,14 @@ namespace lanescope::capture {
 
 namespace {
 
-constexpr unsigned maximumGpus = 1024;
-/// A timer may come a little early.
+constexpr unsigned maxGpus = 1024;
+/// Maximum earliness of a timer.
 constexpr int64_t jitterNs = 1'000'000;
 
 struct Metric {
     NvmlGpmMetricId id;
     const char *name, *title, *unit, *direction;
-    double factor;  ///< From NVML's unit to ours.
+    double factor;  ///< From NVML's unit to the counter's.
 };
 constexpr double bytesPerMiB = 1 << 20;
 constexpr Metric metrics[] = {
@@ -52,7 +52,7 @@ void GpmSampler::release(Gpu& gpu) {
 }
 
 bool GpmSampler::begin() {
-    nvml_ = NvmlLibrary::open();  // Why there is none, the sampler of NVML says.
+    nvml_ = NvmlLibrary::open();  // The NVML sampler reports why it is missing.
     unsigned count = 0;
     if (!nvml_ || nvml_->gpmSupport == nullptr || nvml_->gpmAllocate == nullptr ||
         nvml_->gpmSample == nullptr || nvml_->gpmMetrics == nullptr ||
@@ -60,7 +60,7 @@ bool GpmSampler::begin() {
         nvml_->deviceCount(&count) != nvmlSuccess)
         return false;
     answer_.resize(1);
-    for (unsigned index = 0; index < std::min(count, maximumGpus); ++index) {
+    for (unsigned index = 0; index < std::min(count, maxGpus); ++index) {
         Gpu gpu;
         gpu.index = static_cast<int>(index);
         NvmlGpmSupport support{nvmlGpmVersion, 0};
@@ -89,10 +89,10 @@ bool GpmSampler::sample() {
     return isAny;
 }
 
-/// False if the GPU will give nothing more.
+/// Returns false if the GPU will provide nothing more.
 bool GpmSampler::sample(Gpu& gpu) {
     const int64_t askedNs = sampleTimeNs();
-    if (gpu.beforeNs != 0 && askedNs - gpu.beforeNs < shortestPeriodNs - jitterNs) return true;
+    if (gpu.beforeNs != 0 && askedNs - gpu.beforeNs < minPeriodNs - jitterNs) return true;
     const int result = nvml_->gpmSample(gpu.device, gpu.now);
     const int64_t nowNs = answerTimeNs(askedNs);
     if (result != nvmlSuccess) {
@@ -116,7 +116,7 @@ bool GpmSampler::sample(Gpu& gpu) {
     for (size_t at = 0; at < std::size(metrics); ++at)
         answer.metrics[at] = NvmlGpmMetric{metrics[at].id, 0, 0, nullptr, nullptr, nullptr};
     if (nvml_->gpmMetrics(&answer) == nvmlSuccess) {
-        if (isArtefact()) return true;  // The next value spans this interval, too.
+        if (isArtefact()) return true;  // The next value includes this interval.
         if (gpu.counters.empty()) addCounters(gpu);
         batch_.clear();
         for (size_t at = 0; at < std::size(metrics); ++at) {

@@ -20,11 +20,10 @@ namespace lanescope::capture {
 namespace {
 
 constexpr const char* root = "/sys/fs/cgroup";
-/// Version 1 says "no limit" by a number near the largest.
+/// Version 1 encodes "no limit" by a number near the maximum.
 constexpr double unlimitedBytes = 9e18;
-constexpr double quota = 0;  // the factor of a value that is a quota and a period
+constexpr double quota = 0;  // factor that marks a value "quota period"
 
-/// Our group by controller; "" is version 2.
 std::map<std::string, std::string> ownGroups() {
     std::map<std::string, std::string> groups;
     std::ifstream file("/proc/self/cgroup");
@@ -38,8 +37,8 @@ std::map<std::string, std::string> ownGroups() {
     return groups;
 }
 
-/// The folder of a group below `mount`, or the mount itself, as in a container that sees its own
-/// group only.
+/// Returns the folder of a group below `mount`, or the mount itself, as in a container that sees
+/// its own group only.
 std::string folderOf(const std::string& mount, const std::string& group, const char* file) {
     const std::string folder = mount + (group == "/" ? "" : group);
     return ProcFile(folder + "/" + file).isOpen() ? folder : mount;
@@ -128,11 +127,11 @@ using log::CounterMeaning;
 
 struct Query {
     const char* name;
-    int64_t periodNs, slowestNs;  ///< If it is cheap enough, and however dear it is.
+    int64_t periodNs,
+        maxPeriodNs;  ///< Period if it is cheap enough, and maximum period at any cost.
     double weight;
 };
 constexpr int64_t ms = 1'000'000;
-/// In the order in which they are made.
 constexpr Query queries[] = {
     {"processors", 100 * ms, 2000 * ms, 1},
     {"which processes", 1000 * ms, 5000 * ms, 1},
@@ -140,16 +139,16 @@ constexpr Query queries[] = {
     {"memory and traffic", 500 * ms, 2000 * ms, 1},
 };
 constexpr size_t coresQuery = 0, treeQuery = 1, processesQuery = 2;
-constexpr size_t mostCores = 4096;
-constexpr size_t mostDevices = 64, mostPartitions = 1024;
-constexpr int64_t bytesPerSector = 512;  // of /proc/diskstats, whatever the disk's are
+constexpr size_t maxCores = 4096;
+constexpr size_t maxDevices = 64, maxPartitions = 1024;
+constexpr int64_t bytesPerSector = 512;  // unit of /proc/diskstats on any disk
 
 }  // namespace
 
 HostSampler::HostSampler(SampleLog& log, int64_t periodNs, pid_t recorder)
     : log_(log), pace_(shareOfCore, periodNs), processes_(log, source(), recorder) {
     for (const Query& query : queries)
-        pace_.add(query.name, std::max(periodNs, query.periodNs), query.weight, query.slowestNs);
+        pace_.add(query.name, std::max(periodNs, query.periodNs), query.weight, query.maxPeriodNs);
 }
 
 bool HostSampler::begin() {
@@ -186,7 +185,7 @@ bool HostSampler::sample() {
 
 void HostSampler::ask(size_t query) {
     if (query == coresQuery) return sampleCores();
-    if (query == treeQuery) return processes_.look(batch_, buffer_);
+    if (query == treeQuery) return processes_.search(batch_, buffer_);
     if (query == processesQuery) return processes_.sample(batch_, buffer_);
     sampleMemory();
     sampleDisks();
@@ -204,12 +203,12 @@ void HostSampler::sampleCores() {
     const int64_t nowNs = log::monotonicNs();
     const int64_t elapsedNs = nowNs - coresReadNs_;
     coresReadNs_ = nowNs;
-    // "cpu", then "cpu0" and so on; processors that are offline have no line.
+    // "cpu", then "cpu0" and so on; offline processors have no line.
     while (text.starts_with("cpu")) {
         std::string_view line = takeUntil(text, '\n');
         const std::string_view name = takeWord(line).substr(3);
         const size_t place = name.empty() ? 0 : static_cast<size_t>(numberIn(name)) + 1;
-        if (place > mostCores) continue;
+        if (place > maxCores) continue;
         if (place >= cores_.size()) cores_.resize(place + 1);
         Core& core = cores_[place];
         if (core.counter == 0) {
@@ -220,7 +219,7 @@ void HostSampler::sampleCores() {
             counter.core = static_cast<int>(place) - 1;
             core.counter = log_.addCounter(std::move(counter));
         }
-        // user nice system idle iowait irq softirq steal; what guests use is in user already.
+        // user nice system idle iowait irq softirq steal; the time of guests is included in user.
         long long ticks = 0, stolen = 0;
         for (int column = 0; column < 8; ++column) {
             const long long value = numberIn(takeWord(line));
@@ -235,7 +234,7 @@ void HostSampler::sampleCores() {
     }
 }
 
-/// A machine that is nobody's guest has nothing taken from it, and no counter of that.
+/// Samples stolen time. A machine that is not virtual has no counter for it.
 void HostSampler::sampleStolen(long long ticks) {
     if (ticks == 0) return;
     if (stolen_ == 0)
@@ -257,12 +256,12 @@ void HostSampler::sampleMemory() {
     }
 }
 
-/// A device gets counters when it has carried something.
+/// Adds the traffic of a device. A device without traffic gets no counters.
 void HostSampler::addTraffic(PerDevice& devices, std::string_view device, const Traffic& traffic,
                              int64_t first, int64_t second) {
     auto known = devices.find(device);
     if (known == devices.end()) {
-        if ((first == 0 && second == 0) || devices.size() >= mostDevices) return;
+        if ((first == 0 && second == 0) || devices.size() >= maxDevices) return;
         uint32_t counters[2] = {};
         for (int which = 0; which < 2; ++which) {
             CounterDescription counter{
@@ -295,7 +294,8 @@ void HostSampler::sampleDisks() {
     }
 }
 
-/// Partitions have no folder of their own there; their traffic is in that of the disk.
+/// Returns true for disks. Partitions have no folder there; their traffic is included in that of
+/// the disk.
 bool HostSampler::isDisk(std::string_view device) {
     if (device.starts_with("loop") || device.starts_with("ram")) return false;
     const auto known = isDisk_.find(device);
@@ -303,7 +303,7 @@ bool HostSampler::isDisk(std::string_view device) {
     std::error_code error;
     const bool isThere =
         std::filesystem::exists(std::string("/sys/block/") + std::string(device), error);
-    if (isDisk_.size() < mostPartitions) isDisk_.emplace(device, isThere);
+    if (isDisk_.size() < maxPartitions) isDisk_.emplace(device, isThere);
     return isThere;
 }
 

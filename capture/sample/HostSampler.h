@@ -18,14 +18,12 @@
 
 namespace lanescope::capture {
 
-/// What the control group that we are in allows and uses: processor time and memory, of version 1
-/// or
-/// 2. Where there is no limit there is no counter of it.
+/// Limits and usage of this process's control group: processor time and memory, of version 1 or 2.
+/// Without a limit there is no counter for it.
 class CgroupLimits {
   public:
     explicit CgroupLimits(SampleLog& log) : log_(log) {}
 
-    /// Looks for the files; true if any can be read.
     bool begin();
     void sample(SampleBatch& batch, std::vector<char>& buffer);
 
@@ -33,8 +31,8 @@ class CgroupLimits {
     struct Value {
         ProcFile file;
         uint32_t counter = 0;
-        std::string_view key;  ///< Of the line whose number it is; empty: the first number.
-        double factor = 1;     ///< From the file's unit to ours; 0 for "quota period".
+        std::string_view key;  ///< Key of the line with the number; empty: the first number.
+        double factor = 1;     ///< From the file's unit to the counter's; 0 for "quota period".
     };
     void add(const std::string& path, std::string_view key, double factor, const char* name,
              const char* title, const char* unit, log::CounterMeaning meaning);
@@ -45,15 +43,14 @@ class CgroupLimits {
     ProcFile period_;  ///< Version 1 only.
 };
 
-/// What /proc and the control groups tell of the machine and of the recorded processes. Files are
-/// kept open. On a machine with many processors, or with many processes, the kernel takes
-/// milliseconds to write it all down, so what is dear is read more seldom; see `Pace`.
+/// Sampler of /proc and the control groups, for the machine and the recorded processes. Files are
+/// kept open. On a machine with many processors or processes the kernel takes ms to produce them,
+/// so expensive ones are read more rarely; see `Pace`.
 class HostSampler : public Sampler {
   public:
-    /// What all of it may take of a core.
     static constexpr double shareOfCore = 0.0006;
 
-    /// `recorder` is the process of `lanescope record`, below which the recorded ones are.
+    /// `recorder` is the process of `lanescope record`, an ancestor of the recorded processes.
     HostSampler(SampleLog& log, int64_t periodNs, pid_t recorder);
 
     const char* source() const override { return "host"; }
@@ -68,7 +65,6 @@ class HostSampler : public Sampler {
         uint32_t counter = 0;
         CpuShare share;
     };
-    /// What two counters of a device are called.
     struct Traffic {
         const char* what;
         const char *names[2], *directions[2];

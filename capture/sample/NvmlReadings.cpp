@@ -12,13 +12,13 @@ namespace lanescope::capture {
 
 namespace {
 
-constexpr int maximumLinks = 64;
+constexpr int maxLinks = 64;
 constexpr int allLinks = -1;
 constexpr int64_t bytesPerKiB = 1024;
 constexpr double joulesPerMillijoule = 1e-3;
-/// A time of NVML's own that is further back is no time of the value.
-constexpr int64_t oldestNs = 10'000'000'000;
-/// A time that is this little before the question is of a coarse clock, and no older value.
+/// Maximum age of NVML's own timestamp; an older one is not the time of the value.
+constexpr int64_t maxAgeNs = 10'000'000'000;
+/// Maximum difference to the query that is due to a coarse clock and not to an older value.
 constexpr int64_t coarseClockNs = 2'000'000;
 
 NvmlFieldValue question(NvmlField field, int link) {
@@ -54,9 +54,9 @@ void NvmlFields::begin(const NvmlFunctions& nvml, NvmlFunctions::Device device, 
         absent.emplace_back("energy");
     }
     bool isAny = false;
-    for (int link = 0; link < maximumLinks; ++link) {
+    for (int link = 0; link < maxLinks; ++link) {
         unsigned isActive = 0;
-        // The first number that the GPU does not know ends the list.
+        // The first number unknown to the GPU ends the list.
         if (nvml.deviceLinkState == nullptr ||
             nvml.deviceLinkState(device, static_cast<unsigned>(link), &isActive) != nvmlSuccess)
             break;
@@ -68,7 +68,7 @@ void NvmlFields::begin(const NvmlFunctions& nvml, NvmlFunctions::Device device, 
     if (isAny && !addLinks(nvml, device, gpu, allLinks, log)) absent.emplace_back("nvlink sums");
 }
 
-/// Both directions of a link or of all together; false if the GPU does not tell.
+/// Adds both directions of a link or of all links. Returns false if the GPU does not report them.
 bool NvmlFields::addLinks(const NvmlFunctions& nvml, NvmlFunctions::Device device, int gpu,
                           int link, SampleLog& log) {
     Part part;
@@ -120,12 +120,12 @@ void NvmlFields::write(const Part& part, int64_t askedNs, bool isAnswered, Sampl
     for (size_t at = 0; at < part.fields.size(); ++at) {
         const NvmlFieldValue& field = part.fields[at];
         const std::optional<int64_t> number = isAnswered ? numberIn(field) : std::nullopt;
-        // NVML tells CLOCK_REALTIME.
-        const int64_t toldNs = static_cast<int64_t>(field.timestampUs) * 1000 - aheadNs;
-        const bool isTold = number && ownNs == askedNs && toldNs >= askedNs - oldestNs &&
-                            toldNs <= nowNs &&
-                            (toldNs >= askedNs || toldNs <= askedNs - coarseClockNs);
-        const int64_t timeNs = isTold ? toldNs : ownNs;
+        // NVML reports CLOCK_REALTIME.
+        const int64_t reportedNs = static_cast<int64_t>(field.timestampUs) * 1000 - aheadNs;
+        const bool isReported = number && ownNs == askedNs && reportedNs >= askedNs - maxAgeNs &&
+                                reportedNs <= nowNs &&
+                                (reportedNs >= askedNs || reportedNs <= askedNs - coarseClockNs);
+        const int64_t timeNs = isReported ? reportedNs : ownNs;
         batch_.clear();
         if (!number)
             batch_.addUnknown(part.counters[at]);
@@ -151,7 +151,7 @@ void NvmlReadings::begin(const NvmlFunctions& nvml, NvmlFunctions::Device device
         const char *name, *title, *unit;
         const char *secondName, *secondTitle;
     };
-    // The driver averages utilization over up to a second by itself.
+    // The driver itself averages utilization over up to a second.
     static constexpr Kind kinds[] = {
         {Value::Utilization, "gpu.utilization", "GPU utilization", "%", "memory.utilization",
          "Memory utilization"},
@@ -165,7 +165,7 @@ void NvmlReadings::begin(const NvmlFunctions& nvml, NvmlFunctions::Device device
     };
     for (const Kind& kind : kinds) {
         SampleBatch ignored;
-        // A value that the GPU does not have now it never has.
+        // A value that the GPU lacks now stays missing.
         const int result = read(nvml, device, {kind.value, 1, 1}, ignored);
         if (result != nvmlSuccess) {
             absent.emplace_back(kind.name);
@@ -190,14 +190,14 @@ int NvmlReadings::sample(const NvmlFunctions& nvml, NvmlFunctions::Device device
         batch_.clear();
         const int64_t askedNs = sampleTimeNs();
         const int result = read(nvml, device, reading, batch_);
-        // Of a GPU that is lost all is unknown, which its sampler says at once.
+        // For a lost GPU all values are unknown, which its sampler writes at once.
         if (!isLost(result)) log.write(answerTimeNs(askedNs), batch_);
         return result;
     }
     return nvmlSuccess;
 }
 
-void NvmlReadings::tellUnknown(Value value, SampleLog& log) {
+void NvmlReadings::markUnknown(Value value, SampleLog& log) {
     batch_.clear();
     for (const Reading& reading : readings_) {
         if (reading.value != value) continue;

@@ -11,25 +11,25 @@
 
 namespace lanescope::capture {
 
-/// What a GPU counts since its driver was loaded: energy, and what its NVLinks carried, all
-/// together and each. Each field is a question to the GPU of its own, however many are asked in one
-/// call; so the sum, which is one, is asked again and again, and the links only for a reason.
+/// Totals of a GPU since its driver was loaded: energy, and the traffic of its NVLinks, in total
+/// and per link. Each field is a separate query to the GPU, even if several are in one call. The
+/// total, one field, is therefore read continually, and the links only on demand.
 class NvmlFields {
   public:
     enum class Group { Energy, LinkSums, Links };
 
-    /// Finds what the GPU has, announces it and writes its first values; what it has not goes into
+    /// Finds and announces the GPU's fields and writes their first values. Adds missing ones to
     /// `absent`.
     void begin(const NvmlFunctions& nvml, NvmlFunctions::Device device, int gpu, SampleLog& log,
                std::vector<std::string>& absent);
     bool isEmpty(Group group) const { return partsOf(group).empty(); }
-    /// Reads a group, up to where `isWantedElsewhere`, if given, says yes. The first answer that
-    /// was no success.
+    /// Reads a group, until `isWantedElsewhere`, if given, returns true. Returns the first result
+    /// other than success.
     int sample(const NvmlFunctions& nvml, NvmlFunctions::Device device, Group group, SampleLog& log,
                const std::function<bool()>& isWantedElsewhere = {});
 
   private:
-    /// Fields that are asked for in one call, and the counter of each.
+    /// Fields queried in one call, and the counter of each.
     struct Part {
         std::vector<NvmlFieldValue> fields;
         std::vector<uint32_t> counters;
@@ -47,8 +47,8 @@ class NvmlFields {
     SampleBatch batch_;
 };
 
-/// What a GPU tells in calls of their own, one or two values each: how busy it is, its memory,
-/// power, temperature and clocks.
+/// Values of a GPU with calls of their own, one or two values each: utilization, memory, power,
+/// temperature and clocks.
 class NvmlReadings {
   public:
     enum class Value {
@@ -62,15 +62,14 @@ class NvmlReadings {
     };
     static constexpr size_t valueCount = static_cast<size_t>(Value::ThrottleReasons) + 1;
 
-    /// Finds what the GPU has and announces it; what it has not goes into `absent`.
+    /// Finds and announces the GPU's values. Adds missing ones to `absent`.
     void begin(const NvmlFunctions& nvml, NvmlFunctions::Device device, int gpu, SampleLog& log,
                std::vector<std::string>& absent);
-    /// Reads a value, if the GPU has it. NVML's answer; nothing is written if the GPU is lost.
+    /// Reads a value, if the GPU has it. Returns NVML's result; writes nothing if the GPU is lost.
     int sample(const NvmlFunctions& nvml, NvmlFunctions::Device device, Value value,
                SampleLog& log);
 
-    /// Says that a value is unknown from now on.
-    void tellUnknown(Value value, SampleLog& log);
+    void markUnknown(Value value, SampleLog& log);
 
   private:
     struct Reading {

@@ -70,22 +70,23 @@ bool PcieSampler::sample() {
 
 namespace {
 
-constexpr unsigned maximumGpus = 1024;
-constexpr size_t maximumProcesses = 256;
+constexpr unsigned maxGpus = 1024;
+constexpr size_t maxProcesses = 256;
 
-constexpr int64_t usualPeriodNs = 100'000'000;
-/// At moments. The driver's energy does not move faster; all links take a millisecond each.
+constexpr int64_t defaultPeriodNs = 100'000'000;
+/// Minimum intervals of event readings. The driver does not update energy faster; all links take a
+/// millisecond each.
 constexpr int64_t energyAgainNs = 10'000'000, linksAgainNs = 1'000'000'000;
-constexpr int64_t sayAgainNs = 10'000'000'000;
+constexpr int64_t reportPeriodNs = 10'000'000'000;
 
 struct Query {
     const char* name;
-    int64_t periodNs;  ///< At the usual rate, if it is cheap enough.
+    int64_t periodNs;  ///< Period at the default rate, if it is cheap enough.
     double weight;
 };
-/// What is asked: the values of `NvmlReadings` in their order, then the others. The driver itself
-/// averages utilization over more than 100 ms; processes come and go slowly, and clocks of memory
-/// hardly ever change.
+/// Queries: the values of `NvmlReadings` in their order, then the others. The driver itself
+/// averages utilization over more than 100 ms. Processes come and go slowly, and memory clocks
+/// rarely change.
 constexpr Query queries[] = {
     {"utilization", 200'000'000, 2},
     {"memory", 100'000'000, 1},
@@ -98,16 +99,16 @@ constexpr Query queries[] = {
     {"NVLink sums", 100'000'000, 2},
     {"processes", 1'000'000'000, 0.5},
 };
-/// A value stands until the next one. One that is older than this, and was wanted sooner, is no
-/// longer told: a GPU whose memory was read before the program used it would stay empty. Longer
-/// than a guess of `Pace` is believed.
-constexpr int64_t oldestNs = 6'000'000'000;
+/// Maximum age of a value that should have been read sooner; an older one becomes unknown.
+/// Otherwise a GPU whose memory was read before the program used it would stay empty. Longer than
+/// the trust in a guess of `Pace`.
+constexpr int64_t maxAgeNs = 6'000'000'000;
 constexpr size_t energyQuery = 7, linkSumsQuery = 8, processesQuery = 9;
 constexpr size_t queryCount = std::size(queries);
 static_assert(queryCount == processesQuery + 1);
 static_assert(energyQuery == static_cast<size_t>(NvmlReadings::Value::ThrottleReasons) + 1);
 
-/// "GPU 0 is", "GPUs 0, 1 are".
+/// Returns "GPU 0 is", "GPUs 0, 1 are".
 std::string namesOf(const std::vector<int>& gpus, const char* one, const char* several) {
     const bool isOne = gpus.size() == 1;
     return fmt::format("GPU{} {} {}", isOne ? "" : "s", fmt::join(gpus, ", "),
@@ -121,13 +122,13 @@ bool NvmlSampler::begin() {
     nvml_ = NvmlLibrary::open(&result);
     unsigned count = 0;
     if (nvml_ && nvml_->deviceCount != nullptr) result = nvml_->deviceCount(&count);
-    if (!nvml_ || result != nvmlSuccess) return sayWhyNot(result);
+    if (!nvml_ || result != nvmlSuccess) return reportFailure(result);
     for (const Query& query : queries)
         pace_.add(query.name,
-                  periodNs_ < usualPeriodNs ? query.periodNs * periodNs_ / usualPeriodNs
-                                            : std::max(periodNs_, query.periodNs),
+                  periodNs_ < defaultPeriodNs ? query.periodNs * periodNs_ / defaultPeriodNs
+                                              : std::max(periodNs_, query.periodNs),
                   query.weight);
-    for (unsigned index = 0; index < std::min(count, maximumGpus); ++index) {
+    for (unsigned index = 0; index < std::min(count, maxGpus); ++index) {
         Gpu gpu;
         gpu.index = static_cast<int>(index);
         if (nvml_->deviceByIndex == nullptr ||
@@ -136,11 +137,10 @@ bool NvmlSampler::begin() {
         describe(gpu);
         gpus_.push_back(std::move(gpu));
     }
-    sayWhatIsAbsent();
-    // Each was asked once to see whether there is an answer, and now once more to see what it
-    // costs.
+    reportAbsent();
+    // Each query ran once to check for an answer, and runs once more to measure its cost.
     for (size_t query = 0; query < queryCount; ++query) {
-        pace_.tell(query, 0);
+        pace_.addCost(query, 0);
         pace_.isDue(query, log::monotonicNs());
         ask(query);
     }
@@ -150,7 +150,7 @@ bool NvmlSampler::begin() {
     return !gpus_.empty();
 }
 
-bool NvmlSampler::sayWhyNot(int result) {
+bool NvmlSampler::reportFailure(int result) {
     const char* reason = "the driver does not answer";
     if (result == -1 || result == nvmlDriverNotLoaded) reason = "there is no NVIDIA driver";
     if (result == nvmlNoPermission) reason = "the driver does not permit it to this user";
@@ -170,7 +170,7 @@ void NvmlSampler::describe(Gpu& gpu) {
     std::vector<std::string> absent;
     gpu.readings.begin(*nvml_, gpu.device, gpu.index, log_, absent);
     gpu.fields.begin(*nvml_, gpu.device, gpu.index, log_, absent);
-    gpu.tellsProcesses = nvml_->deviceProcesses != nullptr;
+    gpu.hasProcesses = nvml_->deviceProcesses != nullptr;
     unsigned isMig = 0, isPending = 0;
     const bool asksMig = nvml_->deviceMigMode != nullptr &&
                          nvml_->deviceMigMode(gpu.device, &isMig, &isPending) == nvmlSuccess;
@@ -178,8 +178,8 @@ void NvmlSampler::describe(Gpu& gpu) {
     if (!absent.empty()) absent_[fmt::format("{}", fmt::join(absent, ", "))].push_back(gpu.index);
 }
 
-/// One line for each thing that is to be said, however many GPUs it is true of.
-void NvmlSampler::sayWhatIsAbsent() const {
+/// Writes one line per missing item, for all GPUs together.
+void NvmlSampler::reportAbsent() const {
     for (const auto& [values, gpus] : absent_)
         log_.note(Severity::Info, HealthCode::CountersAbsent,
                   fmt::format("{} not tell {} {}.", namesOf(gpus, "does", "do"),
@@ -201,20 +201,20 @@ bool NvmlSampler::sample() {
         ask(query);
         break;
     }
-    tellWhatIsOld(nowNs);
-    sayHowOften(nowNs);
+    expireOldValues(nowNs);
+    reportPeriods(nowNs);
     return std::any_of(gpus_.begin(), gpus_.end(), [](const Gpu& gpu) { return !gpu.isLost; });
 }
 
-void NvmlSampler::tellWhatIsOld(int64_t nowNs) {
+void NvmlSampler::expireOldValues(int64_t nowNs) {
     for (size_t query = 0; query < readNs_.size(); ++query) {
         const int64_t wantedNs = std::max(periodNs_, queries[query].periodNs);
-        if (readNs_[query] == 0 || nowNs - readNs_[query] < std::max(oldestNs, 2 * wantedNs))
+        if (readNs_[query] == 0 || nowNs - readNs_[query] < std::max(maxAgeNs, 2 * wantedNs))
             continue;
         readNs_[query] = 0;
         for (Gpu& gpu : gpus_)
             if (!gpu.isLost)
-                gpu.readings.tellUnknown(static_cast<NvmlReadings::Value>(query), log_);
+                gpu.readings.markUnknown(static_cast<NvmlReadings::Value>(query), log_);
     }
 }
 
@@ -241,14 +241,14 @@ void NvmlSampler::ask(Gpu& gpu, size_t query) {
     noticeLoss(gpu, gpu.readings.sample(*nvml_, gpu.device, reading, log_));
 }
 
-/// Says how often each value is read, when that changes, but now and then only.
-void NvmlSampler::sayHowOften(int64_t nowNs) {
-    if (nowNs < saidNs_ + sayAgainNs) return;
-    saidNs_ = nowNs;
+/// Reports the period of each value when it changes, at most now and then.
+void NvmlSampler::reportPeriods(int64_t nowNs) {
+    if (nowNs < reportedNs_ + reportPeriodNs) return;
+    reportedNs_ = nowNs;
     std::string text = pace_.describe();
-    if (text == said_) return;
-    said_ = std::move(text);
-    log_.property(facts::samplerIntervals, said_);
+    if (text == reported_) return;
+    reported_ = std::move(text);
+    log_.property(facts::samplerIntervals, reported_);
 }
 
 void NvmlSampler::sampleGroup(NvmlFields::Group group,
@@ -258,7 +258,7 @@ void NvmlSampler::sampleGroup(NvmlFields::Group group,
             noticeLoss(gpu, gpu.fields.sample(*nvml_, gpu.device, group, log_, isWantedElsewhere));
 }
 
-/// What was asked for costs what it costs, and is not counted.
+/// Requested readings do not count as cost.
 int64_t NvmlSampler::sampleMoment(const std::function<bool()>& isWantedElsewhere) {
     const int64_t nowNs = log::monotonicNs();
     sampleGroup(NvmlFields::Group::LinkSums);
@@ -276,23 +276,22 @@ int64_t NvmlSampler::sampleMoment(const std::function<bool()>& isWantedElsewhere
 }
 
 void NvmlSampler::end() {
-    // What is counted over a whole recording needs its end; `begin` read its beginning.
+    // Totals of a whole recording need their end value; `begin` read the first one.
     for (const NvmlFields::Group group :
          {NvmlFields::Group::LinkSums, NvmlFields::Group::Energy, NvmlFields::Group::Links})
         sampleGroup(group);
-    saidNs_ = -sayAgainNs;
-    sayHowOften(log::monotonicNs());
+    reportedNs_ = -reportPeriodNs;
+    reportPeriods(log::monotonicNs());
 }
 
-/// NVML's answer.
 int NvmlSampler::sampleProcesses(Gpu& gpu) {
-    if (!gpu.tellsProcesses) return nvmlSuccess;
-    processes_.resize(maximumProcesses);
+    if (!gpu.hasProcesses) return nvmlSuccess;
+    processes_.resize(maxProcesses);
     auto count = static_cast<unsigned>(processes_.size());
     const int result = nvml_->deviceProcesses(gpu.device, &count, processes_.data());
     if (result != nvmlSuccess) {
-        // Where it is refused once it always is; more than we take is no reason to stop.
-        gpu.tellsProcesses = result == nvmlInsufficientSize;
+        // A refused query stays refused; more processes than fit is no reason to stop.
+        gpu.hasProcesses = result == nvmlInsufficientSize;
         return result;
     }
     const int64_t timeNs = sampleTimeNs();
@@ -315,7 +314,7 @@ std::string NvmlSampler::nameOfProcess(unsigned pid) const {
     return name;
 }
 
-/// True if the GPU is lost; from then on nothing of it is read.
+/// Returns true if the GPU is lost; from then on nothing of it is read.
 bool NvmlSampler::noticeLoss(Gpu& gpu, int result) {
     if (!isLost(result)) return gpu.isLost;
     if (gpu.isLost) return true;

@@ -17,8 +17,8 @@
 
 namespace lanescope::capture {
 
-/// PCIe throughput of GPUs without GPM. NVML measures it over 20 ms, in which its call blocks; so
-/// it is asked seldom, and on a thread of its own.
+/// Sampler of the PCIe throughput of GPUs without GPM. NVML measures it over 20 ms, in which its
+/// call blocks, so it runs rarely and on a thread of its own.
 class PcieSampler : public Sampler {
   public:
     static constexpr int64_t periodNs = 1'000'000'000;
@@ -41,23 +41,22 @@ class PcieSampler : public Sampler {
     SampleBatch batch_;
 };
 
-/// What NVML tells of the GPUs: how busy, how much memory, power, clocks, and what each NVLink has
-/// carried. Values that a GPU does not have are left out and named once. A question to a GPU costs
-/// from 20 us to some ms, so the dear ones are asked seldom, of all GPUs one after the other; see
-/// `Pace`.
+/// Sampler of NVML's values for the GPUs: utilization, memory, power, clocks, and the traffic of
+/// each NVLink. Values that a GPU lacks are skipped and reported once. A query to a GPU costs from
+/// 20 us to some ms, so expensive ones are rare, for all GPUs one after the other; see `Pace`.
 class NvmlSampler : public Sampler {
   public:
-    /// What all questions together may take of a core.
+    /// Maximum share of a core for all queries together.
     static constexpr double shareOfCore = 0.0028;
 
-    /// Values that change slowly or are dear to ask for are read more seldom than `periodNs`.
+    /// Values that change slowly or are expensive to query are read more rarely than `periodNs`.
     NvmlSampler(SampleLog& log, int64_t periodNs)
         : log_(log), periodNs_(periodNs), pace_(shareOfCore, periodNs) {}
 
     const char* source() const override { return "nvml"; }
     const char* title() const override { return "NVML"; }
     bool begin() override;
-    /// Makes one question that is due, so that a moment need not wait for all.
+    /// Runs one due query, so that an event reading need not wait for all.
     bool sample() override;
     int64_t dueNs() const override { return pace_.nextDueNs(); }
     int64_t sampleMoment(const std::function<bool()>& isWantedElsewhere) override;
@@ -70,19 +69,19 @@ class NvmlSampler : public Sampler {
         bool isLost = false;
         NvmlReadings readings;
         NvmlFields fields;
-        bool tellsProcesses = false;
+        bool hasProcesses = false;
     };
 
-    bool sayWhyNot(int result);
+    bool reportFailure(int result);
     void describe(Gpu& gpu);
-    void sayWhatIsAbsent() const;
+    void reportAbsent() const;
     void ask(size_t query);
-    void tellWhatIsOld(int64_t nowNs);
+    void expireOldValues(int64_t nowNs);
     void ask(Gpu& gpu, size_t query);
     void sampleGroup(NvmlFields::Group group, const std::function<bool()>& isWantedElsewhere = {});
     int sampleProcesses(Gpu& gpu);
     bool noticeLoss(Gpu& gpu, int result);
-    void sayHowOften(int64_t nowNs);
+    void reportPeriods(int64_t nowNs);
     std::string nameOfProcess(unsigned pid) const;
 
     SampleLog& log_;
@@ -90,14 +89,14 @@ class NvmlSampler : public Sampler {
     Pace pace_;
     std::optional<NvmlLibrary> nvml_;
     std::vector<Gpu> gpus_;
-    std::map<std::string, std::vector<int>> absent_;  ///< By what is not told, whose.
-    std::vector<int> splitGpus_;                      ///< By MIG.
+    std::map<std::string, std::vector<int>> absent_;  ///< GPUs by missing item.
+    std::vector<int> splitGpus_;                      ///< GPUs in MIG mode.
     std::vector<NvmlProcess> processes_;
-    /// When each of `NvmlReadings` was read last, CLOCK_MONOTONIC; 0: not, or it is unknown by now.
+    /// Last reading of each value of `NvmlReadings`, CLOCK_MONOTONIC; 0: none, or unknown by now.
     std::array<int64_t, NvmlReadings::valueCount> readNs_{};
-    int64_t energyReadNs_ = 0, linksReadNs_ = 0;  ///< At moments, CLOCK_MONOTONIC.
-    int64_t saidNs_ = 0;                          ///< When `sayHowOften` last did.
-    std::string said_;
+    int64_t energyReadNs_ = 0, linksReadNs_ = 0;  ///< Last event readings, CLOCK_MONOTONIC.
+    int64_t reportedNs_ = 0;                      ///< Last report of `reportPeriods`.
+    std::string reported_;
 };
 
 }  // namespace lanescope::capture

@@ -14,18 +14,18 @@ namespace lanescope::capture {
 
 namespace {
 
-/// What the cheapest queries may use together before any of them is slowed down.
+/// Share that the cheapest queries may use together before any of them is slowed down.
 constexpr double shareOfCheapest = 0.5;
-/// What is divided by where nothing is left.
-constexpr double leastShare = 1e-9;
+/// Divisor if nothing is left.
+constexpr double minShare = 1e-9;
 
 }  // namespace
 
-size_t Pace::add(std::string name, int64_t wantedPeriodNs, double weight, int64_t slowestPeriodNs) {
+size_t Pace::add(std::string name, int64_t wantedPeriodNs, double weight, int64_t maxPeriodNs) {
     Query query;
     query.name = std::move(name);
     query.wantedNs = query.periodNs = std::max(wantedPeriodNs, turnNs_);
-    query.slowestNs = std::max(query.wantedNs, slowestPeriodNs / turnNs_ * turnNs_);
+    query.maxNs = std::max(query.wantedNs, maxPeriodNs / turnNs_ * turnNs_);
     query.weight = weight;
     queries_.push_back(std::move(query));
     return queries_.size() - 1;
@@ -33,7 +33,7 @@ size_t Pace::add(std::string name, int64_t wantedPeriodNs, double weight, int64_
 
 bool Pace::isDue(size_t query, int64_t nowNs) {
     Query& each = queries_[query];
-    // A timer that comes a little early must not cost a whole turn.
+    // A timer that fires a little early must not cost a whole turn.
     const int64_t turnNs = (nowNs + turnNs_ / 4) / turnNs_ * turnNs_;
     if (each.lastNs >= 0 && turnNs < each.lastNs + each.periodNs) return false;
     each.lastNs = turnNs;
@@ -52,10 +52,10 @@ void Pace::begin() {
 }
 
 void Pace::end(size_t query) {
-    tell(query, threadCpuNs() - begunNs_);
+    addCost(query, threadCpuNs() - begunNs_);
 }
 
-void Pace::tell(size_t query, int64_t costNs) {
+void Pace::addCost(size_t query, int64_t costNs) {
     Query& each = queries_[query];
     const int64_t kept = each.calls++ - skippedCalls;
     if (kept >= 0) {
@@ -69,9 +69,9 @@ void Pace::judge(Query& query) const {
     std::array<int64_t, keptCosts> costs = query.costs;
     const int64_t count = std::min<int64_t>(query.calls - skippedCalls, keptCosts);
     std::sort(costs.begin(), costs.begin() + count);
-    const int64_t least = costs.front(), most = costs[static_cast<size_t>(count - 1)];
-    query.isGuess = count == 1 || (count <= guessedCalls && most > 2 * least);
-    query.costNs = query.isGuess ? least : costs[static_cast<size_t>(count / 2)];
+    const int64_t minCostNs = costs.front(), maxCostNs = costs[static_cast<size_t>(count - 1)];
+    query.isGuess = count == 1 || (count <= guessedCalls && maxCostNs > 2 * minCostNs);
+    query.costNs = query.isGuess ? minCostNs : costs[static_cast<size_t>(count / 2)];
 }
 
 void Pace::decide() {
@@ -87,15 +87,15 @@ void Pace::decide() {
     for (const Query* each : judged) wanted += each->wantedShare();
     if (wanted <= shareOfCore_) return;
     double left = shareOfCore_;
-    auto dear = judged.begin();
-    for (; dear != judged.end(); ++dear) {
-        if (left - (*dear)->wantedShare() < (1 - shareOfCheapest) * shareOfCore_) break;
-        left -= (*dear)->wantedShare();
+    auto expensive = judged.begin();
+    for (; expensive != judged.end(); ++expensive) {
+        if (left - (*expensive)->wantedShare() < (1 - shareOfCheapest) * shareOfCore_) break;
+        left -= (*expensive)->wantedShare();
     }
-    slowDown({dear, judged.end()}, left);
+    slowDown({expensive, judged.end()}, left);
 }
 
-/// The periods with which the sum of weight times period is least while the cost is `share`.
+/// Sets the periods that minimize the sum of weight times period at the cost `share`.
 void Pace::slowDown(std::vector<Query*> queries, double share) const {
     const auto rootOf = [](const Query* each) {
         return std::sqrt(static_cast<double>(each->costNs) / each->weight);
@@ -103,28 +103,27 @@ void Pace::slowDown(std::vector<Query*> queries, double share) const {
     while (!queries.empty()) {
         double sum = 0;
         for (const Query* each : queries) sum += static_cast<double>(each->costNs) / rootOf(each);
-        const double factor = sum / std::max(share, leastShare);
+        const double factor = sum / std::max(share, minShare);
         const auto periodOf = [&](const Query* each) { return factor * rootOf(each); };
-        // Nothing is made more often than it is wanted, nor more seldom than it may be; what that
-        // leaves is for the others.
+        // Queries at their minimum or maximum period are fixed; the others share the rest.
         auto fixed = std::partition(queries.begin(), queries.end(), [&](const Query* each) {
             return periodOf(each) > static_cast<double>(each->wantedNs);
         });
         const bool areWanted = fixed != queries.end();
         if (!areWanted)
             fixed = std::partition(queries.begin(), queries.end(), [&](const Query* each) {
-                return periodOf(each) <= static_cast<double>(each->longestPeriodNs());
+                return periodOf(each) <= static_cast<double>(each->periodLimitNs());
             });
         if (fixed == queries.end()) {
             for (Query* each : queries) {
                 const double turns = std::ceil(periodOf(each) / static_cast<double>(turnNs_));
                 each->periodNs =
-                    std::min(static_cast<int64_t>(turns) * turnNs_, each->longestPeriodNs());
+                    std::min(static_cast<int64_t>(turns) * turnNs_, each->periodLimitNs());
             }
             return;
         }
         for (auto each = fixed; each != queries.end(); ++each) {
-            (*each)->periodNs = areWanted ? (*each)->wantedNs : (*each)->longestPeriodNs();
+            (*each)->periodNs = areWanted ? (*each)->wantedNs : (*each)->periodLimitNs();
             share -= static_cast<double>((*each)->costNs) / static_cast<double>((*each)->periodNs);
         }
         queries.erase(fixed, queries.end());

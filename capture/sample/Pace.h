@@ -10,60 +10,59 @@
 
 namespace lanescope::capture {
 
-/// How often each of several queries is made, so that all of them together take no more than a
-/// share of a core. Each is judged by the median of its own processor time, and never by one call
-/// alone. Where all do not fit as often as they are wanted, the cheapest keep their pace, up to
-/// half of the share; of the others the dearer is made the more seldom, by the square root of what
-/// it costs, which makes the values least old on the whole. All fall on one grid of turns, so that
-/// the thread wakes up once for all. One thread.
+/// Schedule of several queries that together take at most a share of a core. Each query's cost is
+/// the median of its own processor time, never a single call. If not all fit at their desired
+/// rates, the cheapest keep theirs, up to half of the share. The others are slowed down in
+/// proportion to the square root of their cost, which minimizes the age of the values. All run on
+/// one grid of turns, so that the thread wakes up once for all. One thread.
 class Pace {
   public:
-    /// `turnNs` is the grid on which queries are made, from 0 of CLOCK_MONOTONIC.
+    /// `turnNs` is the grid on which queries run, from 0 of CLOCK_MONOTONIC.
     Pace(double shareOfCore, int64_t turnNs) : shareOfCore_(shareOfCore), turnNs_(turnNs) {}
 
     static constexpr int64_t anyPeriod = 3'600'000'000'000;
 
-    /// Adds a query; its number is how many there were before. Of two that cost the same, one of
-    /// `weight` 4 is made twice as often. None is made more seldom than each `slowestPeriodNs`,
-    /// whatever it costs.
+    /// Adds a query and returns its number, counted from 0. Of two with equal cost, one of `weight`
+    /// 4 runs twice as often. No query runs more rarely than each `maxPeriodNs`, whatever it
+    /// costs.
     size_t add(std::string name, int64_t wantedPeriodNs, double weight = 1,
-               int64_t slowestPeriodNs = anyPeriod);
-    /// Whether a query is due; it is then taken to be made.
+               int64_t maxPeriodNs = anyPeriod);
+    /// Returns true if a query is due, and then counts it as run.
     bool isDue(size_t query, int64_t nowNs);
-    /// When the next one is due, on the grid; 0: at once.
+    /// Returns the time of the next due query, on the grid; 0: at once.
     int64_t nextDueNs() const;
-    /// Counts the processor time of this thread between the two as what a query cost, all GPUs
-    /// together.
+    /// Measures this thread's processor time from `begin` to `end` as the cost of a query, for all
+    /// GPUs together.
     void begin();
     void end(size_t query);
-    /// The same with a time that was measured elsewhere.
-    void tell(size_t query, int64_t costNs);
+    /// Adds a cost that was measured elsewhere.
+    void addCost(size_t query, int64_t costNs);
 
     int64_t periodNs(size_t query) const { return queries_[query].periodNs; }
-    /// Of a core, if every query costs what it did; queries that were not judged yet left out.
+    /// Returns the planned share of a core by the known costs; excludes queries without one.
     double plannedShare() const;
-    /// "power every 100 ms, energy every 4.2 s": queries that were made.
+    /// Returns the periods of the queries that ran: "power every 100 ms, energy every 4.2 s".
     std::string describe() const;
 
   private:
-    /// The first call loads and wakes up what later ones find ready. As long as there is one more
-    /// only, or few that do not agree, the cheapest is a guess, which is believed for so long at
-    /// the most; then the median counts.
+    /// The first call initializes what later calls reuse, so it is skipped. While there are at most
+    /// a few inconsistent calls, the cheapest is the estimate, for a limited time; then the median
+    /// counts.
     static constexpr int64_t skippedCalls = 1, guessedCalls = 4;
-    static constexpr int64_t longestGuessNs = 5'000'000'000;
+    static constexpr int64_t maxGuessNs = 5'000'000'000;
     static constexpr size_t keptCosts = 9;
     struct Query {
         std::string name;
-        int64_t wantedNs = 0, slowestNs = 0, periodNs = 0;
+        int64_t wantedNs = 0, maxNs = 0, periodNs = 0;
         double weight = 1;
-        int64_t lastNs = -1;  ///< The turn at which it was made; -1: not yet.
+        int64_t lastNs = -1;  ///< Turn of the last run; -1: none yet.
         int64_t calls = 0;
         std::array<int64_t, keptCosts> costs{};  ///< A ring of the latest.
-        int64_t costNs = 0;                      ///< What it is taken to cost; 0: not judged yet.
+        int64_t costNs = 0;                      ///< Assumed cost; 0: unknown.
         bool isGuess = true;
 
-        int64_t longestPeriodNs() const {
-            return isGuess ? std::min(slowestNs, std::max(wantedNs, longestGuessNs)) : slowestNs;
+        int64_t periodLimitNs() const {
+            return isGuess ? std::min(maxNs, std::max(wantedNs, maxGuessNs)) : maxNs;
         }
         double wantedShare() const {
             return static_cast<double>(costNs) / static_cast<double>(wantedNs);

@@ -18,7 +18,7 @@ namespace lanescope::capture {
 namespace {
 
 constexpr size_t firstBytes = 16u << 10;
-constexpr size_t mostBytes = 4u << 20;
+constexpr size_t maxBytes = 4u << 20;
 
 }  // namespace
 
@@ -46,7 +46,7 @@ std::string_view ProcFile::read(std::vector<char>& buffer) const {
         if (count <= 0) break;
         length += static_cast<size_t>(count);
         if (length < buffer.size()) continue;
-        if (buffer.size() >= mostBytes) break;
+        if (buffer.size() >= maxBytes) break;
         buffer.resize(2 * buffer.size());
     }
     return {buffer.data(), length};
@@ -84,7 +84,7 @@ long long numberIn(std::string_view word, long long otherwise) {
 
 namespace {
 
-constexpr size_t mostProcesses = 256;
+constexpr size_t maxProcesses = 256;
 constexpr const char* deletedMark = " (deleted)";
 
 std::string programOf(pid_t pid) {
@@ -107,15 +107,15 @@ ProcessTree::ProcessTree(pid_t root) : root_(root), ownProgram_(programOf(::getp
 std::vector<pid_t> ProcessTree::find(bool ofAllThreads) {
     std::vector<pid_t> found;
     addChildren(root_, true, found);
-    // The recorder's children may be its samplers; of others' it is enough to know them once.
+    // The recorder's children may be its samplers; other parents' children need no further check.
     std::erase_if(found, [&](pid_t pid) {
         if (contains(known_, pid)) return false;
-        // The program itself is ours, too, until it has become what it is to be.
+        // The program itself runs our executable until its exec.
         const bool isOurs = programOf(pid) == ownProgram_;
         if (!isOurs) known_.push_back(pid);
         return isOurs;
     });
-    for (size_t at = 0; at < found.size() && found.size() < mostProcesses; ++at)
+    for (size_t at = 0; at < found.size() && found.size() < maxProcesses; ++at)
         addChildren(found[at], ofAllThreads, found);
     std::erase_if(known_, [&](pid_t pid) { return !contains(found, pid); });
     return found;
@@ -127,7 +127,7 @@ void ProcessTree::addChildren(pid_t parent, bool ofAllThreads, std::vector<pid_t
         std::string_view text = ProcFile(folder + "/" + thread + "/children").read(buffer_);
         for (std::string_view word = takeWord(text); !word.empty(); word = takeWord(text)) {
             const auto pid = static_cast<pid_t>(numberIn(word));
-            if (pid > 0 && found.size() < mostProcesses && !contains(found, pid))
+            if (pid > 0 && found.size() < maxProcesses && !contains(found, pid))
                 found.push_back(pid);
         }
     };

@@ -10,7 +10,7 @@
 
 namespace lanescope::capture {
 
-/// A file of /proc or /sys that is kept open and read again and again.
+/// A file of /proc or /sys that is kept open and read repeatedly.
 class ProcFile {
   public:
     ProcFile() = default;
@@ -20,33 +20,32 @@ class ProcFile {
     ~ProcFile();
 
     bool isOpen() const { return descriptor_ >= 0; }
-    /// What stands in it now; empty if it cannot be read any more. Lives until the next call with
-    /// the same `buffer`, which is enlarged as needed.
+    /// Returns its present content; empty if it cannot be read any more. Valid until the next call
+    /// with the same `buffer`, which is enlarged as needed.
     std::string_view read(std::vector<char>& buffer) const;
 
-    /// The same of a file of one short line, by one call.
+    /// Reads a file of one short line with one call.
     std::string_view readLine(std::vector<char>& buffer) const;
 
   private:
     int descriptor_ = -1;
 };
 
-/// Takes the text up to `separator` from the front of `text`, and the separator; all of it if there
-/// is none.
+/// Removes the text up to and including `separator` from the front of `text` and returns it without
+/// the separator; all of it if there is none.
 std::string_view takeUntil(std::string_view& text, char separator);
-/// Takes the next word from the front of `text`; empty if there is none.
+/// Removes the next word from the front of `text` and returns it; empty if there is none.
 std::string_view takeWord(std::string_view& text);
-/// The number that `word` begins with; `otherwise` if it is none.
 long long numberIn(std::string_view word, long long otherwise = 0);
 
-/// The processes below a recorder, without its own samplers. Looks at the threads of known
-/// processes only, never at all of /proc.
+/// Processes below a recorder, without its own samplers. Reads the threads of known processes only,
+/// never all of /proc.
 class ProcessTree {
   public:
     explicit ProcessTree(pid_t root);
 
-    /// Those that run now. Of each known process the children of its first thread; with
-    /// `ofAllThreads` of all its threads.
+    /// Returns the running processes: the children of the first thread of each known process, or of
+    /// all its threads with `ofAllThreads`.
     std::vector<pid_t> find(bool ofAllThreads);
 
   private:

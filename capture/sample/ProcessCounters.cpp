@@ -17,23 +17,23 @@ namespace {
 
 using log::CounterMeaning;
 
-/// Few processes are started by another thread than the first, so only each fifth look is at all.
-constexpr uint32_t looksAtAllThreads = 5;
-/// So many have to be found twice, as many again four times, and so on.
-constexpr size_t withOwnByPatience = 32;
+/// Only each fifth search reads all threads, because few processes are started by a thread other
+/// than the first.
+constexpr uint32_t fullSearchInterval = 5;
+/// This number of processes must be found twice, the same number again four times, and so on.
+constexpr size_t processesPerDoubling = 32;
 
 double nsOfTick() {
     const long ticks = ::sysconf(_SC_CLK_TCK);
     return 1e9 / static_cast<double>(ticks > 0 ? ticks : 100);
 }
 
-/// What /proc/PID/stat tells.
 struct Usage {
     long long ticks = 0, pages = 0;
 };
 
 std::optional<Usage> usageIn(std::string_view text) {
-    // The name in brackets may hold anything.
+    // The name in brackets may contain any character.
     const size_t nameEnd = text.rfind(") ");
     if (nameEnd == std::string_view::npos) return std::nullopt;
     text.remove_prefix(nameEnd + 2);
@@ -55,15 +55,15 @@ ProcessCounters::ProcessCounters(SampleLog& log, const char* source, pid_t recor
       nsPerTick_(nsOfTick()),
       pageBytes_(std::max(::sysconf(_SC_PAGESIZE), 1L)) {}
 
-uint32_t ProcessCounters::looksUntilOwn() const {
-    return looks_ == 1 ? 1 : uint32_t{2} << (withOwn_ / withOwnByPatience);
+uint32_t ProcessCounters::searchesUntilOwn() const {
+    return searches_ == 1 ? 1 : uint32_t{2} << (withOwn_ / processesPerDoubling);
 }
 
-void ProcessCounters::look(SampleBatch& batch, std::vector<char>& buffer) {
-    const bool isAtAllThreads = looks_ % looksAtAllThreads == 0;
+void ProcessCounters::search(SampleBatch& batch, std::vector<char>& buffer) {
+    const bool isAtAllThreads = searches_ % fullSearchInterval == 0;
     const std::vector<pid_t> found = tree_.find(isAtAllThreads);
-    ++looks_;
-    // One that another thread than the first has started is not found each time.
+    ++searches_;
+    // A process started by a thread other than the first is not found each time.
     const auto stays = [&](pid_t pid, const Process& process) {
         if (process.hasEnded) return false;
         if (std::find(found.begin(), found.end(), pid) != found.end()) return true;
@@ -83,8 +83,9 @@ void ProcessCounters::look(SampleBatch& batch, std::vector<char>& buffer) {
         if (file.isOpen()) processes_[pid].file = std::move(file);
     }
     for (auto& [pid, process] : processes_) {
-        ++process.looks;
-        if (process.shareCounter == 0 && withOwn_ < mostWithOwn && process.looks >= looksUntilOwn())
+        ++process.searches;
+        if (process.shareCounter == 0 && withOwn_ < maxWithOwn &&
+            process.searches >= searchesUntilOwn())
             addOwn(process, pid);
     }
 }
@@ -141,7 +142,7 @@ void ProcessCounters::sample(Process& process, std::vector<char>& buffer, Sample
     batch.add(process.memoryCounter, bytes);
 }
 
-/// Once there have been others, that there are none is a value, too.
+/// After others existed, their absence is a value too.
 void ProcessCounters::write(const Others& others, SampleBatch& batch) {
     if (othersShare_ == 0) {
         if (others.count == 0) return;

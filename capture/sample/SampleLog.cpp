@@ -17,9 +17,9 @@ namespace lanescope::capture {
 
 namespace {
 
-/// Less may be a clock that is slewed, which is not said.
-constexpr int64_t leastSettingNs = 500'000'000;
-constexpr int mostSettings = 10;
+/// Minimum reported change; a smaller one may be a slewed clock.
+constexpr int64_t minSettingNs = 500'000'000;
+constexpr int maxSettings = 10;
 
 std::string_view bytesOf(const void* data, size_t bytes) {
     return {static_cast<const char*>(data), bytes};
@@ -34,8 +34,8 @@ void SampleBatch::add(uint32_t counter, double value) {
         addUnknown(counter);
 }
 
-SampleLog::SampleLog(const std::string& pathWithoutSuffix, uint64_t maximumBytes)
-    : maximumBytes_(maximumBytes), file_(pathWithoutSuffix), writer_(file_) {}
+SampleLog::SampleLog(const std::string& pathWithoutSuffix, uint64_t maxBytes)
+    : maxBytes_(maxBytes), file_(pathWithoutSuffix), writer_(file_) {}
 
 void SampleLog::addGpu(uint32_t gpu, std::string_view uuid, std::string_view name) {
     const std::lock_guard lock(mutex_);
@@ -107,7 +107,7 @@ void SampleLog::writeMetrics(uint32_t gpu, uint32_t metricCount, std::span<const
 
 uint32_t SampleLog::code(std::string_view function, std::string_view file) {
     const std::lock_guard lock(mutex_);
-    if (codes_.size() >= mostCodes) return 0;
+    if (codes_.size() >= maxCodes) return 0;
     const auto next = static_cast<uint32_t>(codes_.size() + 1);
     const auto [known, isNew] =
         codeNumbers_.try_emplace({std::string(function), std::string(file)}, next);
@@ -117,7 +117,7 @@ uint32_t SampleLog::code(std::string_view function, std::string_view file) {
 
 uint32_t SampleLog::stack(uint32_t parent, uint32_t code, int32_t line) {
     const std::lock_guard lock(mutex_);
-    if (code == 0 || stacks_.size() >= mostStacks) return 0;
+    if (code == 0 || stacks_.size() >= maxStacks) return 0;
     const auto next = static_cast<uint32_t>(stacks_.size() + 1);
     const auto [known, isNew] = stackNumbers_.try_emplace({parent, code, line}, next);
     if (!isNew) return known->second;
@@ -225,17 +225,17 @@ void SampleLog::flush() {
     clock.monotonicNs = log::monotonicNs();
     writer_.write(log::RecordKind::Clock, clock, clock.realtimeNs);
     flushNow();
-    if (file_.totalBytes() < maximumBytes_) return;
+    if (file_.totalBytes() < maxBytes_) return;
     writer_.note(Severity::Warning, HealthCode::SamplesLimit,
-                 "The log of the samplers reached " + std::to_string(maximumBytes_ >> 20) +
+                 "The log of the samplers reached " + std::to_string(maxBytes_ >> 20) +
                      " MiB, so nothing was sampled from there on; sample at a lower rate.");
     endNow(log::EndReason::LogFull);
 }
 
-/// Says when the clock of the machine was set, which the times in the trace do not follow.
+/// Reports a change of the system time, which the times in the trace do not follow.
 void SampleLog::noticeClock() {
     const int64_t aheadNs = realtimeAheadNs();
-    if (std::abs(aheadNs - clockAheadNs_) < leastSettingNs || ++settings_ > mostSettings) return;
+    if (std::abs(aheadNs - clockAheadNs_) < minSettingNs || ++settings_ > maxSettings) return;
     clockAheadNs_ = aheadNs;
     const double seconds = static_cast<double>(std::abs(aheadNs)) / 1e9;
     writer_.note(Severity::Warning, HealthCode::ClockSet,
@@ -249,7 +249,7 @@ void SampleLog::flushNow() {
     file_.flush();
     const uint64_t lost = file_.takeLostBlocks();
     if (lost == 0) return;
-    // What was lost may be what later records refer to.
+    // Later records may refer to the lost ones.
     writer_.startAgain();
     for (const auto& [name, value] : properties_) writer_.property(name, value);
     for (const Gpu& gpu : gpus_) writeGpu(gpu);

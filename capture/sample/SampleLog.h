@@ -16,14 +16,14 @@
 
 namespace lanescope::capture {
 
-/// What a counter is and what it is about; see `LANESCOPE_COUNTERS` in FORMAT.md.
+/// Identity and subject of a counter; see `LANESCOPE_COUNTERS` in FORMAT.md.
 struct CounterDescription {
     std::string source;  ///< "nvml", "gpm", "host".
     std::string name;
     std::string title;
     std::string unit;
     log::CounterMeaning meaning = log::CounterMeaning::Gauge;
-    int gpu = -1, link = -1, core = -1;  ///< -1: not about one.
+    int gpu = -1, link = -1, core = -1;  ///< -1: does not apply.
     uint32_t processId = 0;
     std::string device, direction;
     double granularity = 0;  ///< 0: unknown.
@@ -38,7 +38,7 @@ struct CounterDescription {
           meaning(counterMeaning) {}
 };
 
-/// Values of several counters at one moment, collected before they are written.
+/// Values of several counters at one time, collected before they are written.
 class SampleBatch {
   public:
     void add(uint32_t counter, int64_t value) {
@@ -53,33 +53,32 @@ class SampleBatch {
     std::vector<log::SampleValue> values_;
 };
 
-/// The log of a sampler process, in the format of the agent's logs. Any thread; no call waits for
-/// anything but the disk.
+/// Log of a sampler process, in the format of the agent's logs. Any thread; calls wait only for the
+/// disk.
 class SampleLog {
   public:
-    /// `pathWithoutSuffix` as in `log::LogFile`. At `maximumBytes` the log ends with a note.
-    SampleLog(const std::string& pathWithoutSuffix, uint64_t maximumBytes);
+    /// `pathWithoutSuffix` as in `log::LogFile`. At `maxBytes` the log ends with a note.
+    SampleLog(const std::string& pathWithoutSuffix, uint64_t maxBytes);
 
     void addGpu(uint32_t gpu, std::string_view uuid, std::string_view name);
-    /// Announces a counter; returns its number.
     uint32_t addCounter(CounterDescription description);
-    /// Writes what the counters said at `timeNs`, as `sampleTimeNs`.
+    /// Writes the counters' values at `timeNs`, as `sampleTimeNs`.
     void write(int64_t timeNs, const SampleBatch& batch);
-    /// Says that the counters of `source`, of one GPU or of all (-1), are unknown from now on.
+    /// Marks the counters of `source`, of one GPU or of all (-1), as unknown from now on.
     void writeUnknown(int64_t timeNs, std::string_view source, int gpu = -1);
 
     void write(const log::GpuProcessRecord& process, std::string_view name);
     void write(const log::SamplingMomentRecord& moment, std::string_view range);
 
     void addMetric(uint32_t gpu, uint32_t metric, std::string_view name);
-    /// `words` as in `RecordVisitor`: `1 + metricCount` for each moment.
+    /// `words` as in `RecordVisitor`: `1 + metricCount` per sample.
     void writeMetrics(uint32_t gpu, uint32_t metricCount, std::span<const uint64_t> words);
 
-    /// The number of a Python function in this log; the same for the same.
+    /// Returns the number of a Python function in this log; equal for equal functions.
     uint32_t code(std::string_view function, std::string_view file);
-    /// The number of a Python stack, written down when it is new: its innermost frame, and the
-    /// number of what is left without that, 0 for none. 0 once there are too many. `line` 0:
-    /// unknown.
+    /// Returns the number of a Python stack and writes the stack if it is new. A stack is its
+    /// innermost frame and the number of the stack without that frame, 0 for none. Returns 0 once
+    /// there are too many. `line` 0: unknown.
     uint32_t stack(uint32_t parent, uint32_t code, int32_t line);
     void addProcess(uint32_t process, uint32_t parent, std::string_view program,
                     std::string_view python);
@@ -87,13 +86,12 @@ class SampleLog {
     void write(const log::ThreadRunRecord& run, std::string_view call);
 
     void note(Severity severity, HealthCode code, std::string_view sentence, uint64_t count = 0);
-    /// A fact; said again it replaces the former.
+    /// Writes a fact; it replaces an earlier one of that name.
     void property(std::string_view name, std::string_view value);
 
-    /// Hands what was written to the system, so that it survives the end of this process. Also
-    /// tells that we live.
+    /// Writes the data to the system, so that it survives the end of this process. Also a sign of
+    /// life.
     void flush();
-    /// Writes the last record. Nothing is written after it.
     void end();
 
   private:
@@ -107,9 +105,9 @@ class SampleLog {
     };
     /// A stack without its parents; a function is a number in `codes_`.
     using Stack = std::tuple<uint32_t, uint32_t, int32_t>;  // parent, code, line
-    static constexpr size_t mostStacks = 1u << 20, mostCodes = 1u << 16;
+    static constexpr size_t maxStacks = 1u << 20, maxCodes = 1u << 16;
 
-    // With `mutex_` held:
+    // With `mutex_` locked:
     void writeStack(uint32_t number);
     void writeGpu(const Gpu& gpu);
     void writeCounter(uint32_t number);
@@ -118,7 +116,7 @@ class SampleLog {
     void flushNow();
     void endNow(log::EndReason reason);
 
-    const uint64_t maximumBytes_;
+    const uint64_t maxBytes_;
     std::mutex mutex_;
     log::LogFile file_;
     log::RecordWriter writer_;
@@ -130,7 +128,7 @@ class SampleLog {
     std::map<Stack, uint32_t> stackNumbers_;
     std::vector<const std::pair<std::string, std::string>*> codes_;  ///< By number, from 1.
     std::vector<Stack> stacks_;
-    int64_t clockAheadNs_ = 0;  ///< Of the time of samples, when that was last looked at.
+    int64_t clockAheadNs_ = 0;  ///< CLOCK_REALTIME minus the time of samples at the last check.
     int settings_ = 0;
     bool hasEnded_ = false;
 };

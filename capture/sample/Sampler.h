@@ -7,36 +7,34 @@
 
 namespace lanescope::capture {
 
-/// Something that is read again and again, on one thread.
+/// A source of values that are read repeatedly, on one thread.
 class Sampler {
   public:
     virtual ~Sampler() = default;
-    /// "nvml": the `source` of its counters.
     virtual const char* source() const = 0;
-    /// For people: "NVML".
     virtual const char* title() const = 0;
-    /// Looks for what can be read and announces it. False if there is nothing; what keeps it from
-    /// being there is then a note in the log.
+    /// Finds and announces the readable values. Returns false if there are none; the reason is then
+    /// a note in the log.
     virtual bool begin() = 0;
-    /// Reads once. False if there will be nothing more.
+    /// Reads once. Returns false if there will be nothing more.
     virtual bool sample() = 0;
-    /// When `sample` should be called again, CLOCK_MONOTONIC; nothing that has passed waits for
-    /// the next turn. By default with each turn of the thread.
+    /// Returns the time of the next `sample`, CLOCK_MONOTONIC; a past time means the next turn. By
+    /// default every turn of the thread.
     virtual int64_t dueNs() const { return waitForTurn; }
     static constexpr int64_t waitForTurn = -1;
-    /// Reads what belongs to the moment at which a chosen range began or ended. What takes long is
-    /// left out once `isWantedElsewhere` says that another moment waits. How many ns ago the oldest
-    /// value was read that was new enough not to be read again.
+    /// Reads the counters for the begin or end of a chosen range. Skips slow ones once
+    /// `isWantedElsewhere` returns true, because another event waits. Returns the age, in ns, of
+    /// the oldest value that was recent enough not to be read again.
     virtual int64_t sampleMoment(const std::function<bool()>& isWantedElsewhere) {
         static_cast<void>(isWantedElsewhere);
         return 0;
     }
-    /// Processor time that `sample` has taken on other threads, all in all.
+    /// Returns the total processor time of `sample` on other threads.
     virtual int64_t elsewhereCpuNs() const { return 0; }
-    /// After the last reading, if the thread ends in good order.
+    /// Called after the last reading, if the thread ends normally.
     virtual void end() {}
-    /// How much later than asked for the thread may wake up, so that the kernel wakes up once for
-    /// several.
+    /// Returns the maximum delay of a wake-up, so that the kernel wakes up once for several
+    /// threads.
     virtual int64_t slackNs() const { return 1'000'000; }
 };
 

@@ -25,12 +25,12 @@ namespace lanescope::capture {
 
 namespace {
 
-constexpr size_t mostAtOnce = 4096;
+constexpr size_t maxAtOnce = 4096;
 
 }  // namespace
 
 MomentPipe::MomentPipe(const std::filesystem::path& runFolder) {
-    // Also for writing, so that it does not end when the last process closes it.
+    // Opened for writing too, so that it does not end when the last process closes it.
     descriptor_ = ::open((runFolder / log::momentPipeName).c_str(),
                          O_RDWR | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW);
     struct stat status {};
@@ -46,18 +46,18 @@ MomentPipe::~MomentPipe() {
 
 void MomentPipe::take(std::vector<log::MomentMessage>& moments) {
     log::MomentMessage message{};
-    while (moments.size() < mostAtOnce &&
+    while (moments.size() < maxAtOnce &&
            ::read(descriptor_, &message, sizeof message) == sizeof message)
         moments.push_back(message);
 }
 
 namespace {
 
-/// A call that takes longer is said to hang. A GPU that sleeps may take a second or two to answer,
-/// and each of them does at the beginning.
-constexpr int64_t longestCallNs = 5'000'000'000;
-constexpr int64_t longestBeginningNs = 60'000'000'000;
-constexpr int mostHangsSaid = 5;
+/// A call that takes longer counts as hanging. A sleeping GPU may take a second or two to answer,
+/// and at the beginning each of them does.
+constexpr int64_t maxCallNs = 5'000'000'000;
+constexpr int64_t maxBeginNs = 60'000'000'000;
+constexpr int maxReportedHangs = 5;
 
 }  // namespace
 
@@ -73,7 +73,7 @@ SamplerThread::SamplerThread(std::unique_ptr<Sampler> sampler, int64_t periodNs,
 
 void SamplerThread::requestStop() {
     const uint64_t one = 1;
-    [[maybe_unused]] const ssize_t told = ::write(stop_, &one, sizeof one);
+    [[maybe_unused]] const ssize_t written = ::write(stop_, &one, sizeof one);
 }
 
 bool SamplerThread::waitUntil(int64_t deadlineNs) {
@@ -86,18 +86,18 @@ void SamplerThread::watch(int64_t nowNs) {
     const int64_t begunNs = callBegunNs_.load();
     if (hungSinceNs_ != 0 && begunNs != hungSinceNs_) {
         const double seconds = static_cast<double>(nowNs - hungSinceNs_) / 1e9;
-        if (hangs_ <= mostHangsSaid)
+        if (hangs_ <= maxReportedHangs)
             log_.note(Severity::Info, HealthCode::SamplerAnswers,
                       fmt::format("{} answers again, after {:.0f} s in which its counters are "
                                   "unknown.",
                                   sampler_->title(), seconds));
         hungSinceNs_ = 0;
     }
-    const int64_t longestNs = isSampling_.load() ? longestCallNs : longestBeginningNs;
-    if (begunNs == 0 || begunNs == hungSinceNs_ || nowNs - begunNs <= longestNs) return;
+    const int64_t maxNs = isSampling_.load() ? maxCallNs : maxBeginNs;
+    if (begunNs == 0 || begunNs == hungSinceNs_ || nowNs - begunNs <= maxNs) return;
     hungSinceNs_ = begunNs;
     log_.writeUnknown(begunNs + log::eventOffsetNs(), sampler_->source());
-    if (++hangs_ <= mostHangsSaid)
+    if (++hangs_ <= maxReportedHangs)
         log_.note(Severity::Warning, HealthCode::SamplerHangs,
                   fmt::format("{} stopped answering, as when a GPU has fallen off its bus; its "
                               "counters are unknown until it answers again.",
@@ -117,7 +117,7 @@ int64_t SamplerThread::cpuNs() const {
 
 void SamplerThread::run() {
     ::pthread_setname_np(::pthread_self(), sampler_->source());
-    // It may be a thread of `record`, whose program goes on whatever there is no memory for.
+    // It may be a thread of `record`, whose program continues even without memory here.
     try {
         work();
     } catch (const std::exception&) {
@@ -151,11 +151,12 @@ void SamplerThread::giveUp() {
             fmt::format("Reading {} ended early: no memory was left; what follows is unknown.",
                         sampler_->title()));
     } catch (const std::exception&) {
-        // Nor for the sentence.
+        // No memory for the sentence either.
     }
 }
 
-/// The turns of all threads of one period are the same, so that the processor wakes up once.
+/// Returns the next turn. Threads of one period share their turns, so that the processor wakes up
+/// once.
 int64_t SamplerThread::nextTurnNs() const {
     return (log::monotonicNs() / periodNs_ + 1) * periodNs_;
 }
@@ -201,7 +202,7 @@ void SamplerThread::readMoments() {
     if (!waiting_.empty()) {
         const auto asked = static_cast<std::ptrdiff_t>(waiting_.size());
         callBegunNs_.store(log::monotonicNs());
-        // Down to what the driver's own times can tell.
+        // Rounded to the resolution of the driver's own times.
         MomentReading reading{sampleTimeNs() / 1000 * 1000, 0, 0};
         const int64_t ageNs = sampler_->sampleMoment([&] {
             moments_->take(waiting_);
@@ -235,11 +236,11 @@ void SamplerThread::write(const log::MomentMessage& moment, const MomentReading&
 }
 
 void SamplerThread::end() {
-    // The last moments may not have woken us yet.
+    // The last messages may not have woken the thread yet.
     if (moments_ != nullptr && moments_->descriptor() >= 0) readMoments();
     const int64_t begunCpuNs = cpuNs();
     callBegunNs_.store(log::monotonicNs());
-    sampler_->end();  // So that the counters reach to the end.
+    sampler_->end();  // So that the counters reach the end.
     callBegunNs_.store(0);
     const int64_t nowCpuNs = cpuNs();
     onceCpuNs_.fetch_add(nowCpuNs - begunCpuNs);

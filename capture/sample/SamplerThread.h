@@ -16,75 +16,72 @@
 
 namespace lanescope::capture {
 
-/// A reading of what belongs to the moments at which chosen ranges begin and end. All times are
-/// those of samples (`sampleTimeNs`).
+/// A reading of counters at the begin or end of chosen ranges. All times are those of samples
+/// (`sampleTimeNs`).
 struct MomentReading {
-    /// The end of a range and the beginning of the next, or the same range of several ranks, come
-    /// within this time; one reading serves them all.
+    /// Maximum time between events served by one reading: the end of a range and the begin of the
+    /// next, or the same range of several ranks.
     static constexpr int64_t sharedNs = 2'000'000;
 
     int64_t beginNs = 0, endNs = 0;  ///< 0: there was none.
-    int64_t validFromNs = 0;         ///< Values that were read from here on were not read again.
+    int64_t validFromNs = 0;         ///< Values read from here on were not read again.
 
-    /// Whether a moment that was told of after the reading had begun needs none of its own.
+    /// Returns true if an event reported after the reading had begun needs no reading of its own.
     bool serves(int64_t momentNs) const { return beginNs != 0 && momentNs <= beginNs + sharedNs; }
 };
 
-/// The reading end of the pipe through which agents tell that a chosen range began or ended.
+/// Reading end of the pipe through which agents report the begin or end of a chosen range.
 class MomentPipe {
   public:
-    /// Opens the pipe of a run, which must be there; without it nothing ever comes.
+    /// Opens the existing pipe of a run; without it no messages arrive.
     explicit MomentPipe(const std::filesystem::path& runFolder);
     MomentPipe(const MomentPipe&) = delete;
     MomentPipe& operator=(const MomentPipe&) = delete;
     ~MomentPipe();
 
-    /// Readable when there is a moment; -1 without a pipe.
+    /// Returns a descriptor that is readable when a message waits; -1 without a pipe.
     int descriptor() const { return descriptor_; }
-    /// Adds the moments that wait.
     void take(std::vector<log::MomentMessage>& moments);
 
   private:
     int descriptor_ = -1;
 };
 
-/// Runs a sampler on a thread of its own at a steady pace, on turns that all such threads share.
-/// What it calls may hang for good: nobody waits for the thread beyond a deadline, and it must then
-/// outlive all else, so the process has to be left by `_exit`.
+/// Thread that runs a sampler at a steady pace, on turns that all such threads share. Its calls may
+/// hang forever: no caller waits for it beyond a deadline. A hanging thread must then outlive
+/// everything else, so the process has to end by `_exit`.
 class SamplerThread {
   public:
-    /// Processor time that it has used.
     struct Cost {
-        double onceSeconds = 0;  ///< To load libraries, look for what is there, and end.
+        double onceSeconds = 0;  ///< For loading libraries, the search for values, and the end.
         double momentSeconds = 0;
-        double steadySeconds = 0;  ///< All the rest.
+        double steadySeconds = 0;  ///< For everything else.
     };
 
     /// `moments` may be null; it wakes the sampler when a chosen range begins or ends.
     SamplerThread(std::unique_ptr<Sampler> sampler, int64_t periodNs, SampleLog& log,
                   MomentPipe* moments);
 
-    /// Asks the thread to end; returns at once.
     void requestStop();
-    /// True if it ended before the deadline, CLOCK_MONOTONIC.
+    /// Returns true if it ended before the deadline, CLOCK_MONOTONIC.
     bool waitUntil(int64_t deadlineNs);
-    /// Notes in the log when a call has not come back for long, which makes the counters unknown,
-    /// and when it has come back after all; not for ever. Call it now and then, on one thread.
+    /// Notes in the log a call that has not returned for long, which makes the counters unknown,
+    /// and its return, a limited number of times. Call it periodically, on one thread.
     void watch(int64_t nowNs);
 
     const Sampler& sampler() const { return *sampler_; }
-    /// False as long as it looks for what to read, and if it found nothing.
+    /// Returns false during the search for values, and if it found none.
     bool isSampling() const { return isSampling_.load(); }
     bool hasFoundNothing() const { return hasFoundNothing_.load(); }
     int64_t periodNs() const { return periodNs_; }
     Cost cost() const;
 
   private:
-    /// Of this thread and of those that work for it.
+    /// Returns the processor time of this thread and of its helpers.
     int64_t cpuNs() const;
     void run();
     void work();
-    /// What it does when no memory is left: says so if it can, and ends.
+    /// Handles lack of memory: reports it if possible, and ends.
     void giveUp();
     void loop();
     bool sample();
@@ -101,9 +98,9 @@ class SamplerThread {
     std::atomic<int64_t> callBegunNs_{0};  ///< 0: not in a call.
     std::atomic<int64_t> cpuNs_{0}, onceCpuNs_{0}, momentCpuNs_{0};
     std::atomic<bool> isSampling_{false}, hasFoundNothing_{false};
-    int64_t hungSinceNs_ = 0;  ///< When the call began that hangs; 0: none does.
+    int64_t hungSinceNs_ = 0;  ///< Start of the hanging call; 0: none hangs.
     int hangs_ = 0;
-    std::vector<log::MomentMessage> waiting_;  ///< Moments that no reading serves yet.
+    std::vector<log::MomentMessage> waiting_;  ///< Events that no reading serves yet.
     MomentReading last_;
     std::mutex mutex_;
     log::MonotonicCondition ended_;

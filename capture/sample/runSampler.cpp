@@ -63,10 +63,10 @@ namespace {
 
 using std::filesystem::path;
 
-constexpr size_t longestFirstLine = 512;
+constexpr size_t maxFirstLineBytes = 512;
 
-/// Where a program that is called by that name lies; empty if it is not there.
-path placeOf(const std::string& program) {
+/// Returns the path of a program called by that name; empty if it does not exist.
+path pathOfProgram(const std::string& program) {
     if (program.empty()) return {};
     if (program.find('/') != std::string::npos)
         return ::access(program.c_str(), X_OK) == 0 ? path(program) : path();
@@ -82,10 +82,10 @@ bool isPython(const path& program) {
     return program.filename().string().starts_with("python");
 }
 
-/// What the first line of a script names; empty if it is none.
+/// Returns the interpreter in the first line of a script; empty if there is none.
 path interpreterOf(const path& script) {
     std::ifstream file(script, std::ios::binary);
-    std::string line(longestFirstLine, '\0');
+    std::string line(maxFirstLineBytes, '\0');
     file.read(line.data(), static_cast<std::streamsize>(line.size()));
     line.resize(static_cast<size_t>(std::max<std::streamsize>(file.gcount(), 0)));
     line = line.substr(0, line.find('\n'));
@@ -94,12 +94,12 @@ path interpreterOf(const path& script) {
     std::string word;
     words >> word;
     if (path(word).filename() == "env") words >> word;
-    return placeOf(word);
+    return pathOfProgram(word);
 }
 
 class Folders {
   public:
-    /// Of a Python whose programs are in `prefix`/bin.
+    /// Adds the folders of a Python whose programs are in `prefix`/bin.
     void addPrefix(const path& prefix) {
         if (prefix.empty()) return;
         for (const char* library : {"lib", "lib64", "local/lib"}) {
@@ -112,7 +112,8 @@ class Folders {
         }
     }
 
-    /// The interpreter, and that which it is a link to: a virtual environment may use its packages.
+    /// Adds the interpreter, and the target of its link: a virtual environment may use the target's
+    /// packages.
     void addPython(const path& python) {
         if (python.empty()) return;
         addPrefix(python.parent_path().parent_path());
@@ -141,7 +142,7 @@ class Folders {
 
 std::vector<path> pythonCuptiFolders(const std::string& program) {
     Folders folders;
-    const path place = placeOf(program);
+    const path place = pathOfProgram(program);
     const path interpreter = isPython(place) ? place : interpreterOf(place);
     if (isPython(interpreter)) folders.addPython(interpreter);
     std::istringstream paths(path(environment("PYTHONPATH")).string());
@@ -149,7 +150,7 @@ std::vector<path> pythonCuptiFolders(const std::string& program) {
         if (!folder.empty()) folders.addPackages(folder);
     folders.addPrefix(path(environment("VIRTUAL_ENV")));
     folders.addPrefix(path(environment("CONDA_PREFIX")));
-    folders.addPython(placeOf("python3"));
+    folders.addPython(pathOfProgram("python3"));
     if (const path home = path(environment("HOME")); !home.empty())
         folders.addPrefix(home / ".local");
     return folders.take();
@@ -160,20 +161,19 @@ namespace {
 constexpr int niceness = 5;
 constexpr int flushPeriodMs = 250;
 constexpr int64_t endDeadlineNs = 1'000'000'000;
-/// Decoding costs something each time; what has not been decoded takes 40 KB a sample once it is.
-constexpr double usualMetricsHz = 1000;
+/// Each decoding has a fixed cost, and pending samples take 40 KB each when decoded.
+constexpr double usualRateThresholdHz = 1000;
 constexpr int64_t decodePeriodNs = 250'000'000, fastDecodePeriodNs = 50'000'000;
 constexpr double shownSeconds = 0.005;
-constexpr uint64_t maximumLogBytes = uint64_t{16} << 30;
+constexpr uint64_t maxLogBytes = uint64_t{16} << 30;
 
-/// The samplers of this process.
 class Samplers {
   public:
     Samplers(const SamplerOptions& options, const MakeMetricsSampler& makeMetricsSampler)
         : options_(options),
           log_(options.runFolder.string() + "/" + options.host + ".sampler." +
                    std::to_string(::getpid()),
-               maximumLogBytes),
+               maxLogBytes),
           moments_(options.runFolder),
           begunNs_(log::monotonicNs()) {
         if (options.counterHz > 0) {
@@ -186,7 +186,7 @@ class Samplers {
         }
         if (options.metricsHz > 0) {
             const int64_t periodNs =
-                options.metricsHz > usualMetricsHz ? fastDecodePeriodNs : decodePeriodNs;
+                options.metricsHz > usualRateThresholdHz ? fastDecodePeriodNs : decodePeriodNs;
             if (makeMetricsSampler)
                 add(makeMetricsSampler(log_, options.metricsHz, periodNs,
                                        pythonCuptiFolders(options.program)),
@@ -199,7 +199,7 @@ class Samplers {
 
     void run() {
         pollfd recorder{STDIN_FILENO, POLLIN, 0};
-        // Nothing ever comes: it ends when the recorder closes it, or has ended itself.
+        // No data ever comes: it ends when the recorder closes it or ends.
         while (::poll(&recorder, 1, untilFlushMs()) <= 0) {
             const int64_t nowNs = log::monotonicNs();
             for (const auto& thread : threads_) thread->watch(nowNs);
@@ -208,7 +208,8 @@ class Samplers {
         }
     }
 
-    /// On the turns of the samplers, a little after them, so that the processor wakes up once.
+    /// Returns the time until a little after the samplers' next turn, so that the processor wakes
+    /// up once.
     static int untilFlushMs() {
         return flushPeriodMs - static_cast<int>(log::monotonicNs() / 1'000'000 % flushPeriodMs) + 1;
     }
@@ -228,20 +229,20 @@ class Samplers {
     }
 
     void addGpm(int64_t periodNs) {
-        periodNs = std::max(periodNs, GpmSampler::shortestPeriodNs);
+        periodNs = std::max(periodNs, GpmSampler::minPeriodNs);
         add(std::make_unique<GpmSampler>(log_, periodNs), periodNs);
     }
 
-    /// Where the hardware counters cannot be had, GPM tells at least something.
+    /// Without access to hardware counters, GPM provides some metrics.
     void useGpmInstead() {
         if (hasGpmInstead_ || options_.metricsHz <= 0 || options_.counterHz > 0) return;
         if (!threads_.empty() && !threads_.front()->hasFoundNothing()) return;
         hasGpmInstead_ = true;
-        addGpm(GpmSampler::shortestPeriodNs);
+        addGpm(GpmSampler::minPeriodNs);
     }
 
-    /// "0.41 % of a core: NVML 0.30 % at 10 Hz, /proc 0.09 % at 10 Hz, the log 0.02 %; once 0.24 s:
-    /// NVML 0.21 s". At the end only, so that a sampler that was killed says nothing half true.
+    /// Writes "0.41 % of a core: NVML 0.30 % at 10 Hz, /proc 0.09 % at 10 Hz, the log 0.02 %; once
+    /// 0.24 s: NVML 0.21 s". At the end only, so that a killed sampler leaves no partial values.
     void writeCost() {
         const double seconds =
             std::max(static_cast<double>(log::monotonicNs() - begunNs_) / 1e9, 1e-3);
@@ -249,7 +250,7 @@ class Samplers {
         std::string parts, once;
         double onceSeconds = processCpuAtBegin_;
         const char* onceSeparator = ": ";
-        // What no thread of a sampler took: the log, and to look whether they live.
+        // Cost outside the samplers' threads: the log, and the checks for hanging threads.
         double whole = processCpuSeconds() - processCpuAtBegin_;
         double rest = whole;
         for (const auto& thread : threads_) {
@@ -285,7 +286,7 @@ class Samplers {
     SampleLog log_;
     MomentPipe moments_;
     const int64_t begunNs_;
-    const double processCpuAtBegin_ = processCpuSeconds();  ///< To load this program.
+    const double processCpuAtBegin_ = processCpuSeconds();  ///< Cost of loading this program.
     std::vector<std::unique_ptr<SamplerThread>> threads_;
     bool hasGpmInstead_ = false;
 };
@@ -293,7 +294,7 @@ class Samplers {
 }  // namespace
 
 void runSampler(const SamplerOptions& options, const MakeMetricsSampler& makeMetricsSampler) {
-    // The recorder tells us when to end; what ends the program is not meant for us.
+    // The recorder ends this process; signals that end the program are not meant for it.
     for (const int signal : {SIGINT, SIGHUP, SIGQUIT, SIGPIPE, SIGXFSZ}) ::signal(signal, SIG_IGN);
     ::setpriority(PRIO_PROCESS, 0, niceness);
     if (options.eventOffsetNs != 0) log::setEventOffset(options.eventOffsetNs);

@@ -17,15 +17,15 @@
 
 namespace lanescope::capture {
 
-/// What one sampler process is to do. `lanescope record` gives it to a child as words.
+/// Options of one sampler process. `lanescope record` passes them to a child as words.
 struct SamplerOptions {
-    std::filesystem::path runFolder;  ///< Where its log goes.
+    std::filesystem::path runFolder;  ///< Folder of its log.
     std::string host;                 ///< For the log's name.
-    pid_t recorder = 0;               ///< Below which the recorded processes are.
+    pid_t recorder = 0;               ///< Ancestor of the recorded processes.
     double counterHz = 0;             ///< NVML, /proc and, if `usesGpm`, GPM; 0: none of them.
     bool usesGpm = false;
-    double metricsHz = 0;  ///< CUPTI PM sampling, or GPM in its place; 0: not.
-    std::string program;   ///< That is recorded: its Python may have a CUPTI.
+    double metricsHz = 0;  ///< CUPTI PM sampling, or GPM in its place; 0: off.
+    std::string program;   ///< The recorded program, whose Python may have a CUPTI.
     /// `log::eventOffsetNs` of the recorder, so that samples have the time of events.
     int64_t eventOffsetNs = 0;
 
@@ -33,24 +33,23 @@ struct SamplerOptions {
     static Result<SamplerOptions> fromWords(const std::vector<std::string>& words);
 };
 
-/// The first word of the command line that makes this program a sampler.
+/// First word of the command line that makes this program a sampler.
 inline constexpr std::string_view samplerCommand = "__sample";
 
-/// Folders in which Python's packages keep a CUPTI, those of the Python that `program` is or is run
-/// by first: beside an interpreter that is named, that its first line names ("#!"), of the virtual
-/// or Conda environment in force, and of the first python3 in PATH. Only folders that are there.
-/// Nothing is run; reads some folders. Any thread that may call getenv.
+/// Returns the existing folders in which Python's packages keep a CUPTI, those of `program`'s
+/// Python first. Searches next to the interpreter (the program itself or named by its "#!" line),
+/// in the active virtual or Conda environment, and next to the first python3 in PATH. Runs nothing;
+/// reads some folders. Any thread that may call getenv.
 std::vector<std::filesystem::path> pythonCuptiFolders(const std::string& program);
 
-/// Makes a sampler of the GPUs' hardware counters, at `hz` samples a second, whose `sample` is
-/// called each `takePeriodNs`. CUPTI is looked for in `folders`, too. What it calls may crash.
+/// Factory of a sampler of the GPUs' hardware counters at `hz` samples per second, whose `sample`
+/// is called each `takePeriodNs`. Searches CUPTI in `folders` too. Its calls may crash.
 using MakeMetricsSampler = std::function<std::unique_ptr<Sampler>(
     SampleLog& log, double hz, int64_t takePeriodNs, std::vector<std::filesystem::path> folders)>;
 
-/// The whole of a sampler process: samples until standard input ends, which the recorder holds
-/// open, then writes its last record and leaves. Never prints, never returns. `makeMetricsSampler`
-/// is empty in a program that was built without CUPTI; the log says so where GPU metrics are asked
-/// for.
+/// Runs a sampler process: samples until standard input, which the recorder keeps open, ends, then
+/// writes its last record and exits. Never prints, never returns. `makeMetricsSampler` is empty in
+/// a program built without CUPTI; the log reports that if GPU metrics are requested.
 [[noreturn]] void runSampler(const SamplerOptions& options,
                              const MakeMetricsSampler& makeMetricsSampler);
 

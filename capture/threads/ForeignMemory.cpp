@@ -11,9 +11,9 @@ namespace lanescope::capture {
 
 void ForeignMemory::forget() {
     if (trail_) trail_->count_ = 0;
-    if (++look_ != 0) return;
+    if (++round_ != 0) return;
     blocks_.clear();
-    look_ = 1;
+    round_ = 1;
 }
 
 void ForeignMemory::begin(Trail& trail) {
@@ -22,28 +22,28 @@ void ForeignMemory::begin(Trail& trail) {
     forget();
     if (before.count_ < 2) return;
     if (blocks_.empty()) blocks_.resize(blockCount);
-    std::array<iovec, Trail::most> local{}, remote{};
-    std::array<Block*, Trail::most> wanted{};
+    std::array<iovec, Trail::maxPages> local{}, remote{};
+    std::array<Block*, Trail::maxPages> wanted{};
     size_t count = 0;
     for (size_t i = 0; i < before.count_; ++i) {
         Block& block = blocks_[before.pages_[i] % blockCount];
         const auto* const end = wanted.begin() + count;
         if (std::find(wanted.cbegin(), end, &block) != end) continue;
         block.number = before.pages_[i];
-        block.look = 0;
+        block.round = 0;
         block.isUsed = false;
         local[count] = {block.bytes.data(), blockBytes};
         remote[count] = {reinterpret_cast<void*>(block.number * blockBytes), blockBytes};
         wanted[count++] = &block;
     }
     const ssize_t got = ::process_vm_readv(pid_, local.data(), count, remote.data(), count, 0);
-    // It ends at the first that is not there; the others are asked for when they are needed.
+    // The read ends at the first missing block; the others are read on demand.
     const size_t whole = got > 0 ? static_cast<size_t>(got) / blockBytes : 0;
-    for (size_t i = 0; i < std::min(whole, count); ++i) wanted[i]->look = look_;
+    for (size_t i = 0; i < std::min(whole, count); ++i) wanted[i]->round = round_;
 }
 
 const ForeignMemory::Block* ForeignMemory::used(Block& block) const {
-    if (!block.isUsed && trail_ && trail_->count_ < Trail::most)
+    if (!block.isUsed && trail_ && trail_->count_ < Trail::maxPages)
         trail_->pages_[trail_->count_++] = block.number;
     block.isUsed = true;
     return &block;
@@ -52,16 +52,16 @@ const ForeignMemory::Block* ForeignMemory::used(Block& block) const {
 const ForeignMemory::Block* ForeignMemory::block(uint64_t number) const {
     if (blocks_.empty()) blocks_.resize(blockCount);
     Block& block = blocks_[number % blockCount];
-    if (block.look == look_ && block.number == number) return used(block);
+    if (block.round == round_ && block.number == number) return used(block);
     iovec local{block.bytes.data(), blockBytes};
     iovec remote{reinterpret_cast<void*>(number * blockBytes), blockBytes};
-    block.look = 0;
+    block.round = 0;
     const ssize_t got = ::process_vm_readv(pid_, &local, 1, &remote, 1, 0);
     if (got < 0) isRefused_ = errno == EPERM || errno == ENOSYS || errno == EACCES;
     if (got != static_cast<ssize_t>(blockBytes)) return nullptr;
     isRefused_ = false;
     block.number = number;
-    block.look = look_;
+    block.round = round_;
     block.isUsed = false;
     return used(block);
 }

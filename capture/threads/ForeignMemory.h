@@ -11,50 +11,49 @@
 
 namespace lanescope::capture {
 
-/// Reads the memory of another process, without stopping it and without its noticing
-/// (`process_vm_readv`), page by page, of which the latest are kept: a look at a thread costs a few
-/// system calls, whatever it asks for. One thread.
+/// Reader of another process's memory, without stopping or affecting it (`process_vm_readv`). Reads
+/// page by page and caches the latest, so that a sample of a thread costs a few system calls,
+/// whatever it reads. One thread.
 class ForeignMemory final : public agent::python::Memory {
   public:
-    /// Which pages a look used, so that the next one like it gets them all by one call.
+    /// Pages that a sample used, so that the next similar one reads them with one call.
     class Trail {
         friend class ForeignMemory;
-        static constexpr size_t most = 10;
-        std::array<uint64_t, most> pages_{};
+        static constexpr size_t maxPages = 10;
+        std::array<uint64_t, maxPages> pages_{};
         size_t count_ = 0;
     };
 
     explicit ForeignMemory(pid_t pid) : pid_(pid) {}
 
-    /// False if not all of it is there, or if nobody may read it.
+    /// Returns false if not all of it is mapped, or if reading is not allowed.
     bool read(uint64_t address, void* into, size_t bytes) const override;
-    /// What is read from now on is read anew.
     void forget();
-    /// The same, and what was used after the last such call with `trail` is read at once. It is
-    /// written to until the next call and has to live until then.
+    /// Empties the cache and reads the pages used after the last such call with `trail` at once.
+    /// `trail` is written until the next call and must live until then.
     void begin(Trail& trail);
     void endTrail() { trail_ = nullptr; }
-    /// Whether the system refuses to let anything of the process be read.
+    /// Returns true if the system does not allow reading the process.
     bool isRefused() const { return isRefused_; }
 
   private:
-    /// That of the smallest page: a block is there as a whole or not at all.
+    /// Size of the smallest page: a block is mapped completely or not at all.
     static constexpr uint64_t blockBytes = 4'096;
     static constexpr size_t blockCount = 20;
     struct Block {
         uint64_t number = 0;
-        uint32_t look = 0;    ///< In which it was read; 0: not yet.
-        bool isUsed = false;  ///< In that look.
+        uint32_t round = 0;   ///< Sample in which it was read; 0: never.
+        bool isUsed = false;  ///< In that sample.
         std::array<unsigned char, blockBytes> bytes{};
     };
     const Block* used(Block& block) const;
     const Block* block(uint64_t number) const;
 
     const pid_t pid_;
-    uint32_t look_ = 1;
+    uint32_t round_ = 1;
     mutable bool isRefused_ = false;
     mutable Trail* trail_ = nullptr;
-    mutable std::vector<Block> blocks_;  // made with the first that is read
+    mutable std::vector<Block> blocks_;  // allocated with the first read
 };
 
 }  // namespace lanescope::capture

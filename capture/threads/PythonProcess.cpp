@@ -20,12 +20,12 @@ namespace lanescope::capture {
 
 namespace {
 
-// How long a thread is waited for, in us; who had the lock last; whether it is held; how often it
-// changed hands; then two pairs of condition and mutex, in which threads sleep.
+// Offsets of the lock: wait interval in us; last holder; held flag; switch count; then two pairs of
+// condition and mutex, on which threads sleep.
 constexpr uint64_t intervalAt = 0, holderAt = 8, heldAt = 16, sleepersAt = 32;
-/// On any machine; the structure may be somewhat shorter.
-constexpr uint64_t mostBytes = sleepersAt + 2 * (48 + 48);
-constexpr uint64_t longestIntervalUs = 10'000'000;
+/// Maximum size on any machine; the structure may be somewhat shorter.
+constexpr uint64_t maxLockBytes = sleepersAt + 2 * (48 + 48);
+constexpr uint64_t maxIntervalUs = 10'000'000;
 
 }  // namespace
 
@@ -34,21 +34,21 @@ bool GilWatch::isAt(const agent::python::Memory& memory, uint64_t address,
     uint64_t interval = 0, holder = 0;
     int32_t held = 0;
     return memory.get(address + intervalAt, interval) && memory.get(address + holderAt, holder) &&
-           memory.get(address + heldAt, held) && interval > 0 && interval <= longestIntervalUs &&
+           memory.get(address + heldAt, held) && interval > 0 && interval <= maxIntervalUs &&
            (held == 0 || held == 1) && std::ranges::find(states, holder) != states.end();
 }
 
-void GilWatch::suppose(const agent::python::Memory& memory, uint64_t address,
-                       std::span<const uint64_t> states) {
+void GilWatch::setAddress(const agent::python::Memory& memory, uint64_t address,
+                          std::span<const uint64_t> states) {
     if (isAt(memory, address, states)) address_ = address;
 }
 
 bool GilWatch::isWaitedFor(const agent::python::Memory& memory, uint64_t address,
                            std::span<const uint64_t> states) {
-    if (address_ != 0) return address >= address_ + sleepersAt && address < address_ + mostBytes;
+    if (address_ != 0) return address >= address_ + sleepersAt && address < address_ + maxLockBytes;
     constexpr uint64_t aligned = 8;
     const uint64_t last = address / aligned * aligned;
-    for (uint64_t back = sleepersAt; back < mostBytes && back < last; back += aligned) {
+    for (uint64_t back = sleepersAt; back < maxLockBytes && back < last; back += aligned) {
         if (!isAt(memory, last - back, states)) continue;
         address_ = last - back;
         return true;
@@ -67,12 +67,11 @@ std::optional<uint64_t> GilWatch::holder(const agent::python::Memory& memory) co
 
 namespace {
 
-constexpr uint16_t mostProgramHeaders = 64;
-constexpr uint64_t mostDynamicEntries = 256;
-constexpr uint32_t mostInChain = 4'096;
+constexpr uint16_t maxProgramHeaders = 64;
+constexpr uint64_t maxDynamicEntries = 256;
+constexpr uint32_t maxChainLength = 4'096;
 constexpr uint64_t pageMask = ~uint64_t{4'095};
 
-/// As the linker hashes names (DT_GNU_HASH).
 uint32_t hashOf(std::string_view name) {
     uint32_t hash = 5'381;
     for (const char character : name) hash = hash * 33 + static_cast<unsigned char>(character);
@@ -89,7 +88,7 @@ std::optional<LoadedImage> LoadedImage::at(const agent::python::Memory& memory, 
     LoadedImage image(memory);
     bool hasBase = false;
     Elf64_Phdr dynamic{};
-    const uint16_t count = std::min(header.e_phnum, mostProgramHeaders);
+    const uint16_t count = std::min(header.e_phnum, maxProgramHeaders);
     for (uint16_t i = 0; i < count; ++i) {
         Elf64_Phdr segment{};
         if (!memory.get(address + header.e_phoff + i * sizeof segment, segment))
@@ -107,12 +106,12 @@ std::optional<LoadedImage> LoadedImage::at(const agent::python::Memory& memory, 
 }
 
 bool LoadedImage::readDynamic(uint64_t address, uint64_t bytes) {
-    const uint64_t count = std::min<uint64_t>(bytes / sizeof(Elf64_Dyn), mostDynamicEntries);
+    const uint64_t count = std::min<uint64_t>(bytes / sizeof(Elf64_Dyn), maxDynamicEntries);
     for (uint64_t i = 0; i < count; ++i) {
         Elf64_Dyn entry{};
         if (!memory_->get(address + i * sizeof entry, entry)) return false;
         if (entry.d_tag == DT_NULL) break;
-        // glibc puts addresses of this process there, others leave those of the file.
+        // glibc stores addresses of this process there, other loaders keep those of the file.
         const uint64_t value =
             entry.d_un.d_ptr < base_ ? entry.d_un.d_ptr + base_ : entry.d_un.d_ptr;
         if (entry.d_tag == DT_SYMTAB) symbols_ = value;
@@ -130,7 +129,7 @@ bool LoadedImage::isNamed(uint64_t text, std::string_view name) const {
 }
 
 std::optional<LoadedImage::Symbol> LoadedImage::find(std::string_view name) const {
-    // The table begins with its sizes; behind them a filter of words, then buckets, then chains.
+    // The table begins with its sizes, followed by a filter of words, buckets and chains.
     std::array<uint32_t, 4> sizes{};
     if (!memory_->get(hashes_, sizes)) return std::nullopt;
     const auto [buckets, firstSymbol, filterWords, shift] = sizes;
@@ -141,7 +140,7 @@ std::optional<LoadedImage::Symbol> LoadedImage::find(std::string_view name) cons
     uint32_t symbol = 0;
     if (!memory_->get(bucketsAt + uint64_t{hash % buckets} * 4, symbol) || symbol < firstSymbol)
         return std::nullopt;
-    for (uint32_t step = 0; step < mostInChain; ++step, ++symbol) {
+    for (uint32_t step = 0; step < maxChainLength; ++step, ++symbol) {
         uint32_t chained = 0;
         if (!memory_->get(chainsAt + uint64_t{symbol - firstSymbol} * 4, chained))
             return std::nullopt;
@@ -161,20 +160,20 @@ namespace {
 
 using namespace agent::python;
 
-constexpr size_t mostThreads = 4'096;
-constexpr size_t mostKnownStacks = 1u << 14, mostKnownCodes = 1u << 14;
-constexpr size_t mostKnownLines = 1u << 16;
-/// For how long what was read of code is believed.
-constexpr int64_t believedNs = 2'000'000'000;
-/// Of one look; a thread that runs leaves its frames alone for some microseconds.
-constexpr int mostTries = 3;
+constexpr size_t maxThreads = 4'096;
+constexpr size_t maxKnownStacks = 1u << 14, maxKnownCodes = 1u << 14;
+constexpr size_t maxKnownLines = 1u << 16;
+/// Maximum age of cached code facts.
+constexpr int64_t maxCodeAgeNs = 2'000'000'000;
+/// Maximum tries per sample; a running thread keeps its frames for some microseconds.
+constexpr int maxTries = 3;
 
 uint64_t mixed(uint64_t before, uint64_t value) {
     const uint64_t product = (before ^ value) * 0x9e3779b97f4a7c15;
     return product ^ product >> 29;
 }
 
-/// "libpython3.10.so.1.0", "python3.10", as numbers.
+/// Reads the version of "libpython3.10.so.1.0" or "python3.10".
 bool versionInName(std::string_view file, int& major, int& minor) {
     const size_t at = file.rfind("python");
     if (at == std::string_view::npos) return false;
@@ -184,7 +183,7 @@ bool versionInName(std::string_view file, int& major, int& minor) {
     return std::from_chars(first.ptr + 1, end, minor).ec == std::errc();
 }
 
-/// What there is of an interpreter in an image; its layout may be missing.
+/// Parts of an interpreter in an image; its layout may be missing.
 struct FoundPython {
     PythonImage image;
     bool isReadable = false;
@@ -198,7 +197,7 @@ std::optional<FoundPython> pythonIn(const Memory& memory, uint64_t address, std:
     if (!runtime || !code || !text || !bytes) return std::nullopt;
     int major = 0, minor = 0;
     uint64_t number = 0;
-    // From 3.11 on a constant says it: 0x030b07f0.
+    // From 3.11 on a constant contains it: 0x030b07f0.
     if (const auto version = image->find("Py_Version");
         version && memory.get(version->address, number)) {
         major = static_cast<int>(number >> 24 & 0xff);
@@ -207,9 +206,9 @@ std::optional<FoundPython> pythonIn(const Memory& memory, uint64_t address, std:
         return std::nullopt;
     }
     std::optional<FrameLayout> layout = layoutOf(major, minor);
-    if (std::array<std::byte, toldBytes> told{};
+    if (std::array<std::byte, runtimeBytes> told{};
         !layout && memory.read(runtime->address, told.data(), told.size()))
-        layout = layoutTold(told, major, minor);
+        layout = layoutOfRuntime(told, major, minor);
     return FoundPython{{runtime->address,
                         {code->address, text->address, bytes->address},
                         layout.value_or(FrameLayout{}),
@@ -219,7 +218,7 @@ std::optional<FoundPython> pythonIn(const Memory& memory, uint64_t address, std:
 
 }  // namespace
 
-ImagesOfProcess lookForImages(pid_t pid, const ForeignMemory& memory) {
+ImagesOfProcess readImages(pid_t pid, const ForeignMemory& memory) {
     ImagesOfProcess found;
     const ProcFile maps(fmt::format("/proc/{}/maps", pid));
     std::vector<char> buffer;
@@ -264,10 +263,10 @@ PythonProcess::PythonProcess(std::shared_ptr<const PythonImage> image, ForeignMe
       memory_(memory),
       log_(log),
       reading_(reading),
-      frames_(StackTable::mostFrames) {}
+      frames_(StackTable::maxFrames) {}
 
-/// glibc keeps the kernel's number of a thread behind the word by which `pthread_self` names it;
-/// from 3.11 on Python has it as well. 0 if that does not say.
+/// Returns the kernel's number of a thread. glibc keeps it after the word that `pthread_self`
+/// returns; from 3.11 on Python has it as well. Returns 0 if unknown.
 pid_t PythonProcess::threadOf(uint64_t state) const {
     const FrameLayout& layout = image_->layout;
     if (layout.kernelThread != FrameLayout::none) {
@@ -290,13 +289,13 @@ pid_t PythonProcess::threadOf(uint64_t state) const {
 void PythonProcess::findThreads(int64_t nowNs) {
     stateOf_.clear();
     states_.clear();
-    // What was read of code that may have been freed since is not believed for long.
-    if (nowNs - roundBegunNs_ >= believedNs) {
+    // Discards cached facts, because the code may have been freed since.
+    if (nowNs - roundBegunNs_ >= maxCodeAgeNs) {
         known_.clear();
         ++round_;
         roundBegunNs_ = nowNs;
     }
-    if (codes_.size() > mostKnownCodes) codes_.clear();
+    if (codes_.size() > maxKnownCodes) codes_.clear();
     const FrameLayout& layout = image_->layout;
     interpreter_ = 0;
     uint64_t interpreter = 0;
@@ -306,7 +305,7 @@ void PythonProcess::findThreads(int64_t nowNs) {
     interpreter_ = interpreter;
     uint64_t state = 0;
     if (!memory_.get(interpreter + layout.threads, state)) return;
-    while (isPlausible(state) && states_.size() < mostThreads) {
+    while (isPlausible(state) && states_.size() < maxThreads) {
         states_.push_back(state);
         const pid_t thread = threadOf(state);
         if (thread > 0) stateOf_.insert_or_assign(thread, state);
@@ -315,7 +314,7 @@ void PythonProcess::findThreads(int64_t nowNs) {
     if (!gil_.isFound()) findGil();
 }
 
-/// Where the layout says that it is. Until somebody held it nothing shows that.
+/// Sets the lock's address by the layout. Until a thread has held the lock, it cannot be validated.
 void PythonProcess::findGil() {
     const FrameLayout& layout = image_->layout;
     uint64_t address = 0;
@@ -324,11 +323,11 @@ void PythonProcess::findGil() {
     else if (layout.pointerToGil == FrameLayout::none ||
              !memory_.get(interpreter_ + layout.pointerToGil, address))
         return;
-    if (isPlausible(address)) gil_.suppose(memory_, address, states_);
+    if (isPlausible(address)) gil_.setAddress(memory_, address, states_);
 }
 
-/// Whether the interpreter collects garbage and that thread is who does it: it has the lock. What
-/// ends with the garbage may let go of the lock for a while; then nobody is told to collect.
+/// Returns true if that thread collects garbage: the interpreter collects and the thread holds the
+/// lock. Finalizers may release the lock for a while; then no thread counts as collecting.
 bool PythonProcess::isCollecting(uint64_t state) const {
     int32_t collecting = 0;
     return image_->layout.collecting != FrameLayout::none && interpreter_ != 0 &&
@@ -341,7 +340,8 @@ pid_t PythonProcess::gilHolder() const {
     return state && std::ranges::find(states_, *state) != states_.end() ? threadOf(*state) : 0;
 }
 
-/// A state that was freed may be another thread's now.
+/// Returns true if the state still belongs to the thread: a freed state may be another thread's
+/// now.
 bool PythonProcess::isStill(pid_t thread, uint64_t state) const {
     return threadOf(state) == thread;
 }
@@ -350,22 +350,22 @@ uint32_t PythonProcess::stackOf(pid_t thread) {
     const auto found = stateOf_.find(thread);
     if (found == stateOf_.end() || !reading_.isWanted) return 0;
     const uint64_t state = found->second;
-    for (int tries = 0; tries < mostTries; ++tries) {
+    for (int tries = 0; tries < maxTries; ++tries) {
         uint32_t number = 0;
         const Outcome outcome = tryStack(thread, state, number);
         if (outcome == Outcome::Whole) ++reading_.whole;
-        if (outcome != Outcome::Torn) return number;
+        if (outcome != Outcome::Inconsistent) return number;
         memory_.forget();
     }
-    // What ends or is gone cannot be read either.
-    if (isStill(thread, state)) ++reading_.torn;
+    // Stacks of ended threads are unreadable too.
+    if (isStill(thread, state)) ++reading_.inconsistent;
     return 0;
 }
 
 PythonProcess::Outcome PythonProcess::tryStack(pid_t thread, uint64_t state, uint32_t& number) {
     if (!isStill(thread, state)) return Outcome::None;
     const Walked walked = walkFrames<false>(memory_, image_->layout, state, frames_);
-    if (!walked.isWhole) return Outcome::Torn;
+    if (!walked.isWhole) return Outcome::Inconsistent;
     if (walked.count == 0) return Outcome::None;
     const bool collects = isCollecting(state);
     uint64_t key = (walked.isCut ? 1 : 0) + (collects ? 2 : 0);
@@ -375,17 +375,17 @@ PythonProcess::Outcome PythonProcess::tryStack(pid_t thread, uint64_t state, uin
         number = known->second;
         return Outcome::Whole;
     }
-    number = walked.isCut ? log_.stack(0, log_.code(cutFrame, {}), 0) : 0;
+    number = walked.isCut ? log_.stack(0, log_.code(truncatedFrame, {}), 0) : 0;
     for (uint32_t i = walked.count; i > 0; --i)
-        if (!addFrame(frames_[i - 1], number)) return Outcome::Torn;
-    if (collects) number = log_.stack(number, log_.code(collectingFrame, {}), 0);
-    if (known_.size() >= mostKnownStacks) known_.clear();
+        if (!addFrame(frames_[i - 1], number)) return Outcome::Inconsistent;
+    if (collects) number = log_.stack(number, log_.code(garbageCollectionFrame, {}), 0);
+    if (known_.size() >= maxKnownStacks) known_.clear();
     known_.emplace(key, number);
     return Outcome::Whole;
 }
 
-/// Makes of the number of a stack that of the same with one frame more. False if there is no code
-/// where the frame says.
+/// Replaces the number of a stack by that of the stack with one more frame. Returns false if the
+/// frame has no valid code.
 bool PythonProcess::addFrame(const Frame& told, uint32_t& number) {
     const FrameLayout& layout = image_->layout;
     Frame frame = told;
@@ -407,7 +407,7 @@ bool PythonProcess::addFrame(const Frame& told, uint32_t& number) {
         if (!readCode(memory_, layout, image_->types, frame.code, false, facts) ||
             !isWithinCode(memory_, layout, frame))
             return false;
-        if (lines_.size() >= mostKnownLines) lines_.clear();
+        if (lines_.size() >= maxKnownLines) lines_.clear();
         line = lines_.emplace(place, lineOfFrame(memory_, layout, facts, frame)).first;
     }
     number = log_.stack(number, code->second.number, line->second);

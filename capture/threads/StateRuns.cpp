@@ -20,7 +20,7 @@ struct Call {
     ThreadState reason;
 };
 
-/// Those in which threads commonly wait. Whatever else one sleeps in is `Blocked`.
+/// Calls in which threads commonly wait. A sleep in any other call is `Blocked`.
 constexpr Call calls[] = {
     {SYS_futex, "futex", ThreadState::Lock},
     {SYS_ppoll, "ppoll", ThreadState::Poll},
@@ -93,7 +93,7 @@ SystemCall parseSystemCall(std::string_view text) {
 }
 
 ThreadState sleepReason(const SystemCall& call) {
-    // Outside of any call a thread sleeps for a page that is read for it.
+    // Outside of a call, a thread sleeps for a page that is read for it.
     if (call.number < 0) return ThreadState::Disk;
     const Call* const known = find(call.number);
     return known ? known->reason : ThreadState::Blocked;
@@ -116,29 +116,30 @@ bool mayBeDisk(const SystemCall& call) {
 
 namespace {
 
-/// How many of the latest looks tell how much a thread waits for the GIL, and from which share on
+/// Number of latest samples that determine how much a thread waits for the GIL, and minimum share
 /// that counts.
-constexpr double gilLooks = 16, leastGilShare = 0.05, mostGilShare = 0.9;
+constexpr double gilSamples = 16, minGilShare = 0.05, maxGilShare = 0.9;
 
-/// Whether it runs Python's code, or would if it had the GIL.
+/// Returns true if the thread runs Python code, or would with the GIL.
 bool isActive(ThreadState state) {
     return !isWaiting(state) || state == ThreadState::Gil;
 }
 
-/// Whether a thread that had or wanted a core for `ranNs` of `passedNs` did that and wait.
+/// Returns true if a thread that had or wanted a core for `ranNs` of `passedNs` both ran and
+/// waited.
 bool didBoth(int64_t ranNs, int64_t passedNs) {
     return ranNs > passedNs / 10 && ranNs < passedNs - passedNs / 10;
 }
 
 }  // namespace
 
-void StateRuns::see(int64_t nowNs, const SeenState& seen, int64_t cpuNs, int64_t delayNs,
+void StateRuns::add(int64_t nowNs, const ThreadSample& seen, int64_t cpuNs, int64_t delayNs,
                     int64_t slices, int64_t waits) {
     if (isActive(seen.state))
-        gilShare_ += ((seen.state == ThreadState::Gil ? 1.0 : 0.0) - gilShare_) / gilLooks;
-    const bool isContended = gilShare_ > leastGilShare;
-    // One edge takes one turn on a core, and one more where others want it, too.
-    constexpr int64_t fewestOfSeveralEdges = 3;
+        gilShare_ += ((seen.state == ThreadState::Gil ? 1.0 : 0.0) - gilShare_) / gilSamples;
+    const bool isContended = gilShare_ > minGilShare;
+    // One edge takes one turn on a core, and one more if other threads want it too.
+    constexpr int64_t minSlicesOfSeveralEdges = 3;
     if (latestNs_ != 0) keepWait(seen, nowNs - latestNs_);
     if (latestNs_ == 0) {
         begin(nowNs, seen);
@@ -149,40 +150,40 @@ void StateRuns::see(int64_t nowNs, const SeenState& seen, int64_t cpuNs, int64_t
     } else if (seen == seen_) {
         cpuNs_ += cpuNs;
         delayNs_ += delayNs;
-        if (nowNs - startNs_ >= longestNs) {
+        if (nowNs - startNs_ >= maxRunNs) {
             close(nowNs);
             begin(nowNs, seen);
         }
     } else if (isContended && isActive(seen_.state) != isActive(seen.state)) {
         leaveOrEnterContended(nowNs, seen, cpuNs, delayNs);
-    } else if (slices >= fewestOfSeveralEdges &&
+    } else if (slices >= minSlicesOfSeveralEdges &&
                (isWaiting(seen_.state) || isWaiting(seen.state)) &&
                didBoth(cpuNs + delayNs, nowNs - latestNs_)) {
         goToAndFro(nowNs, seen, cpuNs, delayNs);
     } else {
         change(nowNs, seen, cpuNs, delayNs, waits);
     }
-    ++looks_;
+    ++samples_;
     latestNs_ = nowNs;
 }
 
-bool StateRuns::isUnseenBetween(const SeenState& seen, int64_t waitedNs, int64_t waits) const {
+bool StateRuns::isUnseenBetween(const ThreadSample& seen, int64_t waitedNs, int64_t waits) const {
     return seen_.state == ThreadState::Running && seen.state == ThreadState::Running && waits > 0 &&
-           waitedNs >= shortestUnseenNs && gilShare_ <= leastGilShare;
+           waitedNs >= minUnseenNs && gilShare_ <= minGilShare;
 }
 
-/// Between a look at which it was active and one at which it waited for something else than the
-/// GIL. How long it had a core is counted; for how long it waited for the GIL beside that, its
-/// looks tell in the mean.
-void StateRuns::leaveOrEnterContended(int64_t nowNs, const SeenState& seen, int64_t cpuNs,
+/// Handles the time between a sample in which the thread was active and one in which it waited for
+/// something other than the GIL. Its time on a core is counted; its wait for the GIL in addition is
+/// estimated from its samples.
+void StateRuns::leaveOrEnterContended(int64_t nowNs, const ThreadSample& seen, int64_t cpuNs,
                                       int64_t delayNs) {
     const int64_t passedNs = nowNs - latestNs_;
     const int64_t ranNs = std::clamp<int64_t>(cpuNs + delayNs, 0, passedNs);
-    const double freeShare = 1 - std::min(gilShare_, mostGilShare);
+    const double freeShare = 1 - std::min(gilShare_, maxGilShare);
     const auto activeNs =
         std::min(passedNs, static_cast<int64_t>(static_cast<double>(ranNs) / freeShare));
     const bool wasActive = isActive(seen_.state);
-    SeenState active = wasActive ? seen_ : seen;
+    ThreadSample active = wasActive ? seen_ : seen;
     active.state = ThreadState::Gil;
     if (wasActive) close(latestNs_);
     const int64_t edgeNs = wasActive ? latestNs_ + activeNs : nowNs - activeNs;
@@ -194,22 +195,22 @@ void StateRuns::leaveOrEnterContended(int64_t nowNs, const SeenState& seen, int6
     begin(wasActive ? edgeNs : nowNs, seen);
 }
 
-void StateRuns::keepWait(const SeenState& seen, int64_t passedNs) {
-    // What the thread does changes slowly, and so does how far apart looks are.
+void StateRuns::keepWait(const ThreadSample& seen, int64_t passedNs) {
+    // The thread's behavior changes slowly, and so does the distance of samples.
     constexpr double keptOfBefore = 0.999, partOfLatest = 0.02;
     const auto passed = static_cast<double>(passedNs);
-    apartNs_ = apartNs_ == 0 ? passed : apartNs_ + partOfLatest * (passed - apartNs_);
+    distanceNs_ = distanceNs_ == 0 ? passed : distanceNs_ + partOfLatest * (passed - distanceNs_);
     if (isActive(seen.state)) return;
     for (Wait& each : waits_) {
         each.seenNs *= keptOfBefore;
         each.givenNs *= keptOfBefore;
     }
     Wait& wait = waits_[static_cast<size_t>(seen.state)];
-    wait.seenNs += apartNs_;
+    wait.seenNs += distanceNs_;
     wait.call = seen.call;
 }
 
-std::optional<SeenState> StateRuns::lackingWait() const {
+std::optional<ThreadSample> StateRuns::lackingWait() const {
     double seenNs = 0, givenNs = 0;
     for (const Wait& each : waits_) {
         seenNs += each.seenNs;
@@ -220,20 +221,22 @@ std::optional<SeenState> StateRuns::lackingWait() const {
         return each.seenNs > 0 ? each.seenNs / seenNs * givenNs - each.givenNs
                                : std::numeric_limits<double>::lowest();
     };
-    const auto most = std::ranges::max_element(waits_, {}, lackOf);
-    return SeenState{.state = static_cast<ThreadState>(most - waits_.begin()), .call = most->call};
+    const auto largest = std::ranges::max_element(waits_, {}, lackOf);
+    return ThreadSample{.state = static_cast<ThreadState>(largest - waits_.begin()),
+                        .call = largest->call};
 }
 
-SeenState StateRuns::waitBeside(const SeenState& wait) const {
-    // Who waits for the GIL by turns has it by turns; looks tell that in the mean.
+ThreadSample StateRuns::unsampledWait(const ThreadSample& wait) const {
+    // A thread that alternately waits for the GIL also alternately has it; samples show that on
+    // average.
     if (isActive(wait.state)) return wait;
-    const std::optional<SeenState> lacking = lackingWait();
+    const std::optional<ThreadSample> lacking = lackingWait();
     return lacking && lacking->state != wait.state ? *lacking : wait;
 }
 
-/// Between two looks at which it ran, whichever way it came from one to the other.
-void StateRuns::waitBetween(int64_t nowNs, const SeenState& seen, int64_t cpuNs, int64_t delayNs,
-                            const SeenState& wait) {
+/// Handles the wait between two samples in which it ran, whatever happened in between.
+void StateRuns::waitBetween(int64_t nowNs, const ThreadSample& seen, int64_t cpuNs, int64_t delayNs,
+                            const ThreadSample& wait) {
     const int64_t ranNs = cpuNs + delayNs;
     cpuNs_ += cpuNs / 2;
     delayNs_ += delayNs / 2;
@@ -246,12 +249,12 @@ void StateRuns::waitBetween(int64_t nowNs, const SeenState& seen, int64_t cpuNs,
     delayNs_ = delayNs - delayNs / 2;
 }
 
-void StateRuns::goToAndFro(int64_t nowNs, const SeenState& seen, int64_t cpuNs, int64_t delayNs) {
+void StateRuns::goToAndFro(int64_t nowNs, const ThreadSample& seen, int64_t cpuNs,
+                           int64_t delayNs) {
     const bool didWait = isWaiting(seen_.state);
-    // Of two waits each has as much of the time as the other: whichever it was, looks fall into
-    // both alike.
-    const SeenState first = didWait ? seen_ : waitBeside(seen);
-    const SeenState second = isWaiting(seen.state) ? seen : waitBeside(first);
+    // Two waits get equal shares of the time: samples fall into both alike, whichever it was.
+    const ThreadSample first = didWait ? seen_ : unsampledWait(seen);
+    const ThreadSample second = isWaiting(seen.state) ? seen : unsampledWait(first);
     close(latestNs_);
     begin(latestNs_, first);
     if (first == second) {
@@ -271,18 +274,18 @@ void StateRuns::goToAndFro(int64_t nowNs, const SeenState& seen, int64_t cpuNs, 
     begin(nowNs, seen);
 }
 
-void StateRuns::change(int64_t nowNs, const SeenState& seen, int64_t cpuNs, int64_t delayNs,
+void StateRuns::change(int64_t nowNs, const ThreadSample& seen, int64_t cpuNs, int64_t delayNs,
                        int64_t waitsBegun) {
     const int64_t passedNs = nowNs - latestNs_;
     const int64_t ranNs = std::clamp<int64_t>(cpuNs + delayNs, 0, passedNs);
     const int64_t waitedNs = passedNs - ranNs;
     const bool didWait = isWaiting(seen_.state), waits = isWaiting(seen.state);
-    // One that runs begins the wait that it is seen in next, and no other; one that is seen in a
-    // wait has begun it before.
+    // A running thread begins only the wait in which it is sampled next. A thread sampled in a wait
+    // has begun it before.
     const bool isUnseen =
-        didWait != waits && waitsBegun > (didWait ? 0 : 1) && waitedNs >= shortestUnseenNs;
-    if (didWait && waits && ranNs >= shortestRunNs) {
-        // It did something between, at a line that nobody saw.
+        didWait != waits && waitsBegun > (didWait ? 0 : 1) && waitedNs >= minUnseenNs;
+    if (didWait && waits && ranNs >= minRunNs) {
+        // It ran in between, at an unsampled line.
         const int64_t runBeginNs = latestNs_ + (passedNs - ranNs) / 2;
         close(runBeginNs);
         begin(runBeginNs, {.state = ThreadState::Running});
@@ -293,10 +296,10 @@ void StateRuns::change(int64_t nowNs, const SeenState& seen, int64_t cpuNs, int6
         return;
     }
     int64_t boundaryNs = latestNs_ + passedNs / 2;
-    bool isNew = false;  // what runs is what was seen now
+    bool isNew = false;  // true if the running part belongs to the present sample
     if (waits && !didWait) {
         boundaryNs = latestNs_ + ranNs;
-        const SeenState unseen = isUnseen ? waitBeside(seen) : seen;
+        const ThreadSample unseen = isUnseen ? unsampledWait(seen) : seen;
         if (unseen != seen) {
             cpuNs_ += cpuNs;
             delayNs_ += delayNs;
@@ -307,15 +310,15 @@ void StateRuns::change(int64_t nowNs, const SeenState& seen, int64_t cpuNs, int6
         }
     }
     if (didWait && !waits) {
-        const SeenState unseen = isUnseen ? waitBeside(seen_) : seen_;
+        const ThreadSample unseen = isUnseen ? unsampledWait(seen_) : seen_;
         if (unseen != seen_) {
             close(latestNs_ + waitedNs / 2);
             begin(latestNs_ + waitedNs / 2, unseen);
         }
         boundaryNs = nowNs - ranNs;
         isNew = true;
-        if (const int64_t delayedNs = std::min(delayNs, ranNs); delayedNs >= shortestRunNs) {
-            // Woken, and still where it waited until it got a core.
+        if (const int64_t delayedNs = std::min(delayNs, ranNs); delayedNs >= minRunNs) {
+            // Woken, and at the place of its wait until it got a core.
             const uint32_t stack = seen_.stack;
             close(boundaryNs);
             begin(boundaryNs, {.state = ThreadState::Runnable, .stack = stack});
@@ -336,15 +339,15 @@ void StateRuns::change(int64_t nowNs, const SeenState& seen, int64_t cpuNs, int6
     }
 }
 
-void StateRuns::begin(int64_t startNs, const SeenState& seen) {
+void StateRuns::begin(int64_t startNs, const ThreadSample& seen) {
     seen_ = seen;
     startNs_ = startNs;
     cpuNs_ = delayNs_ = 0;
-    looks_ = 0;
+    samples_ = 0;
 }
 
 void StateRuns::close(int64_t endNs) {
-    // One that is empty may still have had a core, which the kernel told late.
+    // An empty run may still have time on a core that the kernel reported late.
     if (endNs <= startNs_ && cpuNs_ + delayNs_ == 0) return;
     if (!isActive(seen_.state))
         waits_[static_cast<size_t>(seen_.state)].givenNs +=
@@ -360,7 +363,7 @@ void StateRuns::close(int64_t endNs) {
     record.holderThread = seen_.holderThread;
     record.holderStack = seen_.holderStack;
     record.state = static_cast<uint32_t>(seen_.state);
-    record.looks = looks_;
+    record.samples = samples_;
     log_.write(record, seen_.call);
 }
 

@@ -44,26 +44,25 @@ int usableGpus() {
 namespace {
 
 constexpr int64_t ms = 1'000'000;
-/// How often it is looked which processes and threads there are: at first, while all begins, and
-/// later.
+/// Periods of the search for processes and threads: at first, while everything starts, and later.
 constexpr int64_t beginningNs = 2'000 * ms, findAtFirstNs = 50 * ms, findNs = 1'000 * ms;
 constexpr uint64_t findsAtAllThreads = 5;
 constexpr uint64_t turnsOfAll = 5;
 constexpr int64_t flushNs = 250 * ms;
 constexpr int64_t judgeNs = 1'000 * ms;
-/// What the latest second tells weighs against all before: a machine that is busy makes it uneven.
+/// Weight of the latest second against all before: a busy machine makes it uneven.
 constexpr double partOfLatest = 0.2;
-/// What it may take of a core for each GPU, and how far apart its turns may become for that.
+/// Maximum share of a core per GPU, and maximum slowdown of turns to keep to it.
 constexpr double shareOfGpu = 0.0045;
-constexpr double mostSlowness = 10;
-/// What it takes to wake up for a turn, about.
+constexpr double maxSlowness = 10;
+/// Approximate cost of a wake-up for a turn.
 constexpr int64_t wakeUpNs = 15'000;
 
 }  // namespace
 
 ThreadSampler::ThreadSampler(SampleLog& log, double hz, pid_t recorder, bool readsStacks)
     : log_(log),
-      periodNs_(static_cast<int64_t>(1e9 / std::clamp(hz, 0.1, fastestHz))),
+      periodNs_(static_cast<int64_t>(1e9 / std::clamp(hz, 0.1, maxHz))),
       tree_(recorder),
       reading_{.isWanted = readsStacks} {}
 
@@ -77,7 +76,6 @@ bool ThreadSampler::begin() {
     return true;
 }
 
-/// Between half and one and a half of the period.
 int64_t ThreadSampler::untilNextNs() {
     random_ ^= random_ << 13;
     random_ ^= random_ >> 7;
@@ -95,7 +93,7 @@ bool ThreadSampler::sample() {
     const int64_t cpuNs = threadCpuNs();
     const bool isTurnOfAll = turns_++ % turnsOfAll == 0;
     for (const auto& [pid, process] : processes_)
-        if (process->isWatched()) process->look(isTurnOfAll, buffer_);
+        if (process->isWatched()) process->sample(isTurnOfAll, buffer_);
     turnsCpuNs_ += threadCpuNs() - cpuNs + wakeUpNs;
     if (nowNs >= nextFlushNs_) {
         log_.flush();
@@ -107,10 +105,10 @@ bool ThreadSampler::sample() {
 }
 
 void ThreadSampler::findProcesses(int64_t nowNs) {
-    const std::vector<pid_t> found = tree_.find(looksForProcesses_++ % findsAtAllThreads == 0);
+    const std::vector<pid_t> found = tree_.find(processSearches_++ % findsAtAllThreads == 0);
     size_t threads = 0, watched = 0;
     for (auto at = processes_.begin(); at != processes_.end();) {
-        // One that another thread than the first has started is not found each time.
+        // A process started by a thread other than the first is not found each time.
         std::error_code error;
         const bool isThere =
             std::ranges::find(found, at->first) != found.end() ||
@@ -133,8 +131,8 @@ void ThreadSampler::findProcesses(int64_t nowNs) {
         threads += process->threadCount();
         if (!process->unknownVersion().empty()) unknownVersion_ = process->unknownVersion();
     }
-    mostThreads_ = std::max(mostThreads_, threads);
-    mostProcesses_ = std::max(mostProcesses_, watched);
+    maxThreads_ = std::max(maxThreads_, threads);
+    maxProcesses_ = std::max(maxProcesses_, watched);
     noteRefusals();
 }
 
@@ -142,25 +140,25 @@ void ThreadSampler::noteRefusals() {
     for (const auto& [pid, process] : processes_) {
         if (!process->isWatched() || process->threadCount() == 0) continue;
         if (process->runsPython() && process->isMemoryRefused() &&
-            !std::exchange(hasSaidMemory_, true))
+            !std::exchange(hasReportedMemory_, true))
             log_.note(Severity::Info, HealthCode::ThreadStacksRefused,
                       "This system does not let the memory of another process be read, so what "
                       "threads did has no Python lines; those of CUDA calls are there all the "
                       "same.");
-        if (process->areCallsRefused() && !std::exchange(hasSaidCalls_, true))
+        if (process->areCallsRefused() && !std::exchange(hasReportedCalls_, true))
             log_.note(Severity::Info, HealthCode::ThreadCallsRefused,
                       "This system does not tell in which calls threads wait, so it is not known "
                       "what for.");
     }
-    if (!unknownVersion_.empty() && !std::exchange(hasSaidUnknown_, true))
+    if (!unknownVersion_.empty() && !std::exchange(hasReportedUnknown_, true))
         log_.note(Severity::Info, HealthCode::PythonUnknown,
                   fmt::format("How Python {} keeps its stacks is not known, so what its threads "
                               "did has no lines; those of 3.9 to 3.14 have.",
                               unknownVersion_));
 }
 
-/// Where there are more threads than fit, all are looked at more seldom: so much that what turns
-/// have cost in the mean fits into what the rest leaves of the share.
+/// Slows all turns down if there are too many threads, so that the mean cost of turns fits into the
+/// rest of the share.
 void ThreadSampler::keepToShare(int64_t nowNs) {
     if (nowNs - judgedNs_ < judgeNs) return;
     const int64_t cpuNs = threadCpuNs();
@@ -168,14 +166,14 @@ void ThreadSampler::keepToShare(int64_t nowNs) {
     const auto turns = static_cast<double>(turns_ - judgedTurns_);
     const auto turnsCost = static_cast<double>(turnsCpuNs_);
     const double other = static_cast<double>(cpuNs - judgedCpuNs_) - turnsCost;
-    // The beginning, when all is looked for, is not judged.
+    // The beginning, with its searches, does not count.
     if (nowNs - begunNs_ > beginningNs && turns > 0) {
         const double part = costOfTurn_ == 0 ? 1 : partOfLatest;
         costOfTurn_ += part * (turnsCost / turns - costOfTurn_);
         shareOfOther_ += part * (other / passed - shareOfOther_);
-        const double left = std::max(shareOfCore_ - shareOfOther_, shareOfCore_ / mostSlowness);
+        const double left = std::max(shareOfCore_ - shareOfOther_, shareOfCore_ / maxSlowness);
         slowness_ =
-            std::clamp(costOfTurn_ / (left * static_cast<double>(periodNs_)), 1.0, mostSlowness);
+            std::clamp(costOfTurn_ / (left * static_cast<double>(periodNs_)), 1.0, maxSlowness);
     }
     judgedNs_ = nowNs;
     judgedCpuNs_ = cpuNs;
@@ -183,15 +181,16 @@ void ThreadSampler::keepToShare(int64_t nowNs) {
     turnsCpuNs_ = 0;
 }
 
-/// "0.31 % of a core at 97 Hz: up to 41 threads of 5 processes; 28412 stacks read, 12 torn".
+/// Returns a summary such as "0.31 % of a core at 97 Hz: up to 41 threads of 5 processes; 28412
+/// stacks read".
 std::string ThreadSampler::describe() const {
     const double seconds = std::max(static_cast<double>(log::monotonicNs() - begunNs_) / 1e9, 1e-3);
     return fmt::format(
         "{:.2f} % of a core at {:.0f} Hz: up to {} threads of {}; {} stacks read, {} torn",
         100 * static_cast<double>(threadCpuNs()) / 1e9 / seconds,
-        static_cast<double>(turns_) / seconds, mostThreads_,
-        mostProcesses_ == 1 ? "1 process" : fmt::format("{} processes", mostProcesses_),
-        reading_.whole, reading_.torn);
+        static_cast<double>(turns_) / seconds, maxThreads_,
+        maxProcesses_ == 1 ? "1 process" : fmt::format("{} processes", maxProcesses_),
+        reading_.whole, reading_.inconsistent);
 }
 
 void ThreadSampler::end() {
@@ -199,7 +198,7 @@ void ThreadSampler::end() {
     processes_.clear();
     log_.property(facts::threadSampler, describe());
     log_.property(facts::threadStacksRead, std::to_string(reading_.whole));
-    log_.property(facts::threadStacksTorn, std::to_string(reading_.torn));
+    log_.property(facts::threadStacksTorn, std::to_string(reading_.inconsistent));
 }
 
 }  // namespace lanescope::capture

@@ -15,9 +15,10 @@ namespace lanescope::capture {
 
 namespace {
 
-/// A core counts the time of who has it at its ticks, of which one may be as long.
+/// Maximum length of a tick; a core adds the time of its running thread at each tick.
 constexpr int64_t tickNs = 8'000'000;
-/// Of a wait for a core, that nothing was counted.
+/// Divisor of the passed time: with less time on a core, nothing was counted, so the thread waits
+/// for a core.
 constexpr int64_t shareOfNothing = 16;
 
 }  // namespace
@@ -46,11 +47,11 @@ SystemCall WatchedThread::readCall(std::vector<char>& buffer) {
         hasCall_ = true;
     }
     const SystemCall call = parseSystemCall(call_.readLine(buffer));
-    tellsCalls_ = call.isKnown;
+    hasCalls_ = call.isKnown;
     return call;
 }
 
-/// How often it has begun to wait so far, as the kernel counted; 0 if it does not tell.
+/// Returns the kernel's number of its waits so far; 0 if unknown.
 int64_t WatchedThread::readWaits(std::vector<char>& buffer) {
     constexpr std::string_view key = "\nvoluntary_ctxt_switches:";
     std::string_view text = status_.readLine(buffer);
@@ -60,15 +61,15 @@ int64_t WatchedThread::readWaits(std::vector<char>& buffer) {
     return numberIn(takeWord(text));
 }
 
-/// The letter behind the name: R, S, D, ...; 0 if it cannot be read.
+/// Returns the letter after the name: R, S, D, ...; 0 if it cannot be read.
 char WatchedThread::readState(std::vector<char>& buffer) const {
     const std::string_view text = ProcFile(folder_ + "stat").readLine(buffer);
     const size_t end = text.rfind(") ");
     return end == std::string_view::npos || end + 2 >= text.size() ? '\0' : text[end + 2];
 }
 
-bool WatchedThread::look(int64_t nowNs, PythonProcess* python, ForeignMemory& memory,
-                         std::vector<char>& buffer) {
+bool WatchedThread::sample(int64_t nowNs, PythonProcess* python, ForeignMemory& memory,
+                           std::vector<char>& buffer) {
     Times times;
     const bool hasTimes = readTimes(buffer, times);
     if (times_.isOpen() && !hasTimes) return false;
@@ -78,9 +79,9 @@ bool WatchedThread::look(int64_t nowNs, PythonProcess* python, ForeignMemory& me
     const bool hasSlept =
         hasTimes && !isFirst && since == Times{} && isWaiting(runs_.latest().state);
     latest_ = times;
-    busy_ = std::clamp(busy_ + (hasSlept ? -1 : 1), 0, mostBusy);
+    busy_ = std::clamp(busy_ + (hasSlept ? -1 : 1), 0, maxBusy);
     if (hasSlept) {
-        runs_.see(nowNs, runs_.latest(), 0, 0);
+        runs_.add(nowNs, runs_.latest(), 0, 0);
         return true;
     }
     SystemCall call = readCall(buffer);
@@ -100,19 +101,19 @@ bool WatchedThread::look(int64_t nowNs, PythonProcess* python, ForeignMemory& me
         stack_ = 0;
     }
     const int64_t passedNs = isFirst ? 0 : nowNs - runs_.latestNs();
-    const SeenState seen = seenOf(call, passedNs, since, python, buffer);
-    runs_.see(nowNs, seen, isFirst ? 0 : since.cpuNs, isFirst ? 0 : since.delayNs,
+    const ThreadSample seen = sampleOf(call, passedNs, since, python, buffer);
+    runs_.add(nowNs, seen, isFirst ? 0 : since.cpuNs, isFirst ? 0 : since.delayNs,
               isFirst ? 0 : since.slices, waitsSince);
     return true;
 }
 
-SeenState WatchedThread::seenOf(const SystemCall& call, int64_t passedNs, const Times& since,
-                                PythonProcess* python, std::vector<char>& buffer) {
-    SeenState seen;
+ThreadSample WatchedThread::sampleOf(const SystemCall& call, int64_t passedNs, const Times& since,
+                                     PythonProcess* python, std::vector<char>& buffer) {
+    ThreadSample seen;
     seen.stack = stack_;
     if (call.isRunning) {
-        // One that runs is counted at each tick; who is counted nothing waits for a core. For how
-        // long it waited is counted when it has got one.
+        // A running thread is counted at each tick; a runnable thread without counted time waits
+        // for a core. The duration of that wait is counted when it has got one.
         const bool hasNothing = times_.isOpen() && passedNs >= tickNs &&
                                 since.cpuNs < passedNs / shareOfNothing &&
                                 !isWaiting(runs_.latest().state);
@@ -139,11 +140,11 @@ SeenState WatchedThread::seenOf(const SystemCall& call, int64_t passedNs, const 
     return seen;
 }
 
-void WatchedThread::tellName(std::vector<char>& buffer) {
-    // A thread is named when it begins, if at all; later by few.
-    constexpr uint32_t asksAtFirst = 4, asksLater = 16;
-    const uint32_t asks = asks_++;
-    if (asks >= asksAtFirst && asks % asksLater != 0) return;
+void WatchedThread::writeName(std::vector<char>& buffer) {
+    // Threads are usually named at their beginning, and rarely later.
+    constexpr uint32_t firstChecks = 4, laterChecks = 16;
+    const uint32_t checks = nameChecks_++;
+    if (checks >= firstChecks && checks % laterChecks != 0) return;
     std::string_view text = ProcFile(folder_ + "comm").readLine(buffer);
     const std::string_view name = takeUntil(text, '\n');
     if (name.empty() || name == name_) return;
@@ -153,9 +154,9 @@ void WatchedThread::tellName(std::vector<char>& buffer) {
 
 namespace {
 
-/// Between two looks at the memory map, which grow twice as far apart each time.
+/// First interval between two readings of the memory map; it doubles each time.
 constexpr int64_t firstImagesNs = 100'000'000;
-constexpr int mostDoublings = 7;
+constexpr int maxDoublings = 7;
 
 }  // namespace
 
@@ -170,10 +171,9 @@ void WatchedProcess::find(int64_t nowNs, std::vector<char>& buffer) {
     std::error_code error;
     std::string program = std::filesystem::read_symlink(folder_ + "exe", error).string();
     if (program != program_) {
-        // It became another program.
         program_ = std::move(program);
         python_.reset();
-        looks_ = 0;
+        mapReadings_ = 0;
         nextImagesNs_ = 0;
     }
     memory_.forget();
@@ -184,9 +184,9 @@ void WatchedProcess::find(int64_t nowNs, std::vector<char>& buffer) {
 }
 
 void WatchedProcess::findImages(int64_t nowNs) {
-    nextImagesNs_ = nowNs + (firstImagesNs << std::min(looks_++, mostDoublings));
+    nextImagesNs_ = nowNs + (firstImagesNs << std::min(mapReadings_++, maxDoublings));
     if (python_ && !python_->isEmpty()) return;
-    const ImagesOfProcess found = lookForImages(pid_, memory_);
+    const ImagesOfProcess found = readImages(pid_, memory_);
     unknownVersion_ = found.unknownVersion;
     const bool wasWatched = isWatched_;
     isHidden_ = found.isHidden;
@@ -198,7 +198,6 @@ void WatchedProcess::findImages(int64_t nowNs) {
             found.python ? std::string_view(found.python->version) : std::string_view());
 }
 
-/// Who started it, or took it over; 0 if that cannot be read.
 uint32_t WatchedProcess::parent() const {
     std::vector<char> buffer;
     // "1234 (a name) S 1200 ..."
@@ -213,18 +212,18 @@ void WatchedProcess::findThreads(std::vector<char>& buffer) {
         pid_t thread = 0;
         std::from_chars(name.data(), name.data() + name.size(), thread);
         if (thread <= 0) continue;
-        if (threads_.size() < mostThreads) threads_.try_emplace(thread, pid_, thread, log_);
+        if (threads_.size() < maxThreads) threads_.try_emplace(thread, pid_, thread, log_);
     }
-    for (auto& [number, thread] : threads_) thread.tellName(buffer);
+    for (auto& [number, thread] : threads_) thread.writeName(buffer);
 }
 
-void WatchedProcess::look(bool isTurnOfAll, std::vector<char>& buffer) {
+void WatchedProcess::sample(bool isTurnOfAll, std::vector<char>& buffer) {
     for (auto at = threads_.begin(); at != threads_.end();) {
         auto& [number, thread] = *at;
         const bool isOften = number == pid_ || thread.isBusy() ||
                              (python_ && python_->hasThread(number) && !thread.isIdle());
         PythonProcess* const python = python_ ? &*python_ : nullptr;
-        if ((isOften || isTurnOfAll) && !thread.look(sampleTimeNs(), python, memory_, buffer)) {
+        if ((isOften || isTurnOfAll) && !thread.sample(sampleTimeNs(), python, memory_, buffer)) {
             thread.end();
             at = threads_.erase(at);
         } else {
@@ -239,9 +238,8 @@ void WatchedProcess::end() {
 }
 
 bool WatchedProcess::areCallsRefused() const {
-    return !threads_.empty() && std::ranges::none_of(threads_, [](const auto& each) {
-        return each.second.tellsCalls();
-    });
+    return !threads_.empty() &&
+           std::ranges::none_of(threads_, [](const auto& each) { return each.second.hasCalls(); });
 }
 
 }  // namespace lanescope::capture

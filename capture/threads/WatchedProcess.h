@@ -17,29 +17,27 @@
 
 namespace lanescope::capture {
 
-/// One thread of another process, as /proc tells of it. A look that finds that it did not run since
-/// the one before costs one read, 0.4 us. One thread.
+/// One thread of another process, by /proc. A sample of a thread that did not run since the last
+/// one costs one read, 0.4 us. One thread.
 class WatchedThread {
   public:
     WatchedThread(pid_t process, pid_t thread, SampleLog& log);
 
-    /// Looks at it; false if it is gone. `python` is null where there is none, `memory` what it
-    /// reads with.
-    bool look(int64_t nowNs, PythonProcess* python, ForeignMemory& memory,
-              std::vector<char>& buffer);
+    /// Samples it. Returns false if it has ended. `python` is null if there is none, `memory` is
+    /// its reader.
+    bool sample(int64_t nowNs, PythonProcess* python, ForeignMemory& memory,
+                std::vector<char>& buffer);
     void end() { runs_.end(); }
-    /// Whether it ran in most of the latest looks.
-    bool isBusy() const { return busy_ >= mostBusy / 2; }
-    /// Whether it ran in none of them.
+    /// Returns true if it ran in most of the latest samples.
+    bool isBusy() const { return busy_ >= maxBusy / 2; }
     bool isIdle() const { return busy_ == 0; }
-    /// Tells what it is called if that is not what it was called before; looks at that seldom.
-    void tellName(std::vector<char>& buffer);
-    /// Whether the kernel tells of a system call.
-    bool tellsCalls() const { return tellsCalls_; }
+    /// Writes its name if that has changed; checks that rarely.
+    void writeName(std::vector<char>& buffer);
+    /// Returns true if the kernel reports its system call.
+    bool hasCalls() const { return hasCalls_; }
 
   private:
-    static constexpr int mostBusy = 16;
-    /// What the kernel has counted so far.
+    static constexpr int maxBusy = 16;
     struct Times {
         int64_t cpuNs = 0, delayNs = 0, slices = 0;
         bool operator==(const Times&) const = default;
@@ -48,15 +46,15 @@ class WatchedThread {
     int64_t readWaits(std::vector<char>& buffer);
     SystemCall readCall(std::vector<char>& buffer);
     char readState(std::vector<char>& buffer) const;
-    SeenState seenOf(const SystemCall& call, int64_t passedNs, const Times& since,
-                     PythonProcess* python, std::vector<char>& buffer);
+    ThreadSample sampleOf(const SystemCall& call, int64_t passedNs, const Times& since,
+                          PythonProcess* python, std::vector<char>& buffer);
 
     SampleLog& log_;
     const pid_t process_, thread_;
     const std::string folder_;
     ProcFile times_, call_, status_;
     bool hasCall_ = false;  ///< `call_` and `status_` were opened.
-    bool tellsCalls_ = true;
+    bool hasCalls_ = true;
     StateRuns runs_;
     Times latest_;
     int64_t latestWaits_ = 0;
@@ -64,7 +62,7 @@ class WatchedThread {
     ForeignMemory::Trail trail_;
     int busy_ = 0;
     std::string name_;
-    uint32_t asks_ = 0;  ///< For its name.
+    uint32_t nameChecks_ = 0;  ///< Checks of its name.
 };
 
 /// A process below the recorder. It is watched once it runs Python, or has the driver or our agent
@@ -73,25 +71,23 @@ class WatchedProcess {
   public:
     WatchedProcess(pid_t pid, SampleLog& log, StackReading& reading);
 
-    /// Looks what there is in it that could be watched, and which threads it has; once a second,
-    /// and more often while the recording begins.
     void find(int64_t nowNs, std::vector<char>& buffer);
-    /// Looks at its threads: at those that run Python and ran lately, those that run much, and at
-    /// the first, each time; at all if `isTurnOfAll`.
-    void look(bool isTurnOfAll, std::vector<char>& buffer);
+    /// Samples its threads: the first one, those that run Python and ran lately, and those that run
+    /// much, each time; all if `isTurnOfAll`.
+    void sample(bool isTurnOfAll, std::vector<char>& buffer);
     void end();
 
     bool isWatched() const { return isWatched_; }
     bool runsPython() const { return python_.has_value() || isHidden_; }
     size_t threadCount() const { return threads_.size(); }
-    /// A version of Python whose stacks nobody can read; empty if there is none.
+    /// Returns the version of an unsupported Python; empty if there is none.
     const std::string& unknownVersion() const { return unknownVersion_; }
-    /// Whether the system keeps its memory, or the calls that it sleeps in, from us.
+    /// Returns true if the system denies access to its memory, or to the calls in which it sleeps.
     bool isMemoryRefused() const { return memory_.isRefused(); }
     bool areCallsRefused() const;
 
   private:
-    static constexpr size_t mostThreads = 1'024;
+    static constexpr size_t maxThreads = 1'024;
     void findImages(int64_t nowNs);
     uint32_t parent() const;
     void findThreads(std::vector<char>& buffer);
@@ -104,8 +100,8 @@ class WatchedProcess {
     std::string program_;
     std::string unknownVersion_;
     bool isWatched_ = false;
-    bool isHidden_ = false;  ///< It runs Python, whose memory may not be read.
-    int looks_ = 0;          ///< At the memory map, since the program became what it is.
+    bool isHidden_ = false;  ///< It runs Python, whose memory is not readable.
+    int mapReadings_ = 0;    ///< Readings of the memory map since the last exec.
     int64_t nextImagesNs_ = 0;
     std::optional<PythonProcess> python_;
     std::map<pid_t, WatchedThread> threads_;

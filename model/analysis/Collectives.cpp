@@ -17,7 +17,7 @@ uint32_t processOfCall(const Trace& trace, uint32_t row) {
     return trace.threads[trace.nvtx.thread[trace.nccl.nvtx[row]]].process;
 }
 
-/// Processes that called each communicator: its ranks, if the whole job is in the trace.
+/// The processes that called each communicator: its ranks if the trace contains the whole job.
 std::map<uint64_t, std::set<uint32_t>> ranksByCommunicator(const Trace& trace) {
     std::map<uint64_t, std::set<uint32_t>> ranks;
     for (uint32_t row = 0; row < trace.nccl.size(); ++row)
@@ -26,7 +26,8 @@ std::map<uint64_t, std::set<uint32_t>> ranksByCommunicator(const Trace& trace) {
     return ranks;
 }
 
-/// As NCCL says, else as the trace shows, else as many as work on GPUs.
+/// Returns NCCL's rank count, else the ranks seen in the trace, else the number of processes on
+/// GPUs.
 int32_t rankCountOf(const NcclFacts& facts, size_t seenRanks, int64_t worldSize) {
     if (facts.rankCount > 0) return facts.rankCount;
     const int64_t count = seenRanks > 1 ? static_cast<int64_t>(seenRanks) : worldSize;

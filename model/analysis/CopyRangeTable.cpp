@@ -14,7 +14,7 @@ namespace lanescope {
 
 namespace {
 
-/// What one group did, instance by instance.
+/// Copies of one group, instance by instance.
 struct Collected {
     CopyStatistics total;
     std::vector<double> counts, bytes, busyNs, rates;
@@ -31,7 +31,7 @@ struct Collected {
         total.unratedCount += row.unratedCount;
         total.ratedBytes = saturatingSum(total.ratedBytes, row.ratedBytes);
         total.ratedNs = saturatingSum(total.ratedNs, row.ratedNs);
-        total.cutCount += row.cutCount;
+        total.clippedCount += row.clippedCount;
         counts.push_back(static_cast<double>(row.count));
         bytes.push_back(static_cast<double>(row.bytes));
         busyNs.push_back(static_cast<double>(row.busyNs));
@@ -53,7 +53,7 @@ std::vector<RangeInstance> rangeInstances(const Trace& trace, std::string_view n
     if (selection.rangeName.empty()) return instances;
     const Result<RunSteps> steps = findSteps(trace, selection);
     if (!steps) return instances;
-    std::set<uint32_t> processes;  // one that works on several GPUs has its ranges once
+    std::set<uint32_t> processes;  // a process on several GPUs has its ranges once
     for (const WorkerSteps& worker : steps->workers) {
         if (!processes.insert(worker.process).second) continue;
         for (const StepSpan& step : worker.steps)
@@ -104,7 +104,7 @@ std::vector<CopiesOfAllInstances> copiesOfAllInstances(const CopyIndex& index,
         named.name = each.instance.name;
         ++named.instanceCount;
         for (const CopyStatistics& row : each.rows) named.groups[row.group].add(row);
-        // The rate of a copy that an edge cuts is that of the whole copy.
+        // The rate of a clipped copy is that of the whole copy.
         const TimeRange range =
             within ? each.instance.range.intersected(*within) : each.instance.range;
         std::vector<CopyGroup> groups;

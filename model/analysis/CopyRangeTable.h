@@ -12,30 +12,30 @@ namespace lanescope {
 /// One instance of an NVTX range of one process: an epoch, a step.
 struct RangeInstance {
     std::string name;
-    int64_t number = 0;  ///< Within its process, from 0.
+    int64_t number = 0;  ///< Number within its process, from 0.
     uint32_t process = 0;
-    /// What its work takes on the GPU, as of a step (`StepSpan::range`); in a process that no GPU
-    /// works for, the NVTX range.
+    /// Time of its work on the GPU, as of a step (`StepSpan::range`); for a process without GPU
+    /// work the NVTX range.
     TimeRange range;
 };
 
-/// The instances of the ranges called `name` ('#' in it stands for any number); of the ranges that
-/// look most like steps if it is empty. By start. None if there are no such ranges.
+/// Returns the instances of the ranges called `name` ('#' in it matches any number), or of the
+/// ranges most similar to steps if it is empty. By start. Empty if there are no such ranges.
 std::vector<RangeInstance> rangeInstances(const Trace& trace, std::string_view name = {});
 
 struct CopiesOfRange {
     RangeInstance instance;
-    std::vector<CopyStatistics> rows;  ///< Of its process only, cut at its start and end.
+    std::vector<CopyStatistics> rows;  ///< Rows of its process only, clipped at its start and end.
 };
 
 /// The copies of one group in all instances of a range.
 struct CopiesOfAllInstances {
     std::string range;  ///< "step #", or the name if all instances have the same.
     int64_t instanceCount = 0;
-    /// Of all instances together. Busy times are those of the instances, summed; a copy that
-    /// reaches over two of them counts in both.
+    /// Total of all instances. Busy times are those of the instances, summed; a copy that reaches
+    /// over two of them counts in both.
     CopyStatistics total;
-    /// In the median instance; one in which nothing of the group was copied counts as 0.
+    /// Values of the median instance; an instance without copies of the group counts as 0.
     double medianCount = 0, medianBytes = 0, medianBusyNs = 0;
 };
 
@@ -45,7 +45,7 @@ std::vector<CopiesOfRange> copiesByRange(const CopyIndex& index,
                                          CopyGrouping grouping,
                                          std::optional<TimeRange> within = std::nullopt);
 
-/// The same instances summed up, most bytes first. O(copies + instances * groups).
+/// Returns the sums of the same instances, most bytes first. O(copies + instances * groups).
 std::vector<CopiesOfAllInstances> copiesOfAllInstances(
     const CopyIndex& index, const std::vector<CopiesOfRange>& ranges, CopyGrouping grouping,
     std::optional<TimeRange> within = std::nullopt);

@@ -23,12 +23,12 @@ StepPart partOf(MemcpyKind kind) {
             return StepPart::ExposedDtoD;
         case SliceCategory::MemcpyPtoP:
             return StepPart::ExposedPtoP;
-        default:  // No other category is of copies.
+        default:  // No other category contains copies.
             return StepPart::ExposedOtherCopy;
     }
 }
 
-/// The kind of host memory decides how fast a copy can be; of other copies nothing needs saying.
+/// Returns the kind of host memory, which limits the speed of a copy. Other copies need no mention.
 MemoryKind hostMemory(const MemcpyTable& copies, uint32_t row) {
     const StepPart part = partOf(copies.kind[row]);
     if (part == StepPart::ExposedHtoD) return copies.sourceMemory[row];
@@ -95,7 +95,7 @@ class Gatherer {
         }
     }
 
-    /// Launches of graphs of which nothing else is known: compute, for the most part.
+    /// Adds launches of graphs without further information: mostly compute.
     void addGraphs() {
         const GraphTable& graphs = trace_.graphs;
         for (const uint32_t row : rows_.graphs) {
@@ -154,7 +154,7 @@ class Gatherer {
                                   [&] { return std::move(name); });
     }
 
-    /// `Collectives::Taker` wants to be asked in the order of the calls.
+    /// `Collectives::Taker` must be called in the order of the calls.
     void addCollectiveBytes() {
         LargeVector<GpuWork*> kernels(trace_.memory.get());
         for (GpuWork& work : work_)
@@ -176,7 +176,7 @@ class Gatherer {
     const RunContext& run_;
     const Trace& trace_;
     const WorkerId& worker_;
-    const WorkRows::OfWorker rows_;
+    const WorkRows::WorkerRows rows_;
     ContributorTable& contributors_;
     std::map<std::string, uint32_t> operations_;
     LargeVector<GpuWork> work_;

@@ -13,13 +13,13 @@
 
 namespace lanescope::analysis {
 
-/// Gives each different contributor of a worker a number.
+/// Numbers the different contributors of a worker.
 class ContributorTable {
   public:
     using Id = uint32_t;
 
-    /// The contributor of that part, kind, name and path; `nameKey` stands for the name and must be
-    /// one to one with it within the part and kind. `makeName` is called for a new one only.
+    /// Returns the id of a contributor. `nameKey` identifies the name within the part and kind.
+    /// `makeName` is called only for a new contributor.
     template <class MakeName>
     Id find(StepPart part, ContributorKind kind, uint32_t nameKey, RangePaths::Id path,
             const RangePaths& paths, MakeName makeName) {
@@ -36,7 +36,7 @@ class ContributorTable {
         return known->second;
     }
     void setTrait(Id id, ContributorTrait trait) { contributors_[id].trait = trait; }
-    /// All of them with nothing summed up yet.
+    /// Returns all contributors, with nothing summed up yet.
     const std::vector<Contributor>& contributors() const { return contributors_; }
 
   private:
@@ -61,11 +61,11 @@ class ContributorTable {
 struct GpuWork {
     int64_t startNs = 0;
     int64_t endNs = 0;
-    /// A collective waits for other ranks until then, and counts as `waiting`; else the start.
+    /// Until then a collective waits for other ranks, which counts as `waiting`. Else the start.
     int64_t movingFromNs = 0;
     ContributorTable::Id contributor = 0;
     ContributorTable::Id waiting = 0;  ///< If `movingFromNs` is later than the start.
-    uint32_t call = noIndex;           ///< Row of `ApiTable` that launched it.
+    uint32_t call = noIndex;           ///< Row of the launching call in `ApiTable`.
     RangePaths::Id path = 0;
     EventRef event;
     StepPart part = StepPart::Compute;
@@ -73,24 +73,24 @@ struct GpuWork {
     int64_t busBytes = 0;
 };
 
-/// Which work is asked for.
+/// A process on a GPU.
 struct WorkerId {
     uint32_t process = 0;
     uint32_t gpu = 0;
-    uint32_t stepThread = noIndex;  ///< Its ranges stand for threads that have none.
+    uint32_t stepThread = noIndex;  ///< Its ranges are used for threads without ranges.
 };
 inline WorkerId workerOf(const WorkerSteps& steps) {
     return {steps.process, steps.gpu, steps.stepThread};
 }
 
-/// When the call that launched it began; nothing if that is not recorded.
+/// Returns the start of the launching call, or nullopt if the call was not recorded.
 inline std::optional<int64_t> launchedNs(const RunContext& run, const GpuWork& work) {
     if (work.call == noIndex) return std::nullopt;
     return run.trace.apiCalls.startNs[work.call];
 }
 
-/// All work of a worker, by start, with its contributors; where the trace lies. O(n log n) in its
-/// work.
+/// Returns all work of a worker, by start, with its contributors, in the memory of the trace. O(n
+/// log n) in its work.
 LargeVector<GpuWork> workOf(const RunContext& run, const WorkerId& worker,
                             ContributorTable& contributors);
 

@@ -19,7 +19,7 @@ namespace lanescope::analysis {
 
 namespace {
 
-/// So long around a launch a thread is on its way from the last or to the next.
+/// Within this time of a launch a thread is on its way from the last launch or to the next.
 constexpr int64_t launchingNs = 2'000'000;
 
 }  // namespace
@@ -32,7 +32,7 @@ IdleCauses::IdleCauses(const RunContext& run, const WorkerSteps& steps,
       contributors_(contributors),
       gaps_(trace_.memory.get()),
       words_(run.trace, run.states),
-      outsideCalls_(fmt::format("outside {} calls", callWord(run.trace))) {
+      outsideCalls_(fmt::format("outside {} calls", gpuApiName(run.trace))) {
     findGaps(work);
     findThreads(work);
     findPageableCalls(work);
@@ -68,12 +68,12 @@ void IdleCauses::findThreads(const LargeVector<GpuWork>& work) {
 }
 
 void IdleCauses::findPageableCalls(const LargeVector<GpuWork>& work) {
-    std::map<uint32_t, Stretches> calls;
+    std::map<uint32_t, Intervals> calls;
     for (const GpuWork& each : work) {
         if (each.call == noIndex ||
             contributors_.contributors()[each.contributor].trait != ContributorTrait::Pageable)
             continue;
-        // One that waits for its copy would do so whatever the memory.
+        // A call that waits for its copy would wait whatever the memory.
         const StringIndex name = trace_.apiCalls.name[each.call];
         if (trace_.strings.at(name).find("Async") == std::string_view::npos) continue;
         calls.try_emplace(trace_.apiCalls.thread[each.call], noStretches())
@@ -111,8 +111,8 @@ uint32_t IdleCauses::awaitedThread(const Gap& gap) const {
     return gap.next->call == noIndex ? noIndex : trace_.apiCalls.thread[gap.next->call];
 }
 
-Stretches IdleCauses::waitsForLaunches(uint32_t thread, TimeRange range) const {
-    Stretches waits;
+Intervals IdleCauses::waitsForLaunches(uint32_t thread, TimeRange range) const {
+    Intervals waits;
     words_.forEachWaitForThreads(
         thread, range, [&](TimeRange piece, int64_t sinceNs, int64_t untilNs) {
             for (const auto& [other, calls] : launches_) {
@@ -131,15 +131,15 @@ Stretches IdleCauses::waitsForLaunches(uint32_t thread, TimeRange range) const {
     return withoutOverlaps(std::move(waits));
 }
 
-Stretches IdleCauses::timeElsewhere(const Gap& gap) const {
+Intervals IdleCauses::timeElsewhere(const Gap& gap) const {
     const uint32_t thread = awaitedThread(gap);
-    Stretches elsewhere = words_.notAwaitingData(thread, gap.range);
+    Intervals elsewhere = words_.notAwaitingData(thread, gap.range);
     append(elsewhere, waitsForLaunches(thread, gap.range));
-    Stretches rest{{gap.range.startNs, gap.range.endNs, 0}};
-    // As `RunContext::pathAt`: a thread without ranges takes those of the one with the steps.
+    Intervals rest{{gap.range.startNs, gap.range.endNs, 0}};
+    // As in `RunContext::pathAt`: a thread without ranges uses those of the step thread.
     for (const uint32_t pathThread : {thread, worker_.stepThread}) {
         if (pathThread == noIndex) continue;
-        const Stretches open = run_.paths.during(pathThread, gap.range);
+        const Intervals open = run_.paths.during(pathThread, gap.range);
         forEachOverlap(rest, open, [&](int64_t startNs, int64_t endNs, uint32_t, uint32_t path) {
             if (!run_.paths.isWithin(gap.next->path, path))
                 elsewhere.push_back({startNs, endNs, path});
@@ -172,8 +172,8 @@ ContributorTable::Id IdleCauses::contributor(StepPart part, uint32_t name, Range
     return id;
 }
 
-Stretches IdleCauses::claims(StepPart part) {
-    if (knowsOnlyNccl(trace_.producer)) return {};
+Intervals IdleCauses::claims(StepPart part) {
+    if (hasNcclKernelsOnly(trace_.producer)) return {};
     switch (part) {
         case StepPart::DataLoading:
             return dataLoading();
@@ -205,33 +205,34 @@ ContributorTable::Id IdleCauses::unknown(uint32_t name, RangePaths::Id path) {
 
 ContributorTable::Id IdleCauses::unknownCause() {
     return unknown(
-        nameKey(std::string(knowsOnlyNccl(trace_.producer) ? otherWorkUnknown : noWorkAround)), 0);
+        nameKey(std::string(hasNcclKernelsOnly(trace_.producer) ? otherWorkUnknown : noWorkAround)),
+        0);
 }
 
-Stretches IdleCauses::queuedGaps() const {
-    Stretches queued = noStretches();
+Intervals IdleCauses::queuedGaps() const {
+    Intervals queued = noStretches();
     for (const Gap& gap : gaps_)
         if (gap.next->call != noIndex && !isLate(gap))
             queued.push_back({gap.range.startNs, gap.range.endNs, 0});
     return queued;
 }
 
-Stretches IdleCauses::dataLoading() {
-    Stretches claims = noStretches();
+Intervals IdleCauses::dataLoading() {
+    Intervals claims = noStretches();
     const std::string inRange = "in a range of data loading";
     const std::string beforeCopy = fmt::format("{} {}", outsideCalls_, beforeBatchCopy);
     for (const uint32_t thread : threads_)
-        for (const Stretch& open : run_.paths.of(thread))
+        for (const LabelledInterval& open : run_.paths.of(thread))
             if (run_.paths.isDataLoading(open.label))
                 addLoading(thread, {open.startNs, open.endNs}, inRange, open.label, claims);
-    Stretches waits = noStretches();  // for the copy of a batch
+    Intervals waits = noStretches();  // for the copy of a batch
     for (const Gap& gap : gaps_) {
         if (!isLate(gap)) continue;
         const uint32_t thread = awaitedThread(gap);
         if (isDataLoadingName(trace_.threads[thread].name)) {
             addLoading(thread, gap.range, threadText(trace_, thread), gap.next->path, claims);
         } else if (batchCopies_.contains(gap.next)) {
-            Stretches pieces = noStretches();
+            Intervals pieces = noStretches();
             addLoading(thread, gap.range, beforeCopy, gap.next->path, pieces);
             append(waits, without(pieces, timeElsewhere(gap)));
         }
@@ -243,29 +244,29 @@ Stretches IdleCauses::dataLoading() {
 }
 
 /// Splits `pieces` by the range that is open on `thread`; labels are keys of names.
-void IdleCauses::addByPath(StepPart part, uint32_t thread, Stretches pieces, Stretches& claims) {
+void IdleCauses::addByPath(StepPart part, uint32_t thread, Intervals pieces, Intervals& claims) {
     for (const uint32_t pathThread : {thread, worker_.stepThread}) {
         if (pathThread == noIndex) continue;
-        const Stretches& open = run_.paths.of(pathThread);
+        const Intervals& open = run_.paths.of(pathThread);
         forEachOverlap(pieces, open,
                        [&](int64_t startNs, int64_t endNs, uint32_t name, uint32_t path) {
                            claims.push_back({startNs, endNs, contributor(part, name, path)});
                        });
         pieces = without(pieces, open);
     }
-    for (const Stretch& piece : pieces)
+    for (const LabelledInterval& piece : pieces)
         claims.push_back({piece.startNs, piece.endNs, contributor(part, piece.label, 0)});
 }
 
 void IdleCauses::addStates(uint32_t thread, TimeRange range, const std::string& name,
-                           Stretches& pieces) {
+                           Intervals& pieces) {
     words_.forEachIn(thread, range, [&](TimeRange piece, std::string_view words) {
         pieces.push_back({piece.startNs, piece.endNs, nameKey(name + std::string(words))});
     });
 }
 
 void IdleCauses::addLoading(uint32_t thread, TimeRange range, const std::string& name,
-                            RangePaths::Id path, Stretches& claims) {
+                            RangePaths::Id path, Intervals& claims) {
     words_.forEachIn(thread, range, [&](TimeRange piece, std::string_view words) {
         const uint32_t key = nameKey(name + std::string(words));
         claims.push_back(
@@ -273,13 +274,13 @@ void IdleCauses::addLoading(uint32_t thread, TimeRange range, const std::string&
     });
 }
 
-/// What `thread` did in the gaps that waited for it: in a call, or outside of any.
-void IdleCauses::addLate(uint32_t thread, const Stretches& gaps, Told told, Stretches& claims) {
-    const Stretches& calls = run_.calls.callsOf[thread];
+/// Adds the activity of `thread` in the gaps that waited for it: in a call, or in host code.
+void IdleCauses::addLate(uint32_t thread, const Intervals& gaps, Detail detail, Intervals& claims) {
+    const Intervals& calls = run_.calls.callsOf[thread];
     const std::string where = " " + onThread(trace_, thread);
     std::unordered_map<StringIndex, uint32_t> known;
-    Stretches pieces = noStretches();
-    Stretches others = gaps;
+    Intervals pieces = noStretches();
+    Intervals others = gaps;
     if (const auto copies = pageableCalls_.find(thread); copies != pageableCalls_.end()) {
         const std::string ofMemory = std::string(ofPageableMemory) + where;
         std::unordered_map<StringIndex, uint32_t> knownCopies;
@@ -293,12 +294,12 @@ void IdleCauses::addLate(uint32_t thread, const Stretches& gaps, Told told, Stre
     }
     std::map<std::string, std::unordered_map<StringIndex, uint32_t>, std::less<>> knownStarved;
     forEachOverlap(others, calls, [&](int64_t startNs, int64_t endNs, uint32_t, uint32_t name) {
-        // No call takes long without a core; what else a thread waits for in one is the call's.
+        // No call takes long without a core. All other waits in a call belong to the call.
         int64_t fromNs = startNs;
         const auto addUntil = [&](int64_t untilNs) {
             if (untilNs > fromNs) pieces.push_back({fromNs, untilNs, callKey(name, where, known)});
         };
-        if (told == Told::CallsAndStates)
+        if (detail == Detail::CallsAndStates)
             words_.forEachWithoutCore(
                 thread, {startNs, endNs}, [&](TimeRange piece, std::string_view words) {
                     addUntil(piece.startNs);
@@ -309,8 +310,8 @@ void IdleCauses::addLate(uint32_t thread, const Stretches& gaps, Told told, Stre
                 });
         addUntil(endNs);
     });
-    for (const Stretch& piece : without(gaps, calls)) {
-        if (told == Told::CallsAndStates)
+    for (const LabelledInterval& piece : without(gaps, calls)) {
+        if (detail == Detail::CallsAndStates)
             addStates(thread, {piece.startNs, piece.endNs}, outsideCalls_ + where, pieces);
         else
             pieces.push_back({piece.startNs, piece.endNs, nameKey(outsideCalls_ + where)});
@@ -318,32 +319,34 @@ void IdleCauses::addLate(uint32_t thread, const Stretches& gaps, Told told, Stre
     addByPath(StepPart::LaunchBound, thread, withoutOverlaps(std::move(pieces)), claims);
 }
 
-Stretches IdleCauses::launchBound() {
-    std::map<uint32_t, Stretches> gapsOf;  // by awaited thread
+Intervals IdleCauses::launchBound() {
+    std::map<uint32_t, Intervals> gapsOf;  // by awaited thread
     for (const Gap& gap : gaps_)
         if (isLate(gap))
             gapsOf.try_emplace(awaitedThread(gap), noStretches())
                 .first->second.push_back({gap.range.startNs, gap.range.endNs, 0});
-    Stretches claims = noStretches();
+    Intervals claims = noStretches();
     for (const auto& [thread, gaps] : gapsOf) {
-        // Who waits for a thread that launches does not keep the GPU waiting: that one does.
-        std::map<uint32_t, Stretches> othersOf;  // by that thread
-        Stretches others = noStretches();
-        for (const Stretch& gap : without(gaps, run_.calls.callsOf[thread]))
-            for (const Stretch& wait : waitsForLaunches(thread, {gap.startNs, gap.endNs})) {
+        // If the awaited thread waits for another launching thread, that thread keeps the GPU
+        // waiting.
+        std::map<uint32_t, Intervals> othersOf;  // by that thread
+        Intervals others = noStretches();
+        for (const LabelledInterval& gap : without(gaps, run_.calls.callsOf[thread]))
+            for (const LabelledInterval& wait :
+                 waitsForLaunches(thread, {gap.startNs, gap.endNs})) {
                 othersOf.try_emplace(wait.label, noStretches()).first->second.push_back(wait);
                 others.push_back(wait);
             }
-        for (const auto& [other, waits] : othersOf) addLate(other, waits, Told::Calls, claims);
-        addLate(thread, without(gaps, others), Told::CallsAndStates, claims);
+        for (const auto& [other, waits] : othersOf) addLate(other, waits, Detail::Calls, claims);
+        addLate(thread, without(gaps, others), Detail::CallsAndStates, claims);
     }
     return withoutOverlaps(std::move(claims));
 }
 
-Stretches IdleCauses::queued() {
+Intervals IdleCauses::queued() {
     const uint32_t inTime = nameKey("between pieces of queued work");
     const uint32_t notRecorded = nameKey("launching call not recorded");
-    Stretches claims = noStretches();
+    Intervals claims = noStretches();
     for (const Gap& gap : gaps_) {
         if (isLate(gap)) continue;
         const ContributorTable::Id cause =
@@ -356,21 +359,21 @@ Stretches IdleCauses::queued() {
 
 namespace {
 
-/// The way from a wait to the next launch, generously. A GPU that ran dry for a wait has to do
-/// without work for that long, however far ahead the CPU could have been.
+/// Generous time from a wait to the next launch. A GPU that ran dry during a wait is idle for that
+/// long, however far ahead the CPU could have been.
 constexpr int64_t afterWaitNs = 100'000;
 
-/// Whether an API call waits for the GPU. `cudaStreamWaitEvent` does not: the stream waits.
+/// Returns true if an API call waits for the GPU. `cudaStreamWaitEvent` does not: the stream waits.
 bool isWait(std::string_view call) {
     return call.find("Synchronize") != std::string_view::npos;
 }
 
 }  // namespace
 
-Stretches IdleCauses::synchronization() {
-    Stretches claims = noStretches();
+Intervals IdleCauses::synchronization() {
+    Intervals claims = noStretches();
     for (const uint32_t thread : threads_) {
-        for (const Stretch& call : run_.calls.callsOf[thread]) {
+        for (const LabelledInterval& call : run_.calls.callsOf[thread]) {
             if (!isWait(trace_.strings.at(call.label))) continue;
             const RangePaths::Id path = run_.pathAt(thread, worker_.stepThread, call.startNs);
             const uint32_t key = waitKey(call, thread, noIndex);
@@ -382,15 +385,15 @@ Stretches IdleCauses::synchronization() {
     return without(withoutOverlaps(std::move(claims)), queuedGaps());
 }
 
-const Stretch* IdleCauses::waitAt(uint32_t thread, int64_t timeNs) const {
-    const Stretches& calls = run_.calls.callsOf[thread];
-    const auto after = std::ranges::upper_bound(calls, timeNs, {}, &Stretch::startNs);
+const LabelledInterval* IdleCauses::waitAt(uint32_t thread, int64_t timeNs) const {
+    const Intervals& calls = run_.calls.callsOf[thread];
+    const auto after = std::ranges::upper_bound(calls, timeNs, {}, &LabelledInterval::startNs);
     if (after == calls.begin()) return nullptr;
-    const Stretch& call = *std::prev(after);
+    const LabelledInterval& call = *std::prev(after);
     return call.endNs >= timeNs && isWait(trace_.strings.at(call.label)) ? &call : nullptr;
 }
 
-uint32_t IdleCauses::waitKey(const Stretch& call, uint32_t thread, uint32_t before) {
+uint32_t IdleCauses::waitKey(const LabelledInterval& call, uint32_t thread, uint32_t before) {
     const uint32_t stack = stackOf(thread, call);
     const auto [known, isNew] = waitKeys_.try_emplace(
         {call.label, thread, before, stack == noIndex ? noIndex : ownFrame(trace_, stack)});
@@ -407,8 +410,8 @@ uint32_t IdleCauses::waitKey(const Stretch& call, uint32_t thread, uint32_t befo
     return known->second;
 }
 
-/// Where in Python the thread was when it called; `noIndex` if that is not known. O(log n).
-uint32_t IdleCauses::stackOf(uint32_t thread, const Stretch& call) const {
+/// Returns the thread's Python stack at the call, or `noIndex` if unknown. O(log n).
+uint32_t IdleCauses::stackOf(uint32_t thread, const LabelledInterval& call) const {
     const ApiTable& calls = trace_.apiCalls;
     uint32_t row = static_cast<uint32_t>(
         std::lower_bound(calls.startNs.begin(), calls.startNs.end(), call.startNs) -
@@ -418,15 +421,15 @@ uint32_t IdleCauses::stackOf(uint32_t thread, const Stretch& call) const {
     return noIndex;
 }
 
-/// The CPU cannot launch ahead while it waits: had it not, it would be in each gap behind a wait as
-/// much earlier as it waited before in that step. What a gap is longer is none of the waits'.
-void IdleCauses::addAfterWaits(Stretches& claims) {
+/// The CPU cannot launch ahead while it waits. Without the wait it would be earlier in each later
+/// gap by the time it waited before in that step. The rest of a longer gap is not due to waits.
+void IdleCauses::addAfterWaits(Intervals& claims) {
     std::map<uint32_t, Lead> leads;  // by thread
-    std::map<uint32_t, Stretches> pieces;
+    std::map<uint32_t, Intervals> pieces;
     for (const Gap& gap : gaps_) {
         if (!isLate(gap)) continue;
         const uint32_t thread = awaitedThread(gap);
-        const Stretch* wait = waitAt(thread, gap.range.startNs);
+        const LabelledInterval* wait = waitAt(thread, gap.range.startNs);
         if (wait == nullptr) continue;
         Lead& lead = leads[thread];
         const auto step = std::ranges::upper_bound(stepStartsNs_, gap.range.startNs);
@@ -436,10 +439,10 @@ void IdleCauses::addAfterWaits(Stretches& claims) {
             // The last one may last into this step.
             if (lead.next > 0) --lead.next;
         }
-        const Stretches& calls = run_.calls.callsOf[thread];
+        const Intervals& calls = run_.calls.callsOf[thread];
         for (; lead.next < calls.size() && calls[lead.next].startNs <= gap.range.startNs;
              ++lead.next) {
-            const Stretch& call = calls[lead.next];
+            const LabelledInterval& call = calls[lead.next];
             if (call.endNs > sinceNs && isWait(trace_.strings.at(call.label)))
                 lead.ns += call.endNs - std::max(call.startNs, sinceNs);
         }
@@ -456,25 +459,26 @@ void IdleCauses::addAfterWaits(Stretches& claims) {
         addByPath(StepPart::Synchronization, thread, withoutOverlaps(std::move(all)), claims);
 }
 
-Stretches IdleCauses::ownTime(uint32_t thread, TimeRange range, uint32_t label) {
-    Stretches others = noStretches();
-    const auto addWithin = [&](const Stretches& calls, auto isOther) {
-        auto call = std::ranges::upper_bound(calls, range.startNs, {}, &Stretch::startNs);
+Intervals IdleCauses::ownTime(uint32_t thread, TimeRange range, uint32_t label) {
+    Intervals others = noStretches();
+    const auto addWithin = [&](const Intervals& calls, auto isOther) {
+        auto call = std::ranges::upper_bound(calls, range.startNs, {}, &LabelledInterval::startNs);
         if (call != calls.begin()) --call;
         for (; call != calls.end() && call->startNs < range.endNs; ++call)
             if (isOther(*call)) others.push_back(*call);
     };
-    addWithin(run_.calls.callsOf[thread],
-              [this](const Stretch& call) { return isAllocation(trace_.strings.at(call.label)); });
+    addWithin(run_.calls.callsOf[thread], [this](const LabelledInterval& call) {
+        return isAllocation(trace_.strings.at(call.label));
+    });
     if (const auto copies = pageableCalls_.find(thread); copies != pageableCalls_.end())
-        addWithin(copies->second, [](const Stretch&) { return true; });
+        addWithin(copies->second, [](const LabelledInterval&) { return true; });
     words_.forEachIn(thread, range, [&](TimeRange piece, std::string_view words) {
-        const std::optional<ThreadState> state = stateTold(words);
-        if (isStarvedByTurns(words) ||
+        const std::optional<ThreadState> state = stateInName(words);
+        if (isMostlyWithoutCore(words) ||
             (state && (isWaiting(*state) || *state == ThreadState::Runnable)))
             others.push_back({piece.startNs, piece.endNs, 0});
     });
-    return without(Stretches{{range.startNs, range.endNs, label}},
+    return without(Intervals{{range.startNs, range.endNs, label}},
                    withoutOverlaps(std::move(others)));
 }
 

@@ -16,101 +16,103 @@
 
 namespace lanescope::analysis {
 
-/// Why the GPU of a worker had nothing to do, by the rules that `WorkerTimeline` states. The claims
-/// of different parts overlap; the order of the parts decides.
+/// Finds the causes of a worker's idle time, by the rules stated at `WorkerTimeline`. The claims of
+/// different parts overlap; the order of the parts decides.
 class IdleCauses {
   public:
-    /// `work` by start. O(n log n) in the work and the calls of its threads.
+    /// `work` is sorted by start. O(n log n) in the work and the calls of its threads.
     IdleCauses(const RunContext& run, const WorkerSteps& steps, const LargeVector<GpuWork>& work,
                ContributorTable& contributors);
 
-    /// How the name of a cause ends of which nothing else is known than that the copy of a batch
-    /// came next.
+    /// End of the name of a cause if the only known fact is that the copy of a batch came next.
     static constexpr std::string_view beforeBatchCopy = "before the copy of the batch";
 
-    /// What the name of a call has behind it that copies memory that is not pinned.
+    /// Suffix of the name of a call that copies memory that is not pinned.
     static constexpr std::string_view ofPageableMemory = " of pageable memory";
 
-    /// The name of the cause of time before the first and after the last work.
+    /// Name of the cause of time before the first and after the last work.
     static constexpr std::string_view noWorkAround = "no work before or after";
     static constexpr std::string_view otherWorkUnknown = "outside NCCL's kernels";
 
-    /// Of an idle part; labels are contributors. Parts with work on the GPU claim nothing here.
-    Stretches claims(StepPart part);
-    /// For time before the first and after the last work.
+    /// Returns the claims of an idle part; labels are contributors. Empty for parts with GPU work.
+    Intervals claims(StepPart part);
+    /// Returns the cause of time before the first and after the last work.
     ContributorTable::Id unknownCause();
 
   private:
-    /// A cause that only says that none was recorded.
+    /// Returns a cause that states only that none was recorded.
     ContributorTable::Id unknown(uint32_t name, RangePaths::Id path);
-    /// A time without work, and what ended it.
+    /// An interval without work, and the work that ended it.
     struct Gap {
         TimeRange range;
         const GpuWork* next = nullptr;
-        ContributorTable::Id before = 0;  ///< Of the work that ended last.
+        ContributorTable::Id before = 0;  ///< Contributor of the work that ended last.
     };
-    /// By how much a thread would be earlier, had it not waited for the GPU in a step, less what
-    /// gaps have taken of that.
+    /// Time by which a thread would be earlier without its waits for the GPU in a step, less the
+    /// part already used up by gaps.
     struct Lead {
-        int64_t sinceNs = INT64_MIN;  ///< The start of the step.
+        int64_t sinceNs = INT64_MIN;  ///< Start of the step.
         int64_t ns = 0;
-        size_t next = 0;  ///< Of its calls, the first not looked at.
+        size_t next = 0;  ///< First of its calls not yet visited.
     };
     void findGaps(const LargeVector<GpuWork>& work);
     void findThreads(const LargeVector<GpuWork>& work);
-    /// Calls that should return at once, and do not as what they copy is not pinned.
+    /// Finds calls that should return at once, but block because the copied memory is not pinned.
     void findPageableCalls(const LargeVector<GpuWork>& work);
     void findBatchCopies(const WorkerSteps& steps, const LargeVector<GpuWork>& work);
     bool isLate(const Gap& gap) const;
     uint32_t awaitedThread(const Gap& gap) const;
-    /// When in a gap the awaited thread is at something else than getting what its call copies: in
-    /// ranges that the call is not in, waits for a thread that launches, or, where it is known what
-    /// it did, was not seen to wait for what may bring data. The gap must be late.
-    Stretches timeElsewhere(const Gap& gap) const;
-    /// Gaps that the CPU did not cause: whatever it did, the next work was launched in time.
-    Stretches queuedGaps() const;
-    /// When in `range` the thread waits for another one of the process that launches work
-    /// meanwhile; labels are those threads.
-    Stretches waitsForLaunches(uint32_t thread, TimeRange range) const;
-    Stretches dataLoading();
-    Stretches synchronization();
-    /// The call that waits for the GPU and that the thread is in at that time; null if in none.
-    const Stretch* waitAt(uint32_t thread, int64_t timeNs) const;
-    /// Of the name of time in a wait, or behind one that began when the work of the contributor
-    /// `before` ended: the call, and its line where that is known.
-    uint32_t waitKey(const Stretch& call, uint32_t thread, ContributorTable::Id before);
-    uint32_t stackOf(uint32_t thread, const Stretch& call) const;
-    /// Gaps that begin while the awaited thread waits for the GPU, after that wait.
-    void addAfterWaits(Stretches& claims);
-    /// Of `range` what the thread itself takes: not in calls that have a cause of their own, nor
-    /// where it was seen to wait or to get no core.
-    Stretches ownTime(uint32_t thread, TimeRange range, uint32_t label);
-    Stretches launchBound();
-    Stretches queued();
-    enum class Told : uint8_t { Calls, CallsAndStates };
-    void addLate(uint32_t thread, const Stretches& gaps, Told told, Stretches& claims);
-    /// Pieces of a time that `thread` let pass outside of calls, each named `name` and what it did
-    /// then.
-    void addStates(uint32_t thread, TimeRange range, const std::string& name, Stretches& pieces);
-    /// The same as contributors of data loading.
+    /// Returns the times in a gap at which the awaited thread is not getting the data of its copy:
+    /// - in ranges that do not contain the call;
+    /// - in waits for a thread that launches;
+    /// - if its states are known, not seen to wait for a possible source of data.
+    ///
+    /// The gap must be late.
+    Intervals timeElsewhere(const Gap& gap) const;
+    /// Returns the gaps that the CPU did not cause, since the next work was launched in time.
+    Intervals queuedGaps() const;
+    /// Returns the times in `range` at which the thread waits for another launching thread of the
+    /// process; labels are those threads.
+    Intervals waitsForLaunches(uint32_t thread, TimeRange range) const;
+    Intervals dataLoading();
+    Intervals synchronization();
+    /// Returns the call at that time that waits for the GPU; null if there is no such call.
+    const LabelledInterval* waitAt(uint32_t thread, int64_t timeNs) const;
+    /// Returns the name key of time in a wait, or after a wait that began when the work of the
+    /// contributor `before` ended: the call, and its line if known.
+    uint32_t waitKey(const LabelledInterval& call, uint32_t thread, ContributorTable::Id before);
+    uint32_t stackOf(uint32_t thread, const LabelledInterval& call) const;
+    /// Adds gaps that begin while the awaited thread waits for the GPU, from the end of that wait
+    /// on.
+    void addAfterWaits(Intervals& claims);
+    /// Returns the thread's own time in `range`: outside calls with a cause of their own, and not
+    /// seen waiting or without a core.
+    Intervals ownTime(uint32_t thread, TimeRange range, uint32_t label);
+    Intervals launchBound();
+    Intervals queued();
+    enum class Detail : uint8_t { Calls, CallsAndStates };
+    void addLate(uint32_t thread, const Intervals& gaps, Detail detail, Intervals& claims);
+    /// Adds pieces of a time that `thread` spent outside calls, each named `name` and its state.
+    void addStates(uint32_t thread, TimeRange range, const std::string& name, Intervals& pieces);
+    /// Adds the same pieces as contributors of data loading.
     void addLoading(uint32_t thread, TimeRange range, const std::string& name, RangePaths::Id path,
-                    Stretches& claims);
-    void addByPath(StepPart part, uint32_t thread, Stretches pieces, Stretches& claims);
-    /// Number of a name for a cause; the same for equal names.
+                    Intervals& claims);
+    void addByPath(StepPart part, uint32_t thread, Intervals pieces, Intervals& claims);
+    /// Returns the number of a cause's name; equal for equal names.
     uint32_t nameKey(const std::string& name);
-    /// For each API call name the key of "in cudaMalloc" and what `suffix` adds, made once each.
+    /// Returns the key of "in cudaMalloc" plus `suffix` for an API call name, made once per name.
     uint32_t callKey(StringIndex call, const std::string& suffix,
                      std::unordered_map<StringIndex, uint32_t>& known);
     ContributorTable::Id contributor(StepPart part, uint32_t name, RangePaths::Id path);
 
-    Stretches noStretches() const { return Stretches(trace_.memory.get()); }
+    Intervals noStretches() const { return Intervals(trace_.memory.get()); }
 
     const RunContext& run_;
     const Trace& trace_;
     WorkerId worker_;
     ContributorTable& contributors_;
-    std::set<uint32_t> threads_;  ///< That launch work, and the one with the steps.
-    std::map<uint32_t, std::vector<TimeRange>> launches_;  ///< By thread, by start.
+    std::set<uint32_t> threads_;  ///< The launching threads and the step thread.
+    std::map<uint32_t, std::vector<TimeRange>> launches_;  ///< By thread, each sorted by start.
     LargeVector<Gap> gaps_;
     std::vector<int64_t> stepStartsNs_;
     std::set<const GpuWork*> batchCopies_;
@@ -121,7 +123,7 @@ class IdleCauses {
     /// By call, thread, the work before and the frame.
     std::map<std::tuple<StringIndex, uint32_t, ContributorTable::Id, uint32_t>, uint32_t> waitKeys_;
     std::set<uint32_t> allocationKeys_, pageableKeys_;
-    std::map<uint32_t, Stretches> pageableCalls_;  ///< By thread; labels are names of calls.
+    std::map<uint32_t, Intervals> pageableCalls_;  ///< By thread; labels are names of calls.
 };
 
 }  // namespace lanescope::analysis

@@ -22,7 +22,7 @@ std::vector<IdleGap> gapsBetween(const LargeVector<GpuWork>& work) {
     return gaps;
 }
 
-/// The first of what is sorted and does not overlap that ends after a time.
+/// Returns the first element that ends after a time. The elements are sorted and do not overlap.
 template <class Each>
 auto firstEndingAfter(const std::vector<Each>& all, int64_t timeNs) {
     return std::partition_point(all.begin(), all.end(),
@@ -31,7 +31,7 @@ auto firstEndingAfter(const std::vector<Each>& all, int64_t timeNs) {
 
 }  // namespace
 
-/// Threads that are called so, and those of processes that give GPUs no work.
+/// Threads with such a name, and threads of processes without GPU work.
 IdleGaps::IdleGaps(const Trace& trace) : trace_(&trace), states_(trace) {
     std::vector<bool> launches(trace.processes.size());
     for (const Stream& stream : trace.streams) launches[stream.process] = true;
@@ -60,7 +60,7 @@ std::vector<IdleGaps::ThreadInGap> IdleGaps::threadsDuring(const IdleGap& gap) c
                      [](const ThreadInGap& a, const ThreadInGap& b) {
                          return a.times.of(ThreadState::Running) > b.times.of(ThreadState::Running);
                      });
-    if (threads.size() > first + mostLoaders) threads.resize(first + mostLoaders);
+    if (threads.size() > first + maxLoaders) threads.resize(first + maxLoaders);
     return threads;
 }
 
@@ -116,7 +116,7 @@ void IdleGaps::rank() {
         }
     }
     const auto kept =
-        longest_.begin() + static_cast<std::ptrdiff_t>(std::min(longest_.size(), mostRanked));
+        longest_.begin() + static_cast<std::ptrdiff_t>(std::min(longest_.size(), maxRankedGaps));
     std::partial_sort(longest_.begin(), kept, longest_.end(), [this](Place a, Place b) {
         const int64_t aNs = at(a).range.durationNs(), bNs = at(b).range.durationNs();
         return aNs != bNs ? aNs > bNs : at(a).range.startNs < at(b).range.startNs;
@@ -145,7 +145,7 @@ std::optional<IdleGaps::Place> IdleGaps::find(uint32_t gpu, int64_t timeNs) cons
 std::vector<IdleCause> IdleGaps::whyIdle(size_t worker, TimeRange range) const {
     const Worker& of = workers_[worker];
     std::map<uint32_t, int64_t> spent;
-    // What waits for other ranks is no gap.
+    // Waiting for other ranks is no gap.
     of.parts.forEachIn(range, [&](TimeRange piece, uint32_t cause) {
         if (isIdle(of.parts.partOf(cause))) spent[cause] += piece.durationNs();
     });

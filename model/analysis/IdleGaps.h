@@ -11,7 +11,7 @@
 
 namespace lanescope::analysis {
 
-/// A time in which a worker's GPU ran nothing, between two pieces of work.
+/// An interval between two pieces of work in which a worker's GPU ran nothing.
 struct IdleGap {
     TimeRange range;
     EventRef before;          ///< The work that ended last before it.
@@ -19,7 +19,7 @@ struct IdleGap {
     uint32_t call = noIndex;  ///< Row of `ApiTable` that launched `next`.
 };
 
-/// Why a GPU was idle, and for how long: a part of the step, what the CPU did, and where.
+/// Cause and duration of a GPU's idle time: part of the step, activity of the CPU, and place.
 struct IdleCause {
     StepPart part = StepPart::OtherIdle;
     std::string name;  ///< "outside CUDA calls on the main thread"; as `Contributor::name`.
@@ -28,11 +28,11 @@ struct IdleCause {
     bool operator==(const IdleCause&) const = default;
 };
 
-/// All gaps of a run and why they are, by the rules that `WorkerTimeline` states. Immutable; refers
-/// to the trace for its lookups, which must outlive it. Any thread.
+/// All gaps of a run and their causes, by the rules stated at `WorkerTimeline`. Immutable; refers
+/// to the trace, which must outlive it. Any thread.
 class IdleGaps {
   public:
-    /// Told how far it has come, in [0, 1]; returns false to cancel.
+    /// Receives the progress in [0, 1]; returns false to cancel.
     using Progress = SummaryProgress;
     /// Fails as `findSteps` does, or if cancelled. O(n log n) in the events.
     static Result<IdleGaps> of(const Trace& trace, const StepSelection& selection = {},
@@ -41,51 +41,51 @@ class IdleGaps {
     size_t workerCount() const { return workers_.size(); }
     uint32_t processOf(size_t worker) const { return workers_[worker].id.process; }
     uint32_t gpuOf(size_t worker) const { return workers_[worker].id.gpu; }
-    /// Of a worker, by start.
+    /// Returns the gaps of a worker, by start.
     const std::vector<IdleGap>& gapsOf(size_t worker) const { return workers_[worker].gaps; }
 
-    /// What a worker did from its first to its last work.
+    /// Returns the activity of a worker from its first to its last work.
     const PartTimeline& partsOf(size_t worker) const { return workers_[worker].parts; }
 
-    /// A gap by its worker and its place among those of the worker.
+    /// A gap, by its worker and its index among the worker's gaps.
     struct Place {
         size_t worker = 0;
         size_t gap = 0;
         bool operator==(const Place&) const = default;
     };
     const IdleGap& at(Place place) const { return workers_[place.worker].gaps[place.gap]; }
-    /// The gap of a GPU at this time; nothing while any process works on it, and before the first
-    /// and after the last work. Of several processes, that which ends first. O(workers log gaps).
+    /// Returns the gap of a GPU at this time. Returns nullopt while any process works on the GPU,
+    /// and before the first and after the last work. With several processes: the gap that ends
+    /// first. O(workers log gaps).
     std::optional<Place> find(uint32_t gpu, int64_t timeNs) const;
 
-    /// Why the GPU of a worker was idle within `range`: causes, longest first, that sum to the time
-    /// of the gaps in it. O(log n) and what lies in it.
+    /// Returns the causes of a worker's idle time within `range`, longest first. They sum to the
+    /// time of the gaps in it. O(log n + pieces in the range).
     std::vector<IdleCause> whyIdle(size_t worker, TimeRange range) const;
 
-    /// What threads did while the GPU was idle: the one that it waited for, and those that load
-    /// data for it, which are at most `mostLoaders`, those that ran longest first. Only threads of
-    /// which it is known.
+    /// Activity of a thread while the GPU was idle: the awaited thread, and at most `maxLoaders`
+    /// data loading threads, those that ran longest first. Only threads with known states.
     struct ThreadInGap {
         uint32_t thread = noIndex;
         bool isAwaited = false;
         ThreadTimes times;
     };
-    static constexpr size_t mostLoaders = 8;
+    static constexpr size_t maxLoaders = 8;
     std::vector<ThreadInGap> threadsDuring(const IdleGap& gap) const;
 
-    /// How often the main cause of a gap is that of others, and how long these take, of a worker.
+    /// Number and total duration of a worker's gaps with the same main cause.
     struct Likes {
         int64_t count = 0;
         int64_t ns = 0;
     };
     Likes likesOf(Place place) const;
 
-    /// Gaps within the steps of all workers, longest first; at most `mostRanked`.
+    /// Returns the longest gaps within the steps of all workers, at most `maxRankedGaps`.
     const std::vector<Place>& longest() const { return longest_; }
-    static constexpr size_t mostRanked = 1000;
+    static constexpr size_t maxRankedGaps = 1000;
 
-    /// The call before the one that launched what ended the gap, on its thread; `noIndex` if none
-    /// is known. O(calls between them).
+    /// Returns the call before the one that launched the work after the gap, on its thread;
+    /// `noIndex` if unknown. O(calls between them).
     uint32_t callBefore(const IdleGap& gap) const;
 
   private:

@@ -22,26 +22,28 @@ namespace lanescope {
 
 namespace {
 
-/// Less says little of the link that carried it, and links tick over without any use.
+/// Smaller transfers give little evidence about their link, and links carry a little without any
+/// use.
 constexpr int64_t largeBytes = 1 << 20;
-/// Nothing goes over PCIe faster than its nominal rate; a little is left for the clocks.
+/// Nothing exceeds the nominal rate of PCIe; includes a small margin for the clocks.
 constexpr double beyondPcie = 1.05;
-/// Of the time looked at, in which counters are known.
-constexpr int64_t longestOfRate = 100'000'000;  ///< Between readings, to speak of a rate.
+/// Minimum share of the examined time with known counters.
+constexpr int64_t maxRateIntervalNs =
+    100'000'000;  ///< Maximum time between readings for a valid rate.
 constexpr double shareThatTells = 0.5, shareOfAll = 0.95;
 
-/// Bytes at a moment, by process: an NCCL call or a memcpy.
+/// Bytes at a time, by process: an NCCL call or a memcpy.
 struct Transfer {
     int64_t startNs;
     uint32_t process;
     double bytes;
 };
 
-/// What one kind of evidence says.
+/// Result of one kind of evidence.
 struct Found {
     std::vector<Transfer> transfers;
     double bytes = 0;
-    double bestGBps = 0;  ///< Of those large enough to tell.
+    double bestGBps = 0;  ///< Best rate of transfers large enough.
     bool isFasterThanPcie = false;
 
     void add(int64_t startNs, uint32_t process, double amount, double gigabytesPerSecond,
@@ -55,7 +57,7 @@ struct Found {
     }
 };
 
-/// Those at whose ends counters were read, to be found by what they span.
+/// Ranges at whose ends counters were read, to be found by their time.
 class SampledRanges {
   public:
     explicit SampledRanges(const Trace& trace) : trace_(trace) {
@@ -64,11 +66,11 @@ class SampledRanges {
                 ranges_.emplace(std::pair(each.globalPid, each.range.startNs), &each);
     }
 
-    /// When the counters were read as a step began and as the next one did.
+    /// Times of the counter readings at the start of a step and of the next.
     struct Readings {
         TimeRange first, last;
     };
-    /// Nothing if they were not read then, as far as clocks agree.
+    /// Returns nullopt if they were not read then, within the precision of the clocks.
     std::optional<Readings> find(uint32_t process, const StepSpan& step) const {
         const SampledRange* const own = beginning(process, step.launches.startNs);
         if (step.launches.isEmpty() || !own) return std::nullopt;
@@ -88,7 +90,7 @@ class SampledRanges {
                    : nullptr;
     }
 
-    /// The agent reads its clock for a moment and for the range one after the other.
+    /// The agent reads its clock for an event and for the range one after the other.
     static constexpr int64_t sameNs = 100'000;
     const Trace& trace_;
     std::multimap<std::pair<int64_t, int64_t>, const SampledRange*> ranges_;
@@ -96,7 +98,7 @@ class SampledRanges {
 
 class Judge {
   public:
-    /// Counters are looked at in `counted`. `steps` are those that count; null for all there are.
+    /// Counters are examined in `counted`. `steps` are the relevant ones; null for all.
     Judge(const Trace& trace, TimeRange range, TimeRange counted, const RunSteps* steps)
         : trace_(trace), range_(range), counted_(counted), steps_(steps) {
         for (const Gpu& gpu : trace.gpus) {
@@ -149,7 +151,7 @@ class Judge {
             verdict_.sentences.emplace_back("The trace does not say whether there is NVLink.");
     }
 
-    /// False if there are none, or none that is known for long enough to tell.
+    /// Returns false if there are none, or none with a known value for long enough.
     bool byCounters() {
         double sent = 0, best = 0, knownShare = 1;
         bool isKnown = false;
@@ -157,15 +159,15 @@ class Judge {
             const CounterIntegral integral = integralOf(*series, counted_);
             isKnown = isKnown || integral.hasValue();
             sent += integral.amount;
-            // A mean over a long interval is no rate that was reached.
-            if (integral.longestIntervalNs <= longestOfRate)
+            // A mean over a long interval is no reached rate.
+            if (integral.longestIntervalNs <= maxRateIntervalNs)
                 best = std::max(best, integral.maximum / 1e9);
             knownShare = std::min(knownShare,
                                   static_cast<double>(integral.knownNs) /
                                       static_cast<double>(std::max<int64_t>(1, integral.wholeNs)));
         }
         const bool isUsed = sent >= static_cast<double>(largeBytes);
-        // Little of the time shows use, but not that there was none.
+        // A small part of the time can show use, but not its absence.
         isHardlyCounted_ = isKnown;
         if (!isKnown || (!isUsed && knownShare < shareThatTells)) return false;
         verdict_.evidence = LinkEvidence::Counters;
@@ -187,8 +189,8 @@ class Judge {
         return true;
     }
 
-    /// How well a sampler tells of all links of a GPU, the best first: hardware counters are read a
-    /// thousand times a second, but may be lost for a while; NVML's count every byte.
+    /// Ranks a sampler by its evidence about all links of a GPU, best first: hardware counters are
+    /// read a thousand times per second, but may be lost for a while; NVML's count every byte.
     int rankOf(const CounterSeries& series) const {
         if (series.source == "nvml") return 1;
         if (series.source != "pm") return 3;
@@ -198,7 +200,7 @@ class Judge {
                    : 2;
     }
 
-    /// What each GPU sent over all its links, by the sampler that tells it best; by NVML's counters
+    /// Returns the traffic of each GPU over all its links, by the best sampler; by NVML's counters
     /// if there are any and `isRead`, as these are read at the ends of ranges.
     std::vector<const CounterSeries*> sentByGpu(bool isRead = false) const {
         std::map<uint32_t, const CounterSeries*> byGpu;
@@ -216,9 +218,9 @@ class Judge {
         return result;
     }
 
-    /// By counters where they were read often enough to tell of a step, or on purpose at its ends:
-    /// a mean over many steps says nothing of one. Else by what NCCL or copies moved, named as
-    /// such.
+    /// Uses counters if they were read often enough for a step, or on purpose at its ends: a mean
+    /// over many steps gives no evidence about one. Else uses bytes moved by NCCL or copies, and
+    /// names them.
     void perStepByCounters() {
         std::vector<double> amounts;
         const std::vector<const CounterSeries*> best = sentByGpu(), counting = sentByGpu(true);
@@ -240,7 +242,7 @@ class Judge {
         });
         const bool isUsed = verdict_.use == NvlinkVerdict::Use::Used;
         if (amounts.empty()) {
-            if (!isUsed) return;  // whatever moved went over something else
+            if (!isUsed) return;  // the traffic used another link
             const Found copies = peerCopies(), collectives = ncclCalls();
             const bool isCollective = collectives.bytes >= copies.bytes;
             return sayPerStep(isCollective ? collectives : copies,
@@ -248,7 +250,7 @@ class Judge {
         }
         verdict_.bytesPerStep = medianOf(amounts);
         verdict_.stepEvidence = LinkEvidence::Counters;
-        // What was sent lies outside of the steps, or in few of them.
+        // The traffic is outside the steps, or in few of them.
         if (isUsed && *verdict_.bytesPerStep <= 0) return;
         verdict_.sentences.push_back(
             fmt::format("In the median step the GPU of a process sent {} over NVLink.",
@@ -283,7 +285,7 @@ class Judge {
             const NcclFacts& facts = trace_.nccl.facts[row];
             if (!rate || rate->traffic.busBytes <= 0 || !facts.gpu.overlaps(range_)) continue;
             const uint32_t thread = trace_.nvtx.thread[trace_.nccl.nvtx[row]];
-            // From rank to rank only: a broadcast of one rank alone goes nowhere.
+            // Only between ranks: a broadcast of a single rank goes nowhere.
             if (facts.rankCount == 1) continue;
             found.add(facts.gpu.startNs, trace_.threads[thread].process, rate->traffic.busBytes,
                       rate->busGBps(), pcie_);
@@ -343,7 +345,7 @@ class Judge {
 
     template <class Visit>
     void visitSteps(const RunSteps& steps, Visit visit) const {
-        std::set<uint32_t> processes;  // a process counts once, whatever GPUs it works on
+        std::set<uint32_t> processes;  // a process counts once, on however many GPUs
         for (const WorkerSteps& worker : steps.workers) {
             if (!processes.insert(worker.process).second) continue;
             for (const StepSpan& step : worker.steps)
@@ -374,7 +376,7 @@ class Judge {
         if (amounts.empty()) return;
         verdict_.bytesPerStep = medianOf(amounts);
         verdict_.stepEvidence = evidence;
-        if (*verdict_.bytesPerStep <= 0) return;  // What there is lies outside of the steps.
+        if (*verdict_.bytesPerStep <= 0) return;  // The traffic is outside the steps.
         const std::string amount = formatBytes(static_cast<int64_t>(*verdict_.bytesPerStep));
         verdict_.sentences.push_back(
             evidence == LinkEvidence::Copies
@@ -389,7 +391,7 @@ class Judge {
     const RunSteps* steps_;
     std::optional<CopyPeak> pcie_;
     bool isAbsent_ = false;
-    bool isHardlyCounted_ = false;  ///< There are counters, but hardly ever known.
+    bool isHardlyCounted_ = false;  ///< There are counters, but rarely with a known value.
     NvlinkVerdict verdict_;
 };
 
@@ -397,7 +399,7 @@ class Judge {
 
 NvlinkVerdict judgeNvlink(const Trace& trace, std::optional<TimeRange> range) {
     if (range) return Judge(trace, *range, *range, nullptr).judge();
-    // Counters that are read seldom tell of the whole run only, start and end included.
+    // Rarely read counters give evidence only about the whole run, including start and end.
     TimeRange counted = trace.range;
     for (const CounterSeries& series : trace.counters)
         if (series.key == nvlinkSentKey && !series.source.empty() && !series.isEmpty())

@@ -14,36 +14,36 @@ namespace lanescope {
 
 struct RunSteps;
 
-/// How it is known what a link carried.
+/// Source of the knowledge about a link's traffic.
 enum class LinkEvidence : uint8_t {
-    None,         ///< It cannot be told.
+    None,         ///< Unknown.
     Counters,     ///< The GPU's own counters.
     Copies,       ///< Memcpys from GPU to GPU.
-    Collectives,  ///< NCCL's operations: how fast they were.
+    Collectives,  ///< NCCL's operations, by their rate.
 };
 
-/// Whether NVLink is there, works, and carried something.
+/// Presence, state and use of NVLink.
 struct NvlinkVerdict {
     enum class Use : uint8_t { Unknown, Absent, NotSeen, Used };
     Use use = Use::Unknown;
     LinkEvidence evidence = LinkEvidence::None;
-    int32_t activeLinks = 0;  ///< Most that one GPU has.
-    /// Bytes that the GPUs sent: by their counters, by memcpys, or on the bus by NCCL's
-    /// operations as nccl-tests count, whichever the evidence is.
+    int32_t activeLinks = 0;  ///< Maximum of a GPU.
+    /// Bytes sent by the GPUs: by their counters, by memcpys, or on the bus by NCCL's operations as
+    /// counted by nccl-tests, depending on the evidence.
     int64_t bytes = 0;
-    double bestGBps = 0;  ///< Of what the verdict rests on; 0 if nothing.
+    double bestGBps = 0;  ///< Highest rate behind the verdict; 0 if none.
     /// One for each fact: present, active, used, with the figures.
     std::vector<std::string> sentences;
-    /// Of a process, in the median step; over whatever link if `use` is not `Used` and the
-    /// evidence is not counters.
+    /// Bytes of a process in the median step; over any link if `use` is not `Used` and the evidence
+    /// is not counters.
     std::optional<double> bytesPerStep;
-    LinkEvidence stepEvidence = LinkEvidence::None;  ///< Of `bytesPerStep`.
+    LinkEvidence stepEvidence = LinkEvidence::None;  ///< Evidence of `bytesPerStep`.
 };
 
-/// Judges by counters where there are any, else by copies and collectives that were faster than
-/// PCIe can be. O(n log n) in copies, NCCL's calls and NVTX ranges.
+/// Judges by counters if there are any, else by copies and collectives faster than PCIe can be. O(n
+/// log n) in copies, NCCL's calls and NVTX ranges.
 NvlinkVerdict judgeNvlink(const Trace& trace, std::optional<TimeRange> range = std::nullopt);
-/// The same for the time from the first of these steps to the end of the last.
+/// Judges the time from the first of these steps to the end of the last.
 NvlinkVerdict judgeNvlink(const Trace& trace, const RunSteps& steps);
 
 /// "unknown", "absent", "not seen", "used".

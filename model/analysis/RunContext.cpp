@@ -14,7 +14,7 @@ namespace lanescope::analysis {
 
 LaunchingCalls::LaunchingCalls(const Trace& trace)
     : LaunchRows(trace), callsOf(trace.threads.size()) {
-    std::vector<Stretches> calls(trace.threads.size(), Stretches(trace.memory.get()));
+    std::vector<Intervals> calls(trace.threads.size(), Intervals(trace.memory.get()));
     for (uint32_t row = 0; row < trace.apiCalls.size(); ++row)
         calls[trace.apiCalls.thread[row]].push_back(
             {trace.apiCalls.startNs[row], trace.apiCalls.endNs[row], trace.apiCalls.name[row]});
@@ -24,19 +24,19 @@ LaunchingCalls::LaunchingCalls(const Trace& trace)
 
 namespace {
 
-/// A path deeper than this is a recursion without end, or hostile.
-constexpr size_t deepest = 32;
-/// More different paths than any program has; what comes later stands directly in its parent.
-constexpr size_t mostPaths = 1 << 16;
-constexpr size_t longestName = 200;  ///< Bytes of one range's name that tell it from others.
+/// A deeper path is an endless recursion, or hostile.
+constexpr size_t maxDepth = 32;
+/// More different paths than any program has. A later path is replaced by its parent.
+constexpr size_t maxPaths = 1 << 16;
+constexpr size_t maxNameBytes = 200;  ///< Bytes of a range's name that distinguish it from others.
 
 constexpr std::array<std::string_view, 9> dataWords{"data",   "dataloader", "dataset",
                                                     "loader", "loading",    "load",
                                                     "fetch",  "prefetch",   "prefetcher"};
-/// A batch that is asked for by one of these is data; "forward_batch" is not.
+/// A batch after one of these words is data; "forward_batch" is not.
 constexpr std::array<std::string_view, 5> batchWords{"next", "get", "fetch", "read", "wait"};
 
-/// What is open while the ranges of a thread are gone through.
+/// A range that is open during the pass over the ranges of a thread.
 struct OpenRange {
     int64_t endNs;
     RangePaths::Id path;
@@ -61,12 +61,12 @@ bool isDataLoadingName(std::string_view name) {
 RangePaths::RangePaths(const Trace& trace, std::string_view stepPattern)
     : stepPattern_(stepPattern),
       paths_(1),
-      stretches_(trace.threads.size(), Stretches(trace.memory.get())) {
+      stretches_(trace.threads.size(), Intervals(trace.memory.get())) {
     std::vector<LargeVector<uint32_t>> rows(trace.threads.size(),
                                             LargeVector<uint32_t>(trace.memory.get()));
     for (uint32_t row = 0; row < trace.nvtx.size(); ++row) {
         const std::string_view domain = trace.strings.at(trace.nvtx.domain[row]);
-        if (trace.nvtx.style[row] == NvtxStyle::PushPop && !isOfNccl(domain) &&
+        if (trace.nvtx.style[row] == NvtxStyle::PushPop && !isNcclDomain(domain) &&
             domain != pythonDomain)
             rows[trace.nvtx.thread[row]].push_back(row);
     }
@@ -81,8 +81,8 @@ RangePaths::Id RangePaths::child(Id parent, StringIndex text, const Trace& trace
     if (!stepPattern_.empty() && pattern == stepPattern_) return known->second = 0;
     if (const std::string brief = knownRangeName(whole); !brief.empty())
         pattern = rangePattern(brief);
-    if (pattern.size() > longestName) pattern.resize(longestName);
-    if (paths_.size() >= mostPaths) return parent;
+    if (pattern.size() > maxNameBytes) pattern.resize(maxNameBytes);
+    if (paths_.size() >= maxPaths) return parent;
     const bool isData = paths_[parent].isDataLoading || isDataLoadingName(pattern);
     std::string path = parent == 0 ? pattern : paths_[parent].text + "/" + pattern;
     // "step 1" and "step 2" are the same path, by different texts.
@@ -93,7 +93,7 @@ RangePaths::Id RangePaths::child(Id parent, StringIndex text, const Trace& trace
 
 void RangePaths::addThread(const Trace& trace, const LargeVector<uint32_t>& rows) {
     if (rows.empty()) return;
-    Stretches& stretches = stretches_[trace.nvtx.thread[rows.front()]];
+    Intervals& stretches = stretches_[trace.nvtx.thread[rows.front()]];
     std::vector<OpenRange> open;
     int64_t nowNs = trace.nvtx.startNs[rows.front()];
     const auto advanceTo = [&](int64_t timeNs) {
@@ -110,7 +110,7 @@ void RangePaths::addThread(const Trace& trace, const LargeVector<uint32_t>& rows
     for (const uint32_t row : rows) {
         advanceTo(trace.nvtx.startNs[row]);
         while (!open.empty() && open.back().endNs <= trace.nvtx.startNs[row]) open.pop_back();
-        if (open.size() >= deepest) continue;
+        if (open.size() >= maxDepth) continue;
         const Id parent = open.empty() ? 0 : open.back().path;
         open.push_back({trace.nvtx.endNs[row], child(parent, trace.nvtx.text[row], trace)});
     }
@@ -119,14 +119,14 @@ void RangePaths::addThread(const Trace& trace, const LargeVector<uint32_t>& rows
     advanceTo(endNs);
 }
 
-Stretches RangePaths::during(uint32_t thread, TimeRange range) const {
-    const Stretches& all = stretches_[thread];
+Intervals RangePaths::during(uint32_t thread, TimeRange range) const {
+    const Intervals& all = stretches_[thread];
     const auto first = std::partition_point(
         all.begin(), all.end(),
-        [range](const Stretch& stretch) { return stretch.endNs <= range.startNs; });
-    const auto last = std::partition_point(first, all.end(), [range](const Stretch& stretch) {
-        return stretch.startNs < range.endNs;
-    });
+        [range](const LabelledInterval& stretch) { return stretch.endNs <= range.startNs; });
+    const auto last = std::partition_point(
+        first, all.end(),
+        [range](const LabelledInterval& stretch) { return stretch.startNs < range.endNs; });
     return {first, last};
 }
 
@@ -139,10 +139,10 @@ bool RangePaths::isWithin(Id inner, Id outer) const {
 
 RangePaths::Id RangePaths::at(uint32_t thread, int64_t timeNs) const {
     if (thread >= stretches_.size()) return 0;
-    const Stretches& stretches = stretches_[thread];
+    const Intervals& stretches = stretches_[thread];
     const auto after = std::partition_point(
         stretches.begin(), stretches.end(),
-        [timeNs](const Stretch& stretch) { return stretch.startNs <= timeNs; });
+        [timeNs](const LabelledInterval& stretch) { return stretch.startNs <= timeNs; });
     if (after == stretches.begin() || (after - 1)->endNs <= timeNs) return 0;
     return (after - 1)->label;
 }

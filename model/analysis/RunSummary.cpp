@@ -25,28 +25,28 @@
 
 namespace lanescope::analysis {
 
-/// What summaries of workers rest on, beside their timelines, worked out once for all of them.
+/// Data behind the summaries of workers, besides their timelines, computed once for all of them.
 /// Immutable; refers to the trace.
 struct SummarySources {
     /// O(n log n) in threads and counters, and the states of threads.
     explicit SummarySources(const Trace& trace);
 
     const std::vector<uint32_t> places;  ///< By stack: `ownPlaces`.
-    const RowsByOwner threads;           ///< By process.
+    const RowsByOwner threads;
     const LoaderThreads loaders;
     const MachineCounters counters;
 };
 
-/// Explains the steps of one process on one of its GPUs: parts, contributors, outliers. Who the
-/// worker is (`pid`, `rank` ...) is left to the caller. O(n log n) in its work, and in what the
-/// threads that launch it did.
+/// Analyses the steps of one process on one of its GPUs: parts, contributors, outliers. The caller
+/// sets the identity of the worker (`pid`, `rank` ...). O(n log n) in its work, and in the states
+/// of its launching threads.
 WorkerSummary summarizeWorker(const RunContext& run, const SummarySources& sources,
                               const WorkerSteps& steps);
 
 namespace {
 
 constexpr double fenceFactor = 3;  ///< Tukey's outer fence, in interquartile ranges.
-constexpr double smallestExcessShare = 0.03;
+constexpr double minExcessShare = 0.03;
 
 void countWait(const GpuWork& work, int64_t order, Contributor& waiting) {
     if (waiting.count == 0) waiting.order = order;
@@ -54,7 +54,7 @@ void countWait(const GpuWork& work, int64_t order, Contributor& waiting) {
     waiting.totalNs = saturatingSum(waiting.totalNs, work.movingFromNs - work.startNs);
 }
 
-/// Counts what the steps launched; where it first stands in a step is its order.
+/// Counts the work launched in the steps; its first position in a step is its order.
 void countWork(const RunContext& run, const LargeVector<GpuWork>& all, const WorkerSteps& steps,
                std::vector<Contributor>& contributors, WorkPlaces& places) {
     std::vector<bool> isPlaced(contributors.size());
@@ -96,8 +96,8 @@ void add(Contributor& sum, const Contributor& more) {
     sum.workedNs = saturatingSum(sum.workedNs, more.workedNs);
 }
 
-/// Sorted, without those that did nothing, and the least of each part summed up in one.
-std::vector<Contributor> heaviest(std::vector<Contributor> all) {
+/// Returns the contributors sorted, without empty ones, the smallest of each part summed into one.
+std::vector<Contributor> largestContributors(std::vector<Contributor> all) {
     std::erase_if(all,
                   [](const Contributor& each) { return each.exposedNs == 0 && each.count == 0; });
     std::sort(all.begin(), all.end(), isHeavier);
@@ -106,7 +106,7 @@ std::vector<Contributor> heaviest(std::vector<Contributor> all) {
     for (Contributor& each : all) {
         const bool isSamePart = !kept.empty() && kept.back().part == each.part;
         ofPart = isSamePart ? ofPart + 1 : 1;
-        if (ofPart <= mostContributors) {
+        if (ofPart <= maxContributors) {
             kept.push_back(std::move(each));
             continue;
         }
@@ -122,18 +122,17 @@ std::vector<Contributor> heaviest(std::vector<Contributor> all) {
     return kept;
 }
 
-/// What a step may take before it stands out.
+/// Returns the step time beyond which a step is an outlier.
 double outlierLimit(std::vector<int64_t> wallNs) {
     const double medianNs = medianOf(wallNs);
     const double firstNs = quantileOf(wallNs, 0.25);
     const double thirdNs = quantileOf(wallNs, 0.75);
-    return std::max(thirdNs + fenceFactor * (thirdNs - firstNs),
-                    medianNs * (1 + smallestExcessShare));
+    return std::max(thirdNs + fenceFactor * (thirdNs - firstNs), medianNs * (1 + minExcessShare));
 }
 
 std::vector<size_t> outlierSteps(const WorkerSummary& worker) {
     std::vector<size_t> found;
-    if (worker.steps.size() < fewestStepsForOutliers) return found;
+    if (worker.steps.size() < minStepsForOutliers) return found;
     std::vector<int64_t> wallNs;
     for (const StepSummary& step : worker.steps) wallNs.push_back(step.wallNs);
     const double limitNs = outlierLimit(wallNs);
@@ -142,7 +141,7 @@ std::vector<size_t> outlierSteps(const WorkerSummary& worker) {
     std::stable_sort(found.begin(), found.end(), [&](size_t a, size_t b) {
         return worker.steps[a].wallNs > worker.steps[b].wallNs;
     });
-    found.resize(std::min(found.size(), mostOutliers));
+    found.resize(std::min(found.size(), maxOutliers));
     return found;
 }
 
@@ -172,18 +171,18 @@ OutlierStep describe(const WorkerSummary& worker, const StepSummary& step) {
     return outlier;
 }
 
-/// Names what in the part that grew took most more than it does in the mean of all steps.
+/// Sets the contributor of the grown part with the largest excess over its mean in all steps.
 void blame(OutlierStep& outlier, const std::map<ContributorTable::Id, int64_t>& spent,
            const std::vector<Contributor>& contributors, size_t stepCount) {
-    int64_t mostNs = 0;
+    int64_t largestNs = 0;
     for (const auto& [id, ns] : spent) {
         const Contributor& contributor = contributors[id];
         if (contributor.part != outlier.part) continue;
-        // The mean of the other steps: this one would hide itself in a short run.
+        // The mean of the other steps: in a short run this one would raise its own mean.
         const int64_t othersNs = (contributor.exposedNs - ns) /
                                  std::max<int64_t>(1, static_cast<int64_t>(stepCount) - 1);
-        if (ns - othersNs <= mostNs) continue;
-        mostNs = ns - othersNs;
+        if (ns - othersNs <= largestNs) continue;
+        largestNs = ns - othersNs;
         outlier.contributor = contributor.name;
         outlier.path = contributor.path;
     }
@@ -257,7 +256,7 @@ WorkerSummary summarizeWorker(const RunContext& run, const SummarySources& sourc
     worker.coreWaits = coreWaits(run.trace, run.states, sources.threads.of(steps.process), windows);
     worker.loaders = loaderTimes(run.states, sources.loaders.of(steps.process), windows);
     worker.launches = launchTimes(run.trace, windows, timeline.work(), places);
-    worker.contributors = heaviest(std::move(contributors));
+    worker.contributors = largestContributors(std::move(contributors));
     return worker;
 }
 
@@ -320,7 +319,7 @@ std::string timelessSentence(const RunSummary& run) {
 
 namespace {
 
-/// Of the median step: a range that takes less on the CPU than this tells that it runs ahead.
+/// Share of the median step: a shorter range on the CPU means that it runs ahead.
 constexpr double aheadShare = 0.9;
 
 void describeWorker(const Trace& trace, const WorkerSteps& steps, WorkerSummary& worker) {
@@ -353,7 +352,7 @@ void sortWorkers(std::vector<WorkerSummary>& workers) {
 }  // namespace
 
 std::string_view name(ContributorKind kind) {
-    return identifier(kind);  // plain words, as it happens
+    return identifier(kind);  // the identifiers are plain words
 }
 
 std::string_view identifier(ContributorKind kind) {
@@ -368,7 +367,7 @@ std::string_view identifier(ContributorTrait trait) {
     return all[static_cast<size_t>(trait)];
 }
 
-bool SummaryFacts::saysWhoEnded() const {
+bool SummaryFacts::reportsAbnormalEnd() const {
     return std::any_of(healthWarnings.begin(), healthWarnings.end(), [](const HealthNote& note) {
         return note.code == HealthCode::ProcessEndedAbnormally;
     });
@@ -377,7 +376,8 @@ bool SummaryFacts::saysWhoEnded() const {
 const HealthNote* SummaryFacts::damage() const {
     const HealthNote* gravest = nullptr;
     for (const HealthNote& note : healthWarnings)
-        if (isDamage(note.code) && (!gravest || note.severity > gravest->severity)) gravest = &note;
+        if (isCorruption(note.code) && (!gravest || note.severity > gravest->severity))
+            gravest = &note;
     return gravest;
 }
 
@@ -431,18 +431,18 @@ bool RunSummary::isEmpty() const {
 
 uint32_t RunSummary::criticalWorker() const {
     uint32_t critical = noIndex;
-    int64_t leastWaitingNs = 0;
+    int64_t minWaitingNs = 0;
     for (uint32_t index = 0; index < workers.size(); ++index) {
         const WorkerSummary& worker = workers[index];
         if (worker.steps.empty()) continue;
-        // Of ranks that step together, the one that waits least for the others.
+        // Among ranks that step together, the one that waits least for the others.
         const StepParts parts = worker.totalParts();
         const int64_t waitingNs = (parts[StepPart::ExposedCommunication] +
                                    parts[StepPart::WaitingForRanks] - worker.totalWallNs()) /
                                   static_cast<int64_t>(worker.steps.size());
-        if (critical != noIndex && waitingNs >= leastWaitingNs) continue;
+        if (critical != noIndex && waitingNs >= minWaitingNs) continue;
         critical = index;
-        leastWaitingNs = waitingNs;
+        minWaitingNs = waitingNs;
     }
     return critical;
 }

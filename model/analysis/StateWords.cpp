@@ -14,13 +14,12 @@ namespace lanescope::analysis {
 
 namespace {
 
-/// A thread without a name that is not the first of its process.
+/// An unnamed thread that is not the first of its process.
 constexpr std::string_view otherThread = "another thread";
-/// Between where a thread was and what it did there, and between that and who has what it waits
-/// for.
+/// Separators between place, activity and the holder of the awaited resource.
 constexpr std::string_view whichDoes = ", which ", thatHas = " that ";
-/// Files of Python that tell what a thread is about that has a function of theirs on its stack:
-/// those where code is compiled, and not where what was compiled runs.
+/// Python files whose functions on a stack reveal the activity of a thread: files in which code is
+/// compiled, not files in which the compiled code runs.
 constexpr std::pair<std::string_view, std::string_view> tellingFiles[]{
     {"/torch/_dynamo/convert_frame.py", "compiling (torch._dynamo)"},
     {"/torch/_inductor/compile_fx.py", "compiling (torch._inductor)"},
@@ -30,17 +29,16 @@ constexpr std::pair<std::string_view, std::string_view> tellingFiles[]{
     {"/torch/optim/optimizer.py", "in the optimizer (torch.optim)"},
 };
 constexpr std::string_view byTurns = "by turns runs and ", getsNone = "gets no core";
-/// Of one that looks saw run, which cannot have run all the time.
+/// For a thread that samples saw running, which cannot have run all the time.
 constexpr std::string_view waits = "waits";
 
-/// Of the time between looks: what a thread that wanted a core had it, or not, for no longer is
-/// not said of it.
-constexpr int64_t hardlyOf = 10;
+/// Share of the time between samples. Shorter times with or without a core are not reported.
+constexpr int64_t negligibleDivisor = 10;
 
-/// ", compiling (torch._dynamo)" by the outermost of such frames; nothing without any.
+/// Returns ", compiling (torch._dynamo)" for the outermost of such frames; empty without any.
 std::string aboutText(const Trace& trace, uint32_t stack) {
     if (stack < trace.stacks.size() &&
-        trace.strings.at(trace.stacks.function[stack]) == collectingFrame)
+        trace.strings.at(trace.stacks.function[stack]) == garbageCollectionFrame)
         return ", in Python's garbage collection";
     std::string text;
     for (uint32_t frame = stack; frame < trace.stacks.size(); frame = outerStack(trace, frame)) {
@@ -67,14 +65,14 @@ std::string onThread(const Trace& trace, uint32_t thread) {
 
 std::string timesText(const Trace& trace, const ThreadTimes& times, int64_t wholeNs) {
     std::vector<ThreadState> states;
-    constexpr double leastPercent = 3;
+    constexpr double minShownPercent = 3;
     const auto percent = [&](ThreadState state) {
         return wholeNs > 0
                    ? 100 * static_cast<double>(times.of(state)) / static_cast<double>(wholeNs)
                    : 0.0;
     };
     for (size_t state = 1; state < threadStateCount; ++state)
-        if (percent(static_cast<ThreadState>(state)) >= leastPercent)
+        if (percent(static_cast<ThreadState>(state)) >= minShownPercent)
             states.push_back(static_cast<ThreadState>(state));
     std::ranges::stable_sort(
         states, [&](ThreadState a, ThreadState b) { return times.of(a) > times.of(b); });
@@ -99,12 +97,12 @@ bool runsAndWaits(std::string_view name) {
     return told.starts_with(byTurns) && told.substr(byTurns.size()) != getsNone;
 }
 
-bool isByTurns(std::string_view name) {
+bool runsAndWaitsAlternately(std::string_view name) {
     return runsAndWaits(name) && !name.substr(name.rfind(byTurns) + byTurns.size())
                                       .starts_with(nameOf(ThreadState::Lock).meaning);
 }
 
-std::optional<ThreadState> stateTold(std::string_view name) {
+std::optional<ThreadState> stateInName(std::string_view name) {
     const size_t at = name.rfind(whichDoes);
     if (at == std::string_view::npos) return std::nullopt;
     const std::string_view told = name.substr(at + whichDoes.size());
@@ -117,27 +115,27 @@ std::optional<ThreadState> stateTold(std::string_view name) {
     return std::nullopt;
 }
 
-bool isStarvedByTurns(std::string_view name) {
+bool isMostlyWithoutCore(std::string_view name) {
     const size_t at = name.rfind(whichDoes);
     if (at == std::string_view::npos) return false;
     const std::string_view told = name.substr(at + whichDoes.size());
     return told.starts_with(byTurns) && told.substr(byTurns.size()) == getsNone;
 }
 
-bool wasSeenToRun(std::string_view name) {
-    if (stateTold(name) == ThreadState::Running) return true;
+bool isSeenRunning(std::string_view name) {
+    if (stateInName(name) == ThreadState::Running) return true;
     const size_t at = name.rfind(byTurns);
-    return isStarvedByTurns(name) ||
+    return isMostlyWithoutCore(name) ||
            (runsAndWaits(name) && name.substr(at + byTurns.size()) == waits);
 }
 
-std::string_view withoutState(std::string_view name) {
+std::string_view nameWithoutState(std::string_view name) {
     return name.substr(0, name.rfind(whichDoes));
 }
 
-Stretches StateWords::notAwaitingData(uint32_t thread, TimeRange range) const {
+Intervals StateWords::notAwaitingData(uint32_t thread, TimeRange range) const {
     if (states_.isEmpty(thread)) return {};
-    Stretches awaiting;
+    Intervals awaiting;
     states_.forEachIn(thread, range, [&](uint32_t row, TimeRange piece) {
         switch (trace_.cpuStates.state[row]) {
             case ThreadState::Poll:
@@ -150,7 +148,7 @@ Stretches StateWords::notAwaitingData(uint32_t thread, TimeRange range) const {
                 break;
         }
     });
-    const Stretches whole{{range.startNs, range.endNs, 0}};
+    const Intervals whole{{range.startNs, range.endNs, 0}};
     return without(whole, withoutOverlaps(std::move(awaiting)));
 }
 
@@ -160,11 +158,12 @@ StateWords::Core StateWords::coreIn(uint32_t row) const {
     const int64_t delayNs = states.delayNs[row];
     const ThreadState state = states.state[row];
     if (state == ThreadState::Runnable)
-        return states.cpuNs[row] > wholeNs / hardlyOf ? Core::ByTurns : Core::None;
-    // What waits, too, is told of its waits unless it wanted a core for most of the time.
-    const bool wantsAlways = state == ThreadState::Running && delayNs > wholeNs / hardlyOf &&
-                             delayNs + states.cpuNs[row] > wholeNs - wholeNs / hardlyOf;
-    return wantsAlways || delayNs > wholeNs / 2 ? Core::ByTurns : Core::Given;
+        return states.cpuNs[row] > wholeNs / negligibleDivisor ? Core::Alternating : Core::None;
+    // A thread that also waits is described by its waits unless it wanted a core most of the time.
+    const bool wantsAlways = state == ThreadState::Running &&
+                             delayNs > wholeNs / negligibleDivisor &&
+                             delayNs + states.cpuNs[row] > wholeNs - wholeNs / negligibleDivisor;
+    return wantsAlways || delayNs > wholeNs / 2 ? Core::Alternating : Core::Given;
 }
 
 std::string StateWords::holderText(uint32_t row) const {
@@ -174,27 +173,27 @@ std::string StateWords::holderText(uint32_t row) const {
     return fmt::format("{}{}{} has", thatHas, who == otherThread ? "" : "the ", who);
 }
 
-std::string StateWords::made(uint32_t row, Telling telling) const {
+std::string StateWords::made(uint32_t row, StatePrecision telling) const {
     const CpuStateTable& states = trace_.cpuStates;
     const ThreadState state = states.state[row];
-    if (state == ThreadState::Unknown || telling == Telling::Nothing) return {};
+    if (state == ThreadState::Unknown || telling == StatePrecision::Nothing) return {};
     const Core core = coreIn(row);
-    if (core == Core::ByTurns) {
-        // Who has no core stays where it is.
+    if (core == Core::Alternating) {
+        // A thread without a core stays where it is.
         const bool isThere = (state == ThreadState::Running || state == ThreadState::Runnable) &&
-                             telling == Telling::Whole && states.stack[row] != noIndex;
+                             telling == StatePrecision::Whole && states.stack[row] != noIndex;
         std::string text;
         if (isThere) text += " at " + frameText(trace_, ownFrame(trace_, states.stack[row]));
         if (isThere) text += aboutText(trace_, states.stack[row]);
         return text + fmt::format("{}{}{}", whichDoes, byTurns, getsNone);
     }
-    // Where it was at the looks is not where it was between them.
-    if (telling == Telling::ByTurns)
+    // The place in samples is not the place between them.
+    if (telling == StatePrecision::Alternating)
         return fmt::format("{}{}{}{}", whichDoes, byTurns,
                            state == ThreadState::Running ? waits : nameOf(state).meaning,
                            holderText(row));
     std::string text;
-    // Who gets no core gets none whatever it is at.
+    // A thread without a core gets none whatever its activity.
     if (states.stack[row] != noIndex && core == Core::Given)
         text += " at " + frameText(trace_, ownFrame(trace_, states.stack[row]));
     if (states.stack[row] != noIndex && state == ThreadState::Running)
@@ -207,7 +206,7 @@ std::string StateWords::made(uint32_t row, Telling telling) const {
     return text;
 }
 
-std::string_view StateWords::wordsOf(uint32_t row, Telling telling) {
+std::string_view StateWords::wordsOf(uint32_t row, StatePrecision telling) {
     const CpuStateTable& states = trace_.cpuStates;
     const auto [known, isNew] =
         known_.try_emplace({states.state[row], telling, coreIn(row), states.stack[row],

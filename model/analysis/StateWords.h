@@ -15,41 +15,41 @@
 
 namespace lanescope::analysis {
 
-/// "on the main thread": thread ids differ from run to run, names do not.
+/// Returns "on the main thread". Thread ids differ from run to run, names do not.
 std::string onThread(const Trace& trace, uint32_t thread);
-/// "thread pt_autograd_0", "main thread", "another thread".
+/// Returns "thread pt_autograd_0", "main thread" or "another thread".
 std::string threadText(const Trace& trace, uint32_t thread);
 
-/// "82 % waits for input, 11 % runs; at data.py:88 in load": what a thread did of `wholeNs`, the
-/// longest first. Empty if nothing is known.
+/// Returns "82 % waits for input, 11 % runs; at data.py:88 in load": the activity of a thread in
+/// `wholeNs`, longest first. Empty if nothing is known.
 std::string timesText(const Trace& trace, const ThreadTimes& times, int64_t wholeNs);
 
-/// The state that the name of a cause tells, which `StateWords` gave it: "waits for input" of
-/// "outside CUDA calls at data.py:88 in load, which waits for input". Nothing where none is known,
-/// or not one alone: of who by turns ran and waited.
-std::optional<ThreadState> stateTold(std::string_view name);
+/// Returns the state in the name of a cause made by `StateWords`: "waits for input" in "outside
+/// CUDA calls at data.py:88 in load, which waits for input". Returns nullopt if the state is
+/// unknown or if the thread alternately ran and waited.
+std::optional<ThreadState> stateInName(std::string_view name);
 
-/// Whether the name of a cause tells that the thread by turns ran and waited, so that which of both
-/// it did while the GPU had nothing to do is not known. Not if it waited for another thread, which
-/// may have launched work meanwhile, as that of autograd does.
-bool isByTurns(std::string_view name);
+/// Returns true if, by the name of a cause, the thread alternately ran and waited, so that its
+/// state while the GPU was idle is unknown. False if it waited for another thread, which may have
+/// launched work meanwhile, as that of autograd does.
+bool runsAndWaitsAlternately(std::string_view name);
 
-/// The same, whatever it waited for.
+/// Returns true for the same, whatever the thread waited for.
 bool runsAndWaits(std::string_view name);
 
-/// Whether the name of a cause tells that looks saw the thread run or want to, whether it then ran
-/// all the time or by turns.
-bool wasSeenToRun(std::string_view name);
+/// Returns true if, by the name of a cause, samples saw the thread running or runnable, all the
+/// time or alternately.
+bool isSeenRunning(std::string_view name);
 
-/// Whether the name of a cause tells that the thread wanted a core for most of the time and had
-/// none, but also ran.
-bool isStarvedByTurns(std::string_view name);
+/// Returns true if, by the name of a cause, the thread was runnable without a core most of the
+/// time, but also ran.
+bool isMostlyWithoutCore(std::string_view name);
 
-/// The name of a cause without what the thread did there: "outside CUDA calls at data.py:88 in
+/// Returns the name of a cause without the thread's activity: "outside CUDA calls at data.py:88 in
 /// load".
-std::string_view withoutState(std::string_view name);
+std::string_view nameWithoutState(std::string_view name);
 
-/// Says what threads did while a GPU had nothing to do, in words that are the same in another run.
+/// Describes the activity of threads while a GPU was idle, in words that are equal in another run.
 /// Refers to both. One thread.
 class StateWords {
   public:
@@ -57,9 +57,9 @@ class StateWords {
     StateWords(const Trace& trace, const StatesOfThreads& states)
         : trace_(trace), states_(states) {}
 
-    /// `sink(piece, words)` for all of `range`, by start: " at data.py:88 in load, which waits for
-    /// input", or nothing where it is not known what the thread did. What holds for a row as a
-    /// whole is not said of a piece that may be otherwise (`StatesOfThreads::tells`).
+    /// Calls `sink(piece, words)` for all of `range`, by start. The words are " at data.py:88 in
+    /// load, which waits for input", or empty if the activity is unknown. A statement about a whole
+    /// row is not made about a piece of it that may differ (`StatesOfThreads::tells`).
     template <class Sink>
     void forEachIn(uint32_t thread, TimeRange range, Sink sink) {
         int64_t fromNs = range.startNs;
@@ -74,8 +74,8 @@ class StateWords {
         unknownUntil(range.endNs);
     }
 
-    /// `sink(piece, words)` for each time in `range` in which the thread wanted a core and had
-    /// none, all the time or for most of it; the words are those of `forEachIn`.
+    /// Calls `sink(piece, words)` for each time in `range` in which the thread was runnable without
+    /// a core, all or most of the time; the words are those of `forEachIn`.
     template <class Sink>
     void forEachWithoutCore(uint32_t thread, TimeRange range, Sink sink) {
         states_.forEachIn(thread, range, [&](uint32_t row, TimeRange piece) {
@@ -85,42 +85,45 @@ class StateWords {
         });
     }
 
-    /// Where the looks of a row saw the thread and what it did, whatever it did between them.
-    std::string_view seenIn(uint32_t row) { return wordsOf(row, Telling::Whole); }
+    /// Describes the place and activity seen in the samples of a row, whatever happened between
+    /// them.
+    std::string_view seenIn(uint32_t row) { return wordsOf(row, StatePrecision::Whole); }
 
-    /// When in `range` the thread was not seen to wait for what may bring data: for input, a disk,
-    /// a lock or another process. Nothing of a thread of which nothing is known at all. Also where
-    /// looks are too far apart to say so of a short piece, since this is asked to claim less.
-    Stretches notAwaitingData(uint32_t thread, TimeRange range) const;
+    /// Returns the times in `range` at which the thread was not seen to wait for a possible source
+    /// of data: input, a disk, a lock or another process. Empty for a thread without any known
+    /// state. Includes short pieces between distant samples, since the result is used to claim
+    /// less.
+    Intervals notAwaitingData(uint32_t thread, TimeRange range) const;
 
-    /// `sink(piece, since, until)` for each time in `range` in which the thread all the time waited
-    /// to be woken by another, and when that wait began and ended.
+    /// Calls `sink(piece, since, until)` for each time in `range` in which the thread waited
+    /// throughout to be woken by another, with start and end of that wait.
     template <class Sink>
     void forEachWaitForThreads(uint32_t thread, TimeRange range, Sink sink) const {
         states_.forEachIn(thread, range, [&](uint32_t row, TimeRange piece) {
             const ThreadState state = trace_.cpuStates.state[row];
             if (state != ThreadState::Lock && state != ThreadState::Gil) return;
-            if (states_.tells(row, piece.durationNs()) != Telling::Whole) return;
+            if (states_.tells(row, piece.durationNs()) != StatePrecision::Whole) return;
             sink(piece, trace_.cpuStates.startNs[row], trace_.cpuStates.endNs[row]);
         });
     }
 
   private:
-    using Telling = StatesOfThreads::Telling;
-    /// Whether the thread had a core when it wanted one.
+    using StatePrecision = StatesOfThreads::StatePrecision;
+    /// Availability of a core to a thread that wanted one.
     enum class Core : uint8_t {
         Given,
-        ByTurns,  ///< It ran, too: the kernel counts how long.
+        Alternating,  ///< It also ran; the kernel counts for how long.
         None,
     };
     Core coreIn(uint32_t row) const;
-    std::string_view wordsOf(uint32_t row, Telling telling);
-    std::string made(uint32_t row, Telling telling) const;
-    /// " that the thread logger has"; nothing if nobody is known to have what it waits for.
+    std::string_view wordsOf(uint32_t row, StatePrecision telling);
+    std::string made(uint32_t row, StatePrecision telling) const;
+    /// Returns " that the thread logger has"; empty if the holder of the awaited resource is
+    /// unknown.
     std::string holderText(uint32_t row) const;
 
-    /// State, how well it is known, whether it got a core, stack, holder and its stack.
-    using Key = std::tuple<ThreadState, Telling, Core, uint32_t, uint32_t, uint32_t>;
+    /// State, its certainty, core, stack, holder and the holder's stack.
+    using Key = std::tuple<ThreadState, StatePrecision, Core, uint32_t, uint32_t, uint32_t>;
     const Trace& trace_;
     const StatesOfThreads& states_;
     std::map<Key, std::string> known_;

@@ -8,22 +8,23 @@
 
 namespace lanescope::analysis {
 
-/// Into what the time of a step is split. At every nanosecond exactly one of them counts: the first
-/// in this order whose work runs on the GPU, and if none runs, the cause of the idle time.
+/// Parts of the time of a step. Exactly one counts at every nanosecond: the first in this order
+/// whose work runs on the GPU, or, if none runs, the cause of the idle time.
 enum class StepPart : uint8_t {
     Compute,               ///< A kernel runs, other than NCCL's.
-    ExposedCommunication,  ///< NCCL moves data, as far as is known, and no other kernel hides it.
-    ExposedPtoP,           ///< A copy between GPUs that nothing above hides; so on for the others.
+    ExposedCommunication,  ///< NCCL moves data, as far as known, not overlapped by another kernel.
+    ExposedPtoP,  ///< A copy between GPUs, not overlapped by any part above; the other copies
+                  ///< likewise.
     ExposedHtoD,
     ExposedDtoH,
     ExposedDtoD,
     ExposedOtherCopy,
     Memset,
-    WaitingForRanks,  ///< An NCCL kernel waits for ranks that come later, and nothing else runs.
+    WaitingForRanks,  ///< An NCCL kernel waits for later ranks, and nothing else runs.
     DataLoading,      ///< GPU idle: the CPU was getting the next batch.
     Synchronization,  ///< GPU idle: the CPU was in a call that waits for the GPU.
     LaunchBound,      ///< GPU idle: the CPU launched the next work too late.
-    OtherIdle,        ///< GPU idle though work was queued, or nothing tells why.
+    OtherIdle,        ///< GPU idle although work was queued, or for an unknown reason.
 };
 inline constexpr size_t stepPartCount = static_cast<size_t>(StepPart::OtherIdle) + 1;
 
@@ -32,17 +33,17 @@ std::string_view name(StepPart part);
 /// For files and programs: "compute", "exposed_communication", "launch_bound_idle".
 std::string_view identifier(StepPart part);
 
-/// What the contributors of a part are listed among.
+/// Groups in which contributors are listed.
 enum class PartGroup : uint8_t { Kernels, Collectives, Copies, Idle };
 inline constexpr size_t partGroupCount = 4;
 PartGroup groupOf(StepPart part);
-/// How a list of them is headed: "Kernels", "Collectives", "Copies and memsets", "While the GPU was
-/// idle".
+/// Returns the heading of the group's list: "Kernels", "Collectives", "Copies and memsets", "While
+/// the GPU was idle".
 std::string_view name(PartGroup group);
-/// Nothing runs on the GPU in this part.
+/// Returns true if nothing runs on the GPU in this part.
 bool isIdle(StepPart part);
 
-/// Nanoseconds of each part. What belongs to a step sums to its wall time exactly.
+/// Nanoseconds of each part. The parts of a step sum to its wall time exactly.
 struct StepParts {
     std::array<int64_t, stepPartCount> ns{};
 
@@ -53,11 +54,12 @@ struct StepParts {
     bool operator==(const StepParts&) const = default;
 };
 
-/// The colour of a part wherever it is drawn, as 0xRRGGBB: on light and on dark ground.
+/// Colours of a part wherever it is drawn, as 0xRRGGBB: on light and on dark background.
 struct PartColor {
     uint32_t light = 0, dark = 0;
 };
-/// What `resources/report/report.css` says, too; `tst_StepParts` holds them against each other.
+/// Returns the colours of a part. `resources/report/report.css` has the same; `tst_StepParts`
+/// compares them.
 PartColor colorOf(StepPart part);
 
 }  // namespace lanescope::analysis

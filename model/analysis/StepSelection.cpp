@@ -16,10 +16,10 @@
 
 namespace lanescope {
 
-/// Makes one step of the batches that a program marks where it updates its weights only after
-/// every so many of them: where the ranges are called batches, and kernels of an optimizer are
-/// launched in every n-th of them alone, in all workers alike. Batches before the first and after
-/// the last whole step are left out. O(n log n) in the kernels.
+/// Joins the batches that a program marks into steps if it updates its weights only after every n
+/// of them: if the ranges are called batches, and optimizer kernels are launched in every n-th of
+/// them only, in all workers alike. Batches before the first and after the last whole step are
+/// skipped. O(n log n) in the kernels.
 void joinAccumulated(const Trace& trace, RunSteps& run);
 
 namespace {
@@ -28,11 +28,11 @@ constexpr std::array<std::string_view, 5> batchWords{"batch", "minibatch", "micr
                                                      "accumulation"};
 constexpr std::array<std::string_view, 5> optimizerKernels{"multi_tensor_apply_kernel", "Adam",
                                                            "adam", "SGD", "sgd_"};
-/// Norms of gradients are computed by the same kernel, also to be printed.
+/// The same kernel computes norms of gradients, also for printing.
 constexpr std::string_view normKernel = "LpNorm";
-constexpr size_t fewestUpdates = 3;
-/// Of the distances between updates, in batches.
-constexpr double leastAlike = 0.9;
+constexpr size_t minUpdates = 3;
+/// Required share of equal distances between updates, in batches.
+constexpr double minAlikeShare = 0.9;
 
 bool areBatches(std::string_view pattern) {
     for (const std::string& word : wordsOf(pattern))
@@ -48,7 +48,7 @@ bool isOptimizer(std::string_view kernel) {
                        });
 }
 
-/// When the calls that launch kernels of optimizers began, by process, in order.
+/// Returns the start times of calls that launch optimizer kernels, by process, in order.
 std::vector<std::vector<int64_t>> updatesOf(const Trace& trace) {
     std::vector<std::vector<int64_t>> updates(trace.processes.size());
     std::vector<bool> isUpdate;
@@ -66,7 +66,7 @@ std::vector<std::vector<int64_t>> updatesOf(const Trace& trace) {
     return updates;
 }
 
-/// The places of the batches in which weights are updated.
+/// Returns the indices of the batches in which weights are updated.
 std::vector<size_t> updatingSteps(const std::vector<StepSpan>& steps,
                                   const std::vector<int64_t>& updatesNs) {
     std::vector<size_t> places;
@@ -78,17 +78,18 @@ std::vector<size_t> updatingSteps(const std::vector<StepSpan>& steps,
     return places;
 }
 
-/// How many batches lie between two updates; 1 if that is not so regular.
+/// Returns the number of batches between two updates; 1 if irregular.
 size_t batchesPerUpdate(const std::vector<size_t>& places) {
-    if (places.size() < fewestUpdates) return 1;
+    if (places.size() < minUpdates) return 1;
     std::vector<size_t> distances;
     for (size_t index = 1; index < places.size(); ++index)
         distances.push_back(places[index] - places[index - 1]);
     std::sort(distances.begin(), distances.end());
     const size_t usual = distances[distances.size() / 2];
     const auto alike = std::count(distances.begin(), distances.end(), usual);
-    return static_cast<double>(alike) >= leastAlike * static_cast<double>(distances.size()) ? usual
-                                                                                            : 1;
+    return static_cast<double>(alike) >= minAlikeShare * static_cast<double>(distances.size())
+               ? usual
+               : 1;
 }
 
 bool followEachOther(const std::vector<StepSpan>& steps, size_t first, size_t last) {
@@ -97,7 +98,7 @@ bool followEachOther(const std::vector<StepSpan>& steps, size_t first, size_t la
     return true;
 }
 
-/// So many batches up to each update as one step, but where something else lies between them.
+/// Joins this many batches up to each update into one step, unless something else is between them.
 std::vector<StepSpan> joinedSteps(const WorkerSteps& worker, const std::vector<size_t>& places,
                                   size_t count) {
     std::vector<StepSpan> joined;
@@ -151,13 +152,13 @@ void joinAccumulated(const Trace& trace, RunSteps& run) {
 
 namespace {
 
-/// What the GPU does between ranges that is worth a word, as a share of the step.
-constexpr double noticeablePause = 0.005;
+/// Minimum share of GPU time between ranges, relative to the step, that is reported.
+constexpr double minReportedPauseShare = 0.005;
 constexpr double warmUpFactor = 1.5;
-/// Of the median pause: what is longer may be an interruption.
-constexpr double usualPauses = 4;
+/// Multiples of the median pause: a longer one may be an interruption.
+constexpr double maxPauseFactor = 4;
 
-/// The ranges of a process become the steps of one of its workers.
+/// Makes the steps of a worker from the ranges of a process.
 class StepMaker {
   public:
     StepMaker(const Trace& trace, const WorkerLaunches& launches, const StepRanges& ranges)
@@ -173,7 +174,7 @@ class StepMaker {
         worker_.foundCount = static_cast<int64_t>(worker_.steps.size());
     }
 
-    /// As they are, at the time that their work takes.
+    /// Unchanged ranges, at the time of their work.
     WorkerSteps named() {
         const bool isAnyWork =
             std::any_of(worker_.steps.begin(), worker_.steps.end(),
@@ -184,15 +185,15 @@ class StepMaker {
 
     /// Each to the start of the next.
     WorkerSteps found() {
-        leaveOutThoseWithoutWork();
+        skipStepsWithoutWork();
         closePauses();
         placeOnGpu();
         return std::move(worker_);
     }
 
-    /// Each as it is; what comes between them is no part of any.
+    /// Each unchanged; the time between them belongs to none.
     WorkerSteps requests() {
-        leaveOutThoseWithoutWork();
+        skipStepsWithoutWork();
         placeOnGpu();
         return std::move(worker_);
     }
@@ -204,8 +205,8 @@ class StepMaker {
                           launches_.onGpu(step.launches.endNs)};
     }
 
-    /// The last has none to follow, and is looked at itself.
-    void leaveOutThoseWithoutWork() {
+    /// The last one has no successor and is tested itself.
+    void skipStepsWithoutWork() {
         std::vector<StepSpan>& steps = worker_.steps;
         std::vector<StepSpan> kept;
         for (size_t index = 0; index < steps.size(); ++index) {
@@ -217,8 +218,8 @@ class StepMaker {
         steps = std::move(kept);
     }
 
-    /// Makes each step last to the start of the next. What none follows would be shorter than the
-    /// others where the GPU has something to do between ranges, and is left out there.
+    /// Extends each step to the start of the next. A step without a successor would be shorter than
+    /// the others if the GPU works between ranges; it is skipped then.
     void closePauses() {
         std::vector<StepSpan>& steps = worker_.steps;
         std::vector<bool> endsItself = interruptions();
@@ -231,7 +232,8 @@ class StepMaker {
             pausesNs.push_back(nextNs - launches_.onGpu(steps[index - 1].onCpu.endNs));
             periodsNs.push_back(nextNs - launches_.onGpu(steps[index - 1].onCpu.startNs));
         }
-        if (steps.size() < 3 || medianOf(pausesNs) <= noticeablePause * medianOf(periodsNs)) return;
+        if (steps.size() < 3 || medianOf(pausesNs) <= minReportedPauseShare * medianOf(periodsNs))
+            return;
         endsItself.back() = true;
         worker_.isLastLeftOut = true;
         size_t kept = 0;
@@ -243,8 +245,8 @@ class StepMaker {
         steps.resize(kept);
     }
 
-    /// Which steps are followed by work of another kind, such as an evaluation. Waiting for data is
-    /// a part of the step, however long.
+    /// Returns for each step if work of another kind follows, such as an evaluation. Waiting for
+    /// data is a part of the step, however long.
     std::vector<bool> interruptions() const {
         const std::vector<StepSpan>& steps = worker_.steps;
         std::vector<TimeRange> pauses;
@@ -262,7 +264,7 @@ class StepMaker {
         for (size_t index = 0; index < pauses.size(); ++index) {
             const auto lengthNs = static_cast<double>(pauses[index].durationNs());
             result[index] =
-                lengthNs > periodNs && lengthNs > usualPauses * pauseNs &&
+                lengthNs > periodNs && lengthNs > maxPauseFactor * pauseNs &&
                 static_cast<double>(launches_.count(pauses[index])) > std::max(1.0, count / 2);
         }
         return result;
@@ -276,7 +278,7 @@ WorkerSteps fromPattern(const KernelPattern& pattern, const WorkerLaunches& laun
     WorkerSteps result;
     result.process = launches.process();
     result.gpu = launches.gpu();
-    // Where the last one ends is a guess.
+    // The end of the last one is a guess.
     for (size_t index = 0; index + 1 < pattern.startsNs.size(); ++index)
         result.steps.push_back({static_cast<int64_t>(index),
                                 {pattern.startsNs[index], pattern.startsNs[index + 1]},
@@ -297,7 +299,7 @@ WorkerSteps oneStep(const WorkerLaunches& launches, TimeRange range) {
     return result;
 }
 
-/// Where a run's steps are looked for.
+/// Inputs of the search for a run's steps.
 struct Run {
     const Trace& trace;
     const std::vector<WorkerLaunches> launches;
@@ -355,7 +357,7 @@ RunSteps stepsFoundIn(const Run& run) {
     const std::string pattern = findStepPattern(run.trace, run.launches);
     if (!pattern.empty()) {
         RunSteps result = namedSteps(run, pattern, true);
-        const auto fewest = static_cast<int64_t>(fewestStepsOf(pattern));
+        const auto fewest = static_cast<int64_t>(minStepsOf(pattern));
         std::erase_if(result.workers,
                       [fewest](const WorkerSteps& worker) { return worker.foundCount < fewest; });
         return result;
@@ -364,8 +366,8 @@ RunSteps stepsFoundIn(const Run& run) {
     return result.workers.empty() ? wholeRun(run) : result;
 }
 
-/// A step during which the recording paused is longer than what is known of it.
-void leaveOutUnrecorded(const Trace& trace, RunSteps& run) {
+/// A step with a pause of the recording is longer than its recorded part.
+void skipUnrecorded(const Trace& trace, RunSteps& run) {
     for (WorkerSteps& worker : run.workers) {
         const Process& recorded = trace.processes[worker.process];
         if (!recorded.hasWindows) continue;
@@ -380,8 +382,8 @@ void leaveOutUnrecorded(const Trace& trace, RunSteps& run) {
     }
 }
 
-/// What is there of the step behind those that were cut out ends the last of them.
-void leaveOutBehindCut(const Trace& trace, RunSteps& run) {
+/// The recorded part of the step after the excerpt ends the last step of the excerpt.
+void skipAfterExcerpt(const Trace& trace, RunSteps& run) {
     const int64_t count = trace.facts.cutSteps.value_or(0);
     if (count <= 0) return;
     for (WorkerSteps& worker : run.workers) {
@@ -403,8 +405,8 @@ size_t slowBeginning(const WorkerSteps& worker) {
     return count;
 }
 
-/// The same number in every process, or steps of different ranks would not be the same ones.
-void leaveOutWarmUp(RunSteps& run) {
+/// The same number in every process, else steps of different ranks would not correspond.
+void skipWarmUp(RunSteps& run) {
     size_t count = 0;
     for (const WorkerSteps& worker : run.workers) count = std::max(count, slowBeginning(worker));
     for (WorkerSteps& worker : run.workers) {
@@ -449,17 +451,17 @@ Result<RunSteps> findSteps(const Trace& trace, const StepSelection& selection) {
         return noSuchRange(trace, selection.rangeName);
     RunSteps run = selection.rangeName.empty() ? stepsFoundIn(searched)
                                                : namedSteps(searched, selection.rangeName, false);
-    tellRequests(trace, run);
+    markRequests(trace, run);
     if (selection.rangeName.empty()) joinAccumulated(trace, run);
     if (run.source != StepSource::WholeRun) {
-        leaveOutBehindCut(trace, run);
-        leaveOutUnrecorded(trace, run);
+        skipAfterExcerpt(trace, run);
+        skipUnrecorded(trace, run);
     }
     if (selection.numbers) {
         if (auto kept = keepNumbers(trace, run, *selection.numbers); !kept)
             return fail(kept.error());
     } else if (!selection.keepsWarmUp) {
-        leaveOutWarmUp(run);
+        skipWarmUp(run);
     }
     return run;
 }

@@ -12,9 +12,9 @@ namespace lanescope::analysis {
 
 namespace {
 
-// How a place is meant, above its frame; no trace has as many frames.
+// Meaning of a place, in bits above its frame; no trace has as many frames.
 constexpr uint32_t lentBit = 1u << 31, capturedBit = 1u << 30, frameBits = capturedBit - 1;
-constexpr double leastOfCalls = 0.2;
+constexpr double minLineShare = 0.2;
 
 PythonPlace placeOf(const Trace& trace, const GpuWork& work) {
     if (graphNodeOf(trace, work.event) != noIndex) return pythonPlace(trace, work.event);
@@ -58,7 +58,7 @@ std::pair<std::string, int64_t> WorkPlaces::ofMost(std::span<const uint32_t> cal
     std::pair<uint32_t, int64_t> most{0, 0};
     for (const auto& [key, count] : counts)
         if (count > most.second || (count == most.second && key < most.first)) most = {key, count};
-    const auto least = leastOfCalls * static_cast<double>(calls.size());
+    const auto least = minLineShare * static_cast<double>(calls.size());
     if (most.second == 0 || static_cast<double>(most.second) < least) return {};
     return {textOf(most.first), most.second};
 }
@@ -71,7 +71,7 @@ std::vector<std::string> WorkPlaces::texts(std::span<const Contributor> contribu
         const Contributor& contributor = contributors[number];
         const int64_t exposedNs = std::min(contributor.exposedNs, contributor.totalNs);
         const int64_t hiddenNs = contributor.totalNs - exposedNs;
-        // At worst all that is hidden is this line's.
+        // In the worst case all overlapped time belongs to this line.
         if (ns - hiddenNs > exposedNs / 2) made[number] = textOf(static_cast<uint32_t>(key));
     }
     return made;

@@ -15,23 +15,23 @@
 
 namespace lanescope::analysis {
 
-/// At which line of Python the work of each contributor was launched. Refers to the trace. One
-/// thread.
+/// The Python line that launched the work of each contributor. Refers to the trace. One thread.
 class WorkPlaces {
   public:
-    /// `ownPlaces` is the function's of that name, of the trace; without it nothing is known.
+    /// `ownPlaces` is the result of the function of that name for the trace; nothing is known
+    /// without it.
     WorkPlaces(const Trace& trace, std::span<const uint32_t> ownPlaces);
 
-    /// O(1), of a kernel of a CUDA graph O(log n).
+    /// O(1), for a kernel of a CUDA graph O(log n).
     void add(const GpuWork& work);
-    /// The line of most of these calls, and how many of them it made; nothing if it is less than a
-    /// fifth. O(calls).
+    /// Returns the line of most of these calls and its number of calls; empty if less than a fifth.
+    /// O(calls).
     std::pair<std::string, int64_t> ofMost(std::span<const uint32_t> calls) const;
 
-    /// "launched at train.py:212 in GPT.forward" for each contributor: where more than half of what
-    /// it takes of the steps (`exposedNs`) comes from, even if all that is hidden of it came from
-    /// there, too. "called from" it, of a thread without Python as that of autograd;
-    /// "captured at" it, of a CUDA graph. Empty where no line has as much. O(contributors * lines).
+    /// Returns "launched at train.py:212 in GPT.forward" for each contributor: the origin of more
+    /// than half of its time in the steps (`exposedNs`), even if all its overlapped time had the
+    /// same origin. "called from" for a thread without Python, such as that of autograd; "captured
+    /// at" for a CUDA graph. Empty if no line has as much. O(contributors * lines).
     std::vector<std::string> texts(std::span<const Contributor> contributors) const;
 
   private:
@@ -39,13 +39,14 @@ class WorkPlaces {
     std::string textOf(uint32_t key) const;
 
     const Trace& trace_;
-    std::span<const uint32_t> frames_;  ///< By stack: the frame that stands for its line.
-    /// By contributor and place, which is a frame and how it is meant.
+    std::span<const uint32_t> frames_;  ///< By stack: the frame that represents its line.
+    /// By contributor and place, which is a frame and its meaning.
     std::unordered_map<uint64_t, int64_t> launchedNs_;
 };
 
-/// The calls that launched the kernels that begin in `windows` (sorted, without overlaps). `work`
-/// is by start. Nothing where the trace has no calls. O(n log n) in the kernels.
+/// Returns statistics of the calls that launched the kernels beginning in `windows` (sorted,
+/// without overlaps). `work` is sorted by start. Empty if the trace has no calls. O(n log n) in the
+/// kernels.
 LaunchTimes launchTimes(const Trace& trace, std::span<const TimeRange> windows,
                         std::span<const GpuWork> work, const WorkPlaces& places);
 

@@ -21,12 +21,12 @@ namespace lanescope {
 
 namespace {
 
-/// A stream that does this much of what the busiest does, is one of those that the work is on.
+/// A stream with this share of the work of the busiest is a main stream.
 constexpr double mainShare = 0.5;
 
-/// What tells best which streams the work is on, the best first.
-enum class Tells : uint8_t { Kernels, Graphs, Memory };
-constexpr size_t tellsCount = 3;
+/// Evidence for the main streams, best first.
+enum class StreamEvidence : uint8_t { Kernels, Graphs, Memory };
+constexpr size_t streamEvidenceCount = 3;
 
 size_t firstFrom(const LargeVector<int64_t>& times, int64_t timeNs) {
     return static_cast<size_t>(std::lower_bound(times.begin(), times.end(), timeNs) -
@@ -66,11 +66,11 @@ class Gatherer {
                 kernelCategory(trace_.strings.at(trace_.launchConfigs[config].shortName)) ==
                 SliceCategory::NcclKernel;
         const auto always = [](uint32_t) { return true; };
-        add(trace_.kernels, calls.ofKernel, Tells::Kernels,
+        add(trace_.kernels, calls.ofKernel, StreamEvidence::Kernels,
             [&](uint32_t row) { return !isNccl[trace_.kernels.config[row]]; });
-        add(trace_.memcpys, calls.ofMemcpy, Tells::Memory, always);
-        add(trace_.memsets, calls.ofMemset, Tells::Memory, always);
-        add(trace_.graphs, calls.ofGraph, Tells::Graphs, always);
+        add(trace_.memcpys, calls.ofMemcpy, StreamEvidence::Memory, always);
+        add(trace_.memsets, calls.ofMemset, StreamEvidence::Memory, always);
+        add(trace_.graphs, calls.ofGraph, StreamEvidence::Graphs, always);
         std::vector<WorkerLaunches> result;
         for (Worker& worker : workers_)
             result.emplace_back(worker.process, worker.gpu, std::move(worker.launches),
@@ -83,11 +83,12 @@ class Gatherer {
     struct Worker {
         uint32_t process, gpu;
         LargeVector<Launch> launches;
-        std::vector<uint32_t> streams;  ///< In their order.
+        std::vector<uint32_t> streams;  ///< In order.
     };
 
     template <class Table, class Counts>
-    void add(const Table& table, const LargeVector<uint32_t>& calls, Tells tells, Counts counts) {
+    void add(const Table& table, const LargeVector<uint32_t>& calls, StreamEvidence evidence,
+             Counts counts) {
         for (uint32_t row = 0; row < table.size(); ++row) {
             const uint32_t stream = table.stream[row];
             if (workerOf_[stream] == noIndex) continue;
@@ -96,22 +97,22 @@ class Gatherer {
                 isKnown ? trace_.apiCalls.startNs[calls[row]] : table.startNs[row];
             workers_[workerOf_[stream]].launches.push_back({launchNs, table.startNs[row],
                                                             table.endNs[row], stream, isKnown,
-                                                            tells == Tells::Memory});
-            int64_t& sumNs = sumsNs_[stream][static_cast<size_t>(tells)];
+                                                            evidence == StreamEvidence::Memory});
+            int64_t& sumNs = sumsNs_[stream][static_cast<size_t>(evidence)];
             if (counts(row)) sumNs = saturatingSum(sumNs, table.endNs[row] - table.startNs[row]);
         }
     }
 
     std::vector<uint32_t> mainStreamsOf(const Worker& worker) const {
         std::vector<uint32_t> streams;
-        for (size_t tells = 0; tells < tellsCount && streams.empty(); ++tells) {
-            int64_t mostNs = 0;
+        for (size_t evidence = 0; evidence < streamEvidenceCount && streams.empty(); ++evidence) {
+            int64_t maxStreamNs = 0;
             for (const uint32_t stream : worker.streams)
-                mostNs = std::max(mostNs, sumsNs_[stream][tells]);
-            if (mostNs == 0) continue;
+                maxStreamNs = std::max(maxStreamNs, sumsNs_[stream][evidence]);
+            if (maxStreamNs == 0) continue;
             for (const uint32_t stream : worker.streams)
-                if (static_cast<double>(sumsNs_[stream][tells]) >=
-                    mainShare * static_cast<double>(mostNs))
+                if (static_cast<double>(sumsNs_[stream][evidence]) >=
+                    mainShare * static_cast<double>(maxStreamNs))
                     streams.push_back(stream);
         }
         return streams;
@@ -119,8 +120,8 @@ class Gatherer {
 
     const Trace& trace_;
     std::vector<Worker> workers_;
-    std::vector<uint32_t> workerOf_;                       ///< By stream.
-    std::vector<std::array<int64_t, tellsCount>> sumsNs_;  ///< By stream.
+    std::vector<uint32_t> workerOf_;                                ///< By stream.
+    std::vector<std::array<int64_t, streamEvidenceCount>> sumsNs_;  ///< By stream.
 };
 
 }  // namespace
@@ -184,15 +185,15 @@ std::vector<WorkerLaunches> launchesOf(const Trace& trace) {
 
 namespace {
 
-constexpr size_t fewestRepetitions = 3;
-/// Two pieces that hold the same few kernels come about by chance, or in a loop within a step.
-constexpr size_t fewestOfShort = 5, shortPiece = 20;
-constexpr double smallestAlikeShare = 0.7;
+constexpr size_t minRepetitions = 3;
+/// Two pieces with the same few kernels occur by chance, or in a loop within a step.
+constexpr size_t minShortPieces = 5, shortPiece = 20;
+constexpr double minPatternAlikeShare = 0.7;
 constexpr double alikeTolerance = 0.1;
 constexpr double coveredShare = 0.5;
 constexpr double lengthTolerance = 0.05;
 
-/// Stands for what is launched: a name, or the number of a graph.
+/// Identifies a launch: a name, or the number of a graph.
 using Key = uint64_t;
 constexpr Key graphBit = Key{1} << 63;
 
@@ -210,7 +211,7 @@ struct Sequence {
     std::unordered_map<Key, LargeVector<uint32_t>> places;  ///< By key.
 };
 
-/// Spreads the bits of a number (the finalizer of MurmurHash3), so that sums tell bags apart.
+/// Spreads the bits of a number (the finalizer of MurmurHash3), so that sums distinguish bags.
 uint64_t mixed(uint64_t bits) {
     bits ^= bits >> 33;
     bits *= 0xff51afd7ed558ccdULL;
@@ -219,7 +220,7 @@ uint64_t mixed(uint64_t bits) {
     return bits ^ (bits >> 33);
 }
 
-LargeVector<Sequence::Item> itemsOf(const Trace& trace, const WorkRows::OfWorker& rows) {
+LargeVector<Sequence::Item> itemsOf(const Trace& trace, const WorkRows::WorkerRows& rows) {
     LargeVector<Sequence::Item> items(trace.memory.get());
     for (const uint32_t row : rows.kernels) {
         const LaunchConfig& config = trace.launchConfigs[trace.kernels.config[row]];
@@ -234,7 +235,7 @@ LargeVector<Sequence::Item> itemsOf(const Trace& trace, const WorkRows::OfWorker
     return items;
 }
 
-/// Of the last of `items`, from number `first` on.
+/// Returns the sequence of the last `items`, from number `first` on.
 Sequence sequenceFrom(const LargeVector<Sequence::Item>& items, size_t first) {
     LargeMemory* const memory = items.get_allocator().memory();
     Sequence sequence(memory);
@@ -249,15 +250,15 @@ Sequence sequenceFrom(const LargeVector<Sequence::Item>& items, size_t first) {
     return sequence;
 }
 
-/// Whether a piece is as long as most are, but for what a step logs or clips now and then.
+/// Returns true if a piece has the typical length, except for occasional logging or clipping.
 bool isAlike(size_t length, size_t typicalLength) {
     const auto typical = static_cast<double>(typicalLength);
     return std::abs(static_cast<double>(length) - typical) <= lengthTolerance * typical;
 }
 
-/// The share of the kernels that stand in pieces about as long as `typicalLength`: now and then a
-/// step logs or clips something more. 0 if most pieces are of another length, as those of a kernel
-/// are that start-up launches too.
+/// Returns the share of the kernels in pieces about as long as `typicalLength`, since a step
+/// sometimes logs or clips more. 0 if most pieces have another length, such as those of a kernel
+/// that start-up launches, too.
 double shareInPiecesOf(size_t typicalLength, const LargeVector<uint32_t>& places) {
     size_t kernels = 0, pieces = 0;
     for (size_t index = 1; index < places.size(); ++index) {
@@ -270,9 +271,9 @@ double shareInPiecesOf(size_t typicalLength, const LargeVector<uint32_t>& places
     return static_cast<double>(kernels) / static_cast<double>(places.back() - places.front());
 }
 
-/// How many items the piece has that most often holds the very same ones.
+/// Returns the length of the piece that most often has the same content.
 size_t typicalLengthOf(const Sequence& sequence, const LargeVector<uint32_t>& places) {
-    std::unordered_map<uint64_t, size_t> kernelsOf;  // by what a piece holds
+    std::unordered_map<uint64_t, size_t> kernelsOf;  // by content of a piece
     size_t most = 0, typicalLength = 0;
     for (size_t index = 1; index < places.size(); ++index) {
         const uint64_t held = sequence.sums[places[index]] - sequence.sums[places[index - 1]];
@@ -285,19 +286,19 @@ size_t typicalLengthOf(const Sequence& sequence, const LargeVector<uint32_t>& pl
     return typicalLength;
 }
 
-/// How alike the pieces are that `places` divide the run into, as a share of their kernels; 0 if
-/// they are too few or leave out too much.
+/// Returns the similarity of the pieces into which `places` divide the run, as a share of their
+/// kernels; 0 if there are too few or if they omit too much.
 double alikeShareOf(const Sequence& sequence, const LargeVector<uint32_t>& places) {
-    if (places.size() < fewestRepetitions) return 0;
+    if (places.size() < minRepetitions) return 0;
     const size_t covered = places.back() - places.front();
     if (static_cast<double>(covered) < coveredShare * static_cast<double>(sequence.items.size()))
         return 0;
     const size_t typicalLength = typicalLengthOf(sequence, places);
-    if (places.size() < fewestOfShort && typicalLength < shortPiece) return 0;
+    if (places.size() < minShortPieces && typicalLength < shortPiece) return 0;
     return shareInPiecesOf(typicalLength, places);
 }
 
-/// Median time from the kernel before to each of `places`.
+/// Returns the median time from the preceding kernel to each of `places`.
 double pauseBefore(const Sequence& sequence, const LargeVector<uint32_t>& places) {
     std::vector<int64_t> pauses;
     for (const uint32_t place : places)
@@ -306,22 +307,22 @@ double pauseBefore(const Sequence& sequence, const LargeVector<uint32_t>& places
     return medianOf(pauses);
 }
 
-/// Names whose launches divide the run into pieces nearly as alike as those of any other.
+/// Returns names whose launches divide the run into pieces nearly as similar as those of any other.
 std::vector<Key> goodDividers(const Sequence& sequence) {
     std::vector<std::pair<Key, double>> shares;
-    double best = smallestAlikeShare;
+    double best = minPatternAlikeShare;
     for (const auto& [key, places] : sequence.places) {
         shares.emplace_back(key, alikeShareOf(sequence, places));
         best = std::max(best, shares.back().second);
     }
     std::vector<Key> keys;
     for (const auto& [key, share] : shares)
-        if (share >= std::max(smallestAlikeShare, best - alikeTolerance)) keys.push_back(key);
+        if (share >= std::max(minPatternAlikeShare, best - alikeTolerance)) keys.push_back(key);
     return keys;
 }
 
-/// Of those the one that divides most finely, then the one with the longest pause before it, then
-/// the one launched first.
+/// Returns the divider with the most pieces, then with the longest pause before it, then the one
+/// launched first.
 std::optional<Key> bestDivider(const Sequence& sequence) {
     std::optional<Key> best;
     std::tuple<size_t, double, int64_t> bestRank;
@@ -336,15 +337,14 @@ std::optional<Key> bestDivider(const Sequence& sequence) {
     return best;
 }
 
-/// Without what comes before the first two pieces that are as they should be.
+/// Removes everything before the first two regular pieces.
 LargeVector<uint32_t> withoutBeginning(LargeVector<uint32_t> places, size_t typicalLength) {
     size_t first = 0;
     const auto isGood = [&](size_t index) {
         return index + 1 >= places.size() ||
                isAlike(places[index + 1] - places[index], typicalLength);
     };
-    while (first + fewestRepetitions < places.size() && !(isGood(first) && isGood(first + 1)))
-        ++first;
+    while (first + minRepetitions < places.size() && !(isGood(first) && isGood(first + 1))) ++first;
     places.erase(places.begin(), places.begin() + static_cast<ptrdiff_t>(first));
     return places;
 }
@@ -366,7 +366,7 @@ std::string nameOf(const Trace& trace, Key key) {
 
 }  // namespace
 
-KernelPattern findKernelPattern(const Trace& trace, const WorkRows::OfWorker& rows) {
+KernelPattern findKernelPattern(const Trace& trace, const WorkRows::WorkerRows& rows) {
     const LargeVector<Sequence::Item> items = itemsOf(trace, rows);
     KernelPattern pattern;
     for (const size_t part : {1, 2, 4}) {

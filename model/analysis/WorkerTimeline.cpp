@@ -9,9 +9,9 @@ namespace lanescope::analysis {
 
 WorkerTimeline::WorkerTimeline(const RunContext& run, const WorkerSteps& steps)
     : work_(workOf(run, workerOf(steps), table_)) {
-    std::array<Stretches, stepPartCount> ofPart;
-    ofPart.fill(Stretches(run.trace.memory.get()));
-    const auto claim = [&ofPart](StepPart part, const Stretch& stretch) {
+    std::array<Intervals, stepPartCount> ofPart;
+    ofPart.fill(Intervals(run.trace.memory.get()));
+    const auto claim = [&ofPart](StepPart part, const LabelledInterval& stretch) {
         ofPart[static_cast<size_t>(part)].push_back(stretch);
     };
     for (const GpuWork& work : work_) {
@@ -37,13 +37,13 @@ void WorkerTimeline::split(const std::vector<TimeRange>& windows, const Sink& si
 
 void WorkerTimeline::splitInTime(const std::vector<TimeRange>& windows,
                                  const std::function<void(const Piece&)>& sink) const {
-    FreeTime time(windows, work_.get_allocator().memory());
+    UnassignedTime time(windows, work_.get_allocator().memory());
     for (size_t index = 0; index < stepPartCount; ++index)
         time.take(claims_[index],
                   [&](uint32_t window, int64_t startNs, int64_t endNs, uint32_t contributor) {
                       sink({window, {startNs, endNs}, static_cast<StepPart>(index), contributor});
                   });
-    for (const Stretch& left : time.left())
+    for (const LabelledInterval& left : time.left())
         sink({left.label, {left.startNs, left.endNs}, StepPart::OtherIdle, nothing_});
 }
 

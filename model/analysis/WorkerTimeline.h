@@ -16,40 +16,50 @@
 
 namespace lanescope::analysis {
 
-/// What one worker did at every moment: for each part the stretches that claim time for it. Made
-/// once, asked for any windows of time. Immutable; O(n log n) in the events of the run.
+/// Activity of one worker over time: for each part the intervals that claim time for it. Made once,
+/// then queried for any windows. Immutable; O(n log n) in the events of the run.
 ///
-/// GPU work claims its time; of several pieces of one part at once the first to start. A collective
-/// that waits for other ranks does no work yet, so all other work comes before it. Where none runs,
-/// waiting or not, the GPU waits for its next work, and the thread that launched that is the
-/// awaited one. The launch is late if its call ended less than `launchLatencyNs` before the GPU ran
-/// out of work, or later. If it was in time, the CPU is not to blame, whatever it did: other idle.
-/// Else:
+/// GPU work claims its time. If several pieces of one part overlap, the first to start claims it. A
+/// collective that waits for other ranks does no work yet, so all other work takes precedence.
+/// Where no work runs, waiting or not, the GPU waits for its next work. The thread that launched
+/// that work is the awaited one. The launch is late if its call ended less than `launchLatencyNs`
+/// before the GPU ran out of work, or later. If the launch was in time, the CPU is not the cause:
+/// other idle. Else the first that fits:
 ///
-/// - Data loading: a thread that launches work of this worker, or the one with the steps, is in an
-///   NVTX range named like data loading (`isDataLoadingName`). Or the launch is late and the
-///   awaited thread is named so. Or the launch is late, the next work is the copy of a batch, and
-///   none of these threads is in a CUDA call, and the awaited one is in no NVTX range that does not
-///   hold the call for the copy, too (the end of the step before, a checkpoint). Where anything is
-///   known of what it did, it was seen to wait for what may bring data, and not for a thread that
-///   launches meanwhile. The copy of a batch is the first HtoD copy of a step with at least half
-///   the bytes of its largest.
-/// - Synchronization: one of these threads is in a CUDA call whose name holds "Synchronize". Or the
-///   launch is late and the awaited thread was in such a call when the GPU ran out of work: from
-///   the end of the call on, as long as it waited in such calls of the step before (less what
-///   earlier gaps have taken), since it would be earlier by that; all of a gap that is no longer
-///   than the way from a wait to the next launch. But not in allocations and calls of pageable
-///   memory, nor where it was seen to wait for something else.
+/// - Data loading: a thread that launches work of this worker, or the step thread, is in an NVTX
+///   range
+///   named like data loading (`isDataLoadingName`). Or the launch is late and the awaited thread
+///   has
+///   such a name. Or all of this holds: the launch is late; the next work is the copy of a batch;
+///   none
+///   of these threads is in a CUDA call; every NVTX range around the awaited thread also contains
+///   the
+///   call for the copy (not the end of the previous step, nor a checkpoint). If its states are
+///   known,
+///   it was seen to wait for a possible source of data, and not for a thread that launches
+///   meanwhile.
+///   The copy of a batch is the first HtoD copy of a step with at least half the bytes of its
+///   largest.
+/// - Synchronization: one of these threads is in a CUDA call whose name contains "Synchronize". Or
+///   the
+///   launch is late and the awaited thread was in such a call when the GPU ran out of work. This
+///   covers
+///   the time from the end of the call on, as long as the thread waited in such calls of the step
+///   before
+///   (less the part used by earlier gaps), since it would be earlier by that. It covers all of a
+///   gap
+///   that is no longer than the time from a wait to the next launch. Excluded are allocations,
+///   calls of
+///   pageable memory, and times at which the thread was seen to wait for something else.
 /// - Launch-bound: the launch is late.
 /// - Other idle: the launching call is not recorded, or no work follows.
-///
-/// The first that fits counts.
 class WorkerTimeline {
   public:
-    /// Of the worker of `steps`; a step's first copy is looked for in what it launched.
+    /// Makes the timeline of the worker of `steps`. The first copy of a step is searched in its
+    /// launched work.
     WorkerTimeline(const RunContext& run, const WorkerSteps& steps);
 
-    /// Takes a piece of the time of window number `window`.
+    /// Receives a piece of the time of window number `window`.
     using Sink = std::function<void(uint32_t window, StepPart part, int64_t ns,
                                     ContributorTable::Id contributor)>;
     /// Splits windows, sorted and not overlapping, into pieces that cover them exactly. O(n).
@@ -62,35 +72,35 @@ class WorkerTimeline {
         StepPart part = StepPart::Compute;
         ContributorTable::Id contributor = 0;
     };
-    /// The same, with when each piece was; part by part, each part's by start.
+    /// Does the same with the time of each piece; part by part, by start within a part.
     void splitInTime(const std::vector<TimeRange>& windows,
                      const std::function<void(const Piece&)>& sink) const;
 
     const LargeVector<GpuWork>& work() const { return work_; }
     const std::vector<Contributor>& contributors() const { return table_.contributors(); }
 
-    /// How long a launch takes to reach a GPU that has nothing to do, generously.
+    /// Generous upper bound of the time from a launch to its start on an idle GPU.
     static constexpr int64_t launchLatencyNs = 10'000;
 
   private:
     ContributorTable table_;
     LargeVector<GpuWork> work_;
-    std::array<Stretches, stepPartCount> claims_;
-    ContributorTable::Id nothing_ = 0;  ///< For time that nothing claims.
+    std::array<Intervals, stepPartCount> claims_;
+    ContributorTable::Id nothing_ = 0;  ///< Contributor of unclaimed time.
 };
 
-/// The workers of a run with what is worked out once for all of them, for who asks after single
-/// events and gaps. Immutable; refers to the trace, which must outlive it.
+/// The workers of a run with data computed once for all of them, for queries of single events and
+/// gaps. Immutable; refers to the trace, which must outlive it.
 class RunWorkers {
   public:
     /// Fails as `findSteps` does. O(n log n) in the events; any thread.
     static Result<RunWorkers> of(const Trace& trace, const StepSelection& selection = {});
 
-    /// Those that have steps.
+    /// Returns the workers that have steps.
     const std::vector<WorkerSteps>& workers() const { return workers_; }
-    /// The one of that process and GPU, by what people call them; null if it has no steps.
+    /// Returns the worker of that PID and GPU number; null if it has no steps.
     const WorkerSteps* find(uint32_t pid, int64_t gpuId) const;
-    /// What one of them did at every moment. O(n log n) in its events.
+    /// Returns the timeline of one worker. O(n log n) in its events.
     WorkerTimeline timelineOf(const WorkerSteps& worker) const;
     const Trace& trace() const;
 
@@ -101,11 +111,11 @@ class RunWorkers {
     std::vector<WorkerSteps> workers_;
 };
 
-/// The times of its steps, by start.
+/// Returns the times of its steps, by start.
 std::vector<TimeRange> rangesOf(const WorkerSteps& worker);
 
-/// What one worker did from its first to its last work, piece by piece, kept to be asked again and
-/// again. Immutable.
+/// Activity of one worker from its first to its last work, piece by piece, for repeated queries.
+/// Immutable.
 class PartTimeline {
   public:
     PartTimeline() = default;
@@ -113,13 +123,13 @@ class PartTimeline {
     PartTimeline(const WorkerTimeline& timeline, TimeRange range);
 
     TimeRange range() const { return range_; }
-    /// How much of each part lies in a time. O(log n).
+    /// Returns the time of each part within a range. O(log n).
     StepParts sumIn(TimeRange asked) const;
-    /// The same of `count` equal columns of a time, each into its place of `sums`.
-    /// O(count log n).
+    /// Writes the same for `count` equal columns of a range into `sums`. O(count log n).
     void columns(TimeRange asked, size_t count, std::vector<StepParts>& sums) const;
 
-    /// Calls `visit(range, contributor)` for what lies in a time, by start. O(log n) and the calls.
+    /// Calls `visit(range, contributor)` for each piece within a range, by start. O(log n) and the
+    /// calls.
     template <class Visit>
     void forEachIn(TimeRange asked, Visit visit) const {
         asked = asked.intersected(range_);
@@ -141,7 +151,7 @@ class PartTimeline {
     int64_t endOf(size_t piece) const {
         return piece + 1 < startNs_.size() ? startNs_[piece + 1] : range_.endNs;
     }
-    /// From the start of the range to a time in it.
+    /// Returns the sums from the start of the range to a time in it.
     StepParts sumBefore(int64_t timeNs) const;
 
     TimeRange range_;
@@ -149,7 +159,7 @@ class PartTimeline {
     std::vector<int64_t> startNs_;
     std::vector<uint32_t> contributors_;
     std::vector<StepPart> parts_;    ///< By contributor.
-    std::vector<StepParts> before_;  ///< Of all pieces before each block.
+    std::vector<StepParts> before_;  ///< Sums of all pieces before each block.
 };
 
 }  // namespace lanescope::analysis

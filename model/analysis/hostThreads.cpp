@@ -19,7 +19,7 @@ namespace lanescope::analysis {
 
 namespace {
 
-/// Which stacks have a frame of PyTorch's loader.
+/// Returns for each stack if it has a frame of PyTorch's loader.
 std::vector<bool> stacksOfLoader(const Trace& trace) {
     std::vector<bool> isOfLoader(trace.stacks.size());
     for (uint32_t stack = 0; stack < isOfLoader.size(); ++stack) {
@@ -31,7 +31,7 @@ std::vector<bool> stacksOfLoader(const Trace& trace) {
     return isOfLoader;
 }
 
-/// Which threads were ever seen in PyTorch's loader.
+/// Returns for each thread if it was ever seen in PyTorch's loader.
 std::vector<bool> threadsSeenLoading(const Trace& trace) {
     std::vector<bool> isSeen(trace.threads.size());
     const CpuStateTable& states = trace.cpuStates;
@@ -43,17 +43,17 @@ std::vector<bool> threadsSeenLoading(const Trace& trace) {
     return isSeen;
 }
 
-/// For which processes each one works: those that started it, also by way of others, but not by way
-/// of another rank than they are: what that one started serves it.
+/// Finds the processes that each process works for: those that started it, directly or via others,
+/// but not via another rank, which its own child processes serve.
 class Starters {
   public:
-    explicit Starters(const Trace& trace) : trace_(trace), parents_(startedBy(trace)) {}
+    explicit Starters(const Trace& trace) : trace_(trace), parents_(parentProcesses(trace)) {}
 
     std::vector<uint32_t> of(uint32_t process) const {
-        // A file may say that two have started each other.
-        constexpr size_t mostGenerations = 16;
+        // In a corrupt file two processes may have started each other.
+        constexpr size_t maxGenerations = 16;
         std::vector<uint32_t> line{process}, starters;
-        for (uint32_t at = parents_[process]; at != noIndex && line.size() <= mostGenerations &&
+        for (uint32_t at = parents_[process]; at != noIndex && line.size() <= maxGenerations &&
                                               std::ranges::find(line, at) == line.end();
              at = parents_[at]) {
             const std::optional<int> rank = trace_.processes[at].rank;
@@ -91,7 +91,7 @@ LoaderThreads::LoaderThreads(const Trace& trace)
 LoaderTimes loaderTimes(const StatesOfThreads& states, std::span<const uint32_t> loaders,
                         std::span<const TimeRange> steps) {
     LoaderTimes all;
-    // A file may say of each that it did the same for as long as times are.
+    // In a corrupt file each may have the same state for the maximum time.
     const auto add = [](int64_t& sum, int64_t ns) { sum = saturatingSum(sum, ns); };
     for (const uint32_t thread : loaders) {
         if (states.isEmpty(thread)) continue;
@@ -115,10 +115,10 @@ LoaderTimes loaderTimes(const StatesOfThreads& states, std::span<const uint32_t>
 
 namespace {
 
-/// Of the time of the steps. Every thread waits for a core now and then.
-constexpr double leastWaitShare = 0.01;
+/// Share of the time of the steps. Every thread waits for a core now and then.
+constexpr double minWaitShare = 0.01;
 
-/// How much of a range lies in steps.
+/// Computes the part of a range that is in steps.
 class TimeInSteps {
   public:
     explicit TimeInSteps(std::span<const TimeRange> steps) : steps_(steps) {
@@ -133,7 +133,7 @@ class TimeInSteps {
     int64_t in(TimeRange range) const { return before(range.endNs) - before(range.startNs); }
 
   private:
-    /// Of the time before that moment.
+    /// Returns the time in steps before `ns`.
     int64_t before(int64_t ns) const {
         const auto next = std::ranges::partition_point(
             steps_, [ns](const TimeRange& each) { return each.startNs < ns; });
@@ -144,10 +144,11 @@ class TimeInSteps {
     }
 
     const std::span<const TimeRange> steps_;
-    std::vector<int64_t> beforeNs_;  ///< In steps before each, and in all.
+    std::vector<int64_t> beforeNs_;  ///< Time in steps before each, and in all.
 };
 
-/// For how long in such a state a thread wanted a core and had none, as the kernel counted.
+/// Returns the time in such a state for which a thread was runnable without a core, as counted by
+/// the kernel.
 double withoutCoreNs(const CpuStateTable& states, uint32_t row) {
     const auto wholeNs = static_cast<double>(states.endNs[row] - states.startNs[row]);
     const double ranNs = std::clamp(static_cast<double>(states.cpuNs[row]), 0.0, wholeNs);
@@ -177,7 +178,7 @@ std::optional<CoreWaits> coreWaits(const Trace& trace, const StatesOfThreads& st
                         static_cast<double>(table.endNs[row] - table.startNs[row]);
         });
         const auto ns = static_cast<int64_t>(waitedNs);
-        if (ns == 0 || waitedNs < leastWaitShare * static_cast<double>(time.allNs())) continue;
+        if (ns == 0 || waitedNs < minWaitShare * static_cast<double>(time.allNs())) continue;
         ++waits->threads;
         waits->ns = saturatingSum(waits->ns, ns);
     }
@@ -187,7 +188,7 @@ std::optional<CoreWaits> coreWaits(const Trace& trace, const StatesOfThreads& st
 RestBetween restBetween(const RunContext& run, std::span<const TimeRange> steps,
                         const LargeVector<GpuWork>& work) {
     const Trace& trace = run.trace;
-    ProvedWaits proved(trace, run.states);
+    ProvenWaits proved(trace, run.states);
     int64_t busyUntilNs = INT64_MIN;
     auto next = work.begin();
     for (size_t step = 1; step < steps.size(); ++step) {
@@ -216,8 +217,8 @@ RestBetween restBetween(const RunContext& run, std::span<const TimeRange> steps,
 
 namespace {
 
-/// Of the time between looks: so far the kernel's count may miss what lies between them.
-constexpr int64_t missedOf = 10;
+/// Share of the time between samples by which the kernel's count may be too low.
+constexpr int64_t missedDivisor = 10;
 
 class RanAndWaited {
   public:
@@ -225,17 +226,18 @@ class RanAndWaited {
         : trace_(run.trace), states_(run.states), timeline_(timeline) {
         for (const GpuWork& work : timeline.work())
             if (work.call != noIndex) launching_.insert(trace_.apiCalls.thread[work.call]);
-        for (const Contributor& each : timeline.contributors()) told_.push_back(toldOf(each));
+        for (const Contributor& each : timeline.contributors())
+            nameFacts_.push_back(nameFactsOf(each));
     }
 
     void find(const std::vector<TimeRange>& windows) {
         timeline_.splitInTime(windows, [this](const WorkerTimeline::Piece& piece) {
             if (piece.part != StepPart::LaunchBound) return;
-            const bool goesOn = !stretch_.empty() && told_[piece.contributor].isOutside &&
+            const bool goesOn = !stretch_.empty() && nameFacts_[piece.contributor].isOutside &&
                                 stretch_.back().range.endNs == piece.range.startNs;
             if (!goesOn) addStretch();
             stretch_.push_back(piece);
-            if (!told_[piece.contributor].isOutside) addStretch();
+            if (!nameFacts_[piece.contributor].isOutside) addStretch();
         });
         addStretch();
     }
@@ -248,7 +250,7 @@ class RanAndWaited {
                 const auto waitedNs =
                     static_cast<int64_t>(waitedShare * static_cast<double>(own.ns));
                 each.waitedNs += waitedNs;
-                if (told_[contributor].isRunning)
+                if (nameFacts_[contributor].isRunning)
                     each.workedNs += static_cast<int64_t>(static_cast<double>(own.ns - waitedNs) *
                                                           static_cast<double>(own.longNs) /
                                                           static_cast<double>(own.ns));
@@ -257,35 +259,36 @@ class RanAndWaited {
     }
 
   private:
-    /// What the name of a contributor tells.
-    struct Told {
-        bool isOutside = false;  ///< Of calls.
-        bool isRunning = false;  ///< It ran, all the time or by turns.
-        bool isCounted = false;  ///< It ran or not, as the kernel's count tells.
+    /// Facts parsed from the name of a contributor.
+    struct NameFacts {
+        bool isOutside = false;  ///< Outside calls.
+        bool isRunning = false;  ///< It ran, all the time or alternately.
+        bool isCounted = false;  ///< The kernel's count determines if it ran.
     };
     struct Spent {
         int64_t ns = 0;
-        int64_t longNs = 0;  ///< In long stretches.
+        int64_t longNs = 0;  ///< Time in long intervals.
     };
     using SpentBy = std::map<ContributorTable::Id, Spent>;
 
-    static Told toldOf(const Contributor& each) {
-        Told told;
+    static NameFacts nameFactsOf(const Contributor& each) {
+        NameFacts told;
         if (each.part != StepPart::LaunchBound || each.kind != ContributorKind::Idle) return told;
         told.isOutside = each.name.starts_with("outside ");
-        told.isRunning = wasSeenToRun(each.name);
-        told.isCounted = told.isRunning || runsAndWaits(each.name) || isStarvedByTurns(each.name);
+        told.isRunning = isSeenRunning(each.name);
+        told.isCounted =
+            told.isRunning || runsAndWaits(each.name) || isMostlyWithoutCore(each.name);
         return told;
     }
 
-    /// What the thread did from one call to the next, through all that looks divide it into.
+    /// Adds the activity of the thread from one call to the next, across all samples.
     void addStretch() {
         if (stretch_.empty()) return;
         const bool isLong =
-            told_[stretch_.front().contributor].isOutside &&
-            stretch_.back().range.endNs - stretch_.front().range.startNs >= leastWorkNs;
+            nameFacts_[stretch_.front().contributor].isOutside &&
+            stretch_.back().range.endNs - stretch_.front().range.startNs >= minWorkNs;
         for (const WorkerTimeline::Piece& piece : stretch_)
-            if (told_[piece.contributor].isCounted) add(piece, isLong);
+            if (nameFacts_[piece.contributor].isCounted) add(piece, isLong);
         stretch_.clear();
     }
 
@@ -299,7 +302,7 @@ class RanAndWaited {
         });
     }
 
-    /// The one that launches what ends the gap.
+    /// Returns the thread that launches the work after the gap.
     uint32_t awaitedThread(TimeRange piece) const {
         const LargeVector<GpuWork>& work = timeline_.work();
         const auto next =
@@ -312,33 +315,33 @@ class RanAndWaited {
     double waitedShareOf(uint32_t row, const SpentBy& spent) const {
         int64_t allNs = 0;
         for (const auto& [contributor, own] : spent) allNs += own.ns;
-        const std::optional<int64_t> ranNs = mostRunNs(row);
+        const std::optional<int64_t> ranNs = maxRunNs(row);
         if (!ranNs) return 0;
         int64_t waitedNs = allNs - *ranNs;
         if (waitedNs <= missedNs(row)) {
-            // What it wanted a core for it did not run in.
+            // It did not run while it waited for a core.
             const CpuStateTable& states = trace_.cpuStates;
             waitedNs = allNs - (states.endNs[row] - states.startNs[row] - states.delayNs[row]);
         }
         if (waitedNs <= 0 || allNs <= 0) return 0;
-        // The kernel may count more than there is between two looks.
+        // The kernel may count more than the time between two samples.
         return std::min(1.0, static_cast<double>(waitedNs) / static_cast<double>(allNs));
     }
 
     int64_t missedNs(uint32_t row) const {
         const CpuStateTable& states = trace_.cpuStates;
-        if (states.source[row] != StateSource::Looks) return 0;
-        const int64_t missed = (states.endNs[row] - states.startNs[row]) / missedOf;
-        return states.state[row] == ThreadState::Running ? missed + countTickNs : missed;
+        if (states.source[row] != StateSource::StateSamples) return 0;
+        const int64_t missed = (states.endNs[row] - states.startNs[row]) / missedDivisor;
+        return states.state[row] == ThreadState::Running ? missed + maxTickNs : missed;
     }
 
-    /// Nothing where that is not known.
-    std::optional<int64_t> mostRunNs(uint32_t row) const {
+    /// Returns nullopt if unknown.
+    std::optional<int64_t> maxRunNs(uint32_t row) const {
         const CpuStateTable& states = trace_.cpuStates;
         const TimeRange range{states.startNs[row], states.endNs[row]};
         const ThreadState state = states.state[row];
         int64_t ranNs = states.cpuNs[row];
-        if (states_.tells(row, 1) == StatesOfThreads::Telling::Nothing) return std::nullopt;
+        if (states_.tells(row, 1) == StatesOfThreads::StatePrecision::Nothing) return std::nullopt;
         if (state != ThreadState::Lock && state != ThreadState::Gil) return ranNs;
         for (const uint32_t other : launching_) {
             if (other == states.thread[row]) continue;
@@ -353,7 +356,7 @@ class RanAndWaited {
     const StatesOfThreads& states_;
     const WorkerTimeline& timeline_;
     std::set<uint32_t> launching_;
-    std::vector<Told> told_;  ///< By contributor.
+    std::vector<NameFacts> nameFacts_;  ///< By contributor.
     std::vector<WorkerTimeline::Piece> stretch_;
     std::map<uint32_t, SpentBy> spentIn_;  ///< By row of the states.
 };

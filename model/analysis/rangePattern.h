@@ -13,35 +13,36 @@
 
 namespace lanescope {
 
-/// The name with each run of digits as one '#': "step 12" is "step #". Programs number their steps,
-/// so this is what the steps of a run have in common.
+/// Returns the name with each run of digits as one '#': "step 12" gives "step #". Programs number
+/// their steps, so the steps of a run have this in common.
 std::string rangePattern(std::string_view name);
 
-/// The words of a name in small letters, parted by anything but letters and by a capital after a
-/// small letter: "ProfilerStep#12" are "profiler" and "step". O(n).
+/// Returns the words of a name in lower case, separated by anything but letters and by a capital
+/// after a small letter: "ProfilerStep#12" gives "profiler" and "step". O(n).
 std::vector<std::string> wordsOf(std::string_view name);
 
-/// Names of ranges that differ in numbers only, as one; what compilers and frameworks write around
-/// a name is left out (`knownRangeName`). Refers to the trace. One thread.
+/// Groups names of ranges that differ only in numbers, without additions of compilers and
+/// frameworks (`knownRangeName`). Refers to the trace. One thread.
 class RangeFamilies {
   public:
     explicit RangeFamilies(const Trace& trace) : trace_(trace) {}
 
-    /// The number of the family of a name, which is counted as one of it. O(1) but for the first of
-    /// each name.
+    /// Returns the family of a name and counts the name. O(1) except for the first of each name.
     uint32_t of(StringIndex text);
-    /// Counts the names of all ranges, so that what follows is of the whole trace. O(ranges).
+    /// Counts the names of all ranges, so that later results cover the whole trace. O(ranges).
     void addAll();
-    /// "step #"; of a family of one its name.
+    /// Returns "step #", or the name of a family with one name.
     std::string nameOf(uint32_t family) const;
     size_t sizeOf(uint32_t family) const { return families_[family].texts.size(); }
-    /// What a search for all of them finds: the longest part of their names without a number.
+    /// Returns a search text that finds all of them: the longest part of their names without a
+    /// number.
     std::string searchFor(uint32_t family) const;
 
   private:
     struct Family {
         std::string pattern;
-        std::set<std::string> names;  ///< As people know them; two at most, to tell one from more.
+        std::set<std::string>
+            names;  ///< Their known names; at most two, to distinguish one from more.
         std::set<StringIndex> texts;
     };
 

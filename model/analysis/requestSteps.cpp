@@ -21,30 +21,30 @@ namespace lanescope {
 namespace {
 
 constexpr std::array<std::string_view, 4> requestWords{"request", "requests", "req", "query"};
-/// What parts of a loop of its own are called; that such a loop waits says nothing of a server.
+/// Names of a loop's parts. A wait of such a loop is no evidence for a server.
 constexpr std::array<std::string_view, 10> loopWords{"step",       "steps",  "iter",    "iteration",
                                                      "iterations", "batch",  "batches", "minibatch",
                                                      "epoch",      "rollout"};
 constexpr std::array<std::string_view, 10> trainingWords{
     "backward",  "optimizer", "optim",    "grad",  "gradient",
     "gradients", "train",     "training", "wgrad", "dgrad"};
-/// Parts of names of kernels that only a training runs.
+/// Parts of names of kernels that run only in training.
 constexpr std::array<std::string_view, 8> trainingKernels{
     "ackward", "Adam", "adam", "SGD", "sgd_", "wgrad", "dgrad", "transpose(jvp"};
 constexpr std::string_view autogradThread = "pt_autograd";
-/// Where loaders of data wait for their workers.
+/// Files in which data loaders wait for their workers.
 constexpr std::array<std::string_view, 3> loaderFiles{"utils/data/", "python/data/", "dataloader"};
 
-constexpr size_t fewestBoundaries = 5;
-constexpr double leastWaited = 0.6;       ///< Of the time between requests.
-constexpr double leastWaitedOfAll = 0.1;  ///< Of the time of all of them, and between.
-constexpr double mostOthersRan = 0.25;    ///< Of that time, by all other threads together.
-/// How much the tenth longest and the tenth shortest period differ, in medians.
-constexpr double leastSpread = 0.25;
-/// So many pauses tell what other threads do in them; of very many threads fewer do, of all
-/// together so many.
-constexpr size_t mostLookedAt = 4096, mostAsked = 20'000'000;
-constexpr size_t deepestFrames = 64;
+constexpr size_t minBoundaries = 5;
+constexpr double minWaitedShare = 0.6;       ///< Share of the time between requests.
+constexpr double minWaitedShareOfAll = 0.1;  ///< Share of the time of all requests and between.
+constexpr double maxOthersRunShare = 0.25;  ///< Share of that time, for all other threads together.
+/// Difference of the tenth longest and the tenth shortest period, in medians.
+constexpr double minSpread = 0.25;
+/// Number of pauses examined for the activity of other threads. With very many threads fewer pauses
+/// are examined, up to the total of queries.
+constexpr size_t maxExaminedPauses = 4096, maxQueries = 20'000'000;
+constexpr size_t maxFrames = 64;
 
 bool hasWordOf(std::string_view name, std::span<const std::string_view> known) {
     for (const std::string& word : wordsOf(name))
@@ -80,14 +80,14 @@ bool hasTrainingKernel(const Trace& trace) {
 /// Work of one worker, by start.
 struct Work {
     int64_t startNs = 0, endNs = 0;
-    uint32_t thread = noIndex;  ///< That launched it.
+    uint32_t thread = noIndex;  ///< The launching thread.
 };
 
 /// The time from the last work of a step to the first of the next.
 struct Boundary {
     TimeRange idle;
     uint32_t thread = noIndex;
-    size_t step = 0;  ///< Before it, of its worker.
+    size_t step = 0;  ///< The worker's step before it.
 };
 
 class RequestTeller {
@@ -97,8 +97,8 @@ class RequestTeller {
     void tell() {
         gatherWork();
         for (size_t worker = 0; worker < run_.workers.size(); ++worker) {
-            // Pauses of one do not overlap, but those of several GPUs of a process do.
-            ProvedWaits waits(trace_, states_);
+            // Pauses of one GPU do not overlap, but those of several GPUs of a process do.
+            ProvenWaits waits(trace_, states_);
             findBoundaries(worker, waits);
             waitedNs_ = saturatingSum(waitedNs_, waits.outsideNs());
         }
@@ -132,11 +132,11 @@ class RequestTeller {
             });
     }
 
-    void findBoundaries(size_t worker, ProvedWaits& waits) {
+    void findBoundaries(size_t worker, ProvenWaits& waits) {
         const std::vector<StepSpan>& steps = run_.workers[worker].steps;
         auto next = work_[worker].begin();
         int64_t busyUntilNs = next == work_[worker].end() ? 0 : next->startNs;
-        // Behind the last one, too: what comes then is no step, but what it waited for.
+        // Also after the last one: the following time is no step, but the awaited one.
         for (size_t step = 0; step < steps.size(); ++step) {
             for (; next != work_[worker].end() && next->startNs < steps[step].range.endNs; ++next)
                 busyUntilNs = std::max(busyUntilNs, next->endNs);
@@ -155,7 +155,7 @@ class RequestTeller {
         }
     }
 
-    /// Whether looks saw it where a loader of data waits for its workers.
+    /// Returns true if samples saw the thread where a data loader waits for its workers.
     bool isInLoader(const Boundary& boundary) {
         bool isLoader = false;
         states_.forEachIn(boundary.thread, boundary.idle, [&](uint32_t row, TimeRange) {
@@ -169,7 +169,7 @@ class RequestTeller {
     }
 
     bool isInLoader(uint32_t stack) const {
-        for (size_t frame = 0; stack < trace_.stacks.size() && frame < deepestFrames; ++frame) {
+        for (size_t frame = 0; stack < trace_.stacks.size() && frame < maxFrames; ++frame) {
             const std::string_view file = trace_.strings.at(trace_.stacks.file[stack]);
             for (const std::string_view part : loaderFiles)
                 if (file.find(part) != std::string_view::npos) return true;
@@ -187,22 +187,22 @@ class RequestTeller {
             count += ofWorker.size();
         }
         const auto waitedNs = static_cast<double>(waitedNs_);
-        return count >= fewestBoundaries && waitedNs >= leastWaited * static_cast<double>(idleNs) &&
-               waitedNs >= leastWaitedOfAll * static_cast<double>(allNs_) && areIrregular() &&
+        return count >= minBoundaries && waitedNs >= minWaitedShare * static_cast<double>(idleNs) &&
+               waitedNs >= minWaitedShareOfAll * static_cast<double>(allNs_) && areIrregular() &&
                didOthersRest();
     }
 
     bool areIrregular() const {
         const double spreadNs = quantileOf(periodsNs_, 0.9) - quantileOf(periodsNs_, 0.1);
-        return spreadNs >= leastSpread * quantileOf(periodsNs_, 0.5);
+        return spreadNs >= minSpread * quantileOf(periodsNs_, 0.5);
     }
 
     bool didOthersRest() const {
         std::vector<uint32_t> threads;
         for (uint32_t thread = 0; thread < trace_.threads.size(); ++thread)
             if (!states_.isEmpty(thread)) threads.push_back(thread);
-        size_t left = std::clamp(mostAsked / std::max<size_t>(threads.size(), 1), fewestBoundaries,
-                                 mostLookedAt);
+        size_t left = std::clamp(maxQueries / std::max<size_t>(threads.size(), 1), minBoundaries,
+                                 maxExaminedPauses);
         int64_t idleNs = 0, workedNs = 0;
         for (const std::vector<Boundary>& ofWorker : boundaries_) {
             const auto pauses = std::span(ofWorker).first(std::min(ofWorker.size(), left));
@@ -211,13 +211,13 @@ class RequestTeller {
             for (const Boundary& each : pauses)
                 idleNs = saturatingSum(idleNs, each.idle.durationNs());
             for (const uint32_t thread : threads) {
-                ProvedWaits others(trace_, states_);
+                ProvenWaits others(trace_, states_);
                 for (const Boundary& each : pauses)
                     if (each.thread != thread) others.add(thread, each.idle);
                 workedNs = saturatingSum(workedNs, others.workedNs());
             }
         }
-        return static_cast<double>(workedNs) <= mostOthersRan * static_cast<double>(idleNs);
+        return static_cast<double>(workedNs) <= maxOthersRunShare * static_cast<double>(idleNs);
     }
 
     void endAt(size_t worker, const Boundary& boundary) {
@@ -228,8 +228,8 @@ class RequestTeller {
     const Trace& trace_;
     RunSteps& run_;
     const StatesOfThreads states_;
-    int64_t waitedNs_ = 0;                           ///< Of all pauses.
-    std::unordered_map<uint32_t, bool> isLoader_;    ///< By stack.
+    int64_t waitedNs_ = 0;  ///< Total of all pauses.
+    std::unordered_map<uint32_t, bool> isLoader_;
     std::vector<std::vector<Work>> work_;            ///< By worker.
     std::vector<std::vector<Boundary>> boundaries_;  ///< By worker.
     std::vector<int64_t> periodsNs_;
@@ -258,7 +258,7 @@ bool areRequestsNamed(const Trace& trace, std::string_view pattern) {
     return isRequestName(pattern) && !isTraining(trace);
 }
 
-void tellRequests(const Trace& trace, RunSteps& run) {
+void markRequests(const Trace& trace, RunSteps& run) {
     if (run.source != StepSource::NvtxRange && run.source != StepSource::KernelPattern) return;
     if (run.kind == StepKind::Request || trace.cpuStates.size() == 0 || isTraining(trace)) return;
     if (run.source == StepSource::NvtxRange && hasWordOf(run.pattern, loopWords)) return;

@@ -8,27 +8,26 @@
 
 namespace lanescope {
 
-/// Whether anything in a trace says that a model is trained: a range, kernel or thread named like
-/// the backward or an optimizer, or a collective that sums up gradients (AllReduce, ReduceScatter).
+/// Returns true if a trace shows the training of a model: a range, kernel or thread named like the
+/// backward pass or an optimizer, or a collective that sums gradients (AllReduce, ReduceScatter).
 /// O(ranges + calls of NCCL + launch configurations).
 bool isTraining(const Trace& trace);
 
-/// Whether a name says that its ranges are requests: one of its words is request, query or req.
+/// Returns true if a name means requests: one of its words is request, query or req.
 bool isRequestName(std::string_view pattern);
-/// The same of ranges of a trace in which nothing is trained.
+/// Returns true for such ranges in a trace without training.
 bool areRequestsNamed(const Trace& trace, std::string_view pattern);
 
-/// Whether steps that were found are requests of a server, by what looks saw between them:
+/// Marks steps as requests of a server if samples between them show that:
 ///
 /// - nothing is trained (`isTraining`), and they are not called steps, iterations or batches,
-/// - the thread that launches their work waited for input or to be woken for most of the time
-///   between the last work of one and the first of the next, and for a tenth of all time at least,
-///   not in a loader of data,
-/// - meanwhile the rest of the program waited, too, and did not prepare what comes next,
-/// - they come irregularly, as what comes from outside does.
+/// - the launching thread waited for input or to be woken for most of the time between the last
+///   work of
+///   one and the first of the next, and for at least a tenth of all time, not in a data loader,
+/// - meanwhile the rest of the program also waited, and did not prepare the next,
+/// - they come irregularly, as events from outside do.
 ///
-/// What is less certain stays a step. Each request then ends where its work does. O(n log n) in the
-/// GPU work.
-void tellRequests(const Trace& trace, RunSteps& run);
+/// In doubt they stay steps. Each request then ends with its work. O(n log n) in the GPU work.
+void markRequests(const Trace& trace, RunSteps& run);
 
 }  // namespace lanescope

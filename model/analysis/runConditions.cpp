@@ -20,15 +20,15 @@ namespace lanescope::analysis {
 
 namespace {
 
-/// Faster than any processor; a file may say anything.
-constexpr double mostHz = 1e12;
+/// Faster than any processor; a corrupt file may contain any value.
+constexpr double maxHz = 1e12;
 /// More processors than any machine has.
-constexpr double mostProcessors = 1e6;
+constexpr double maxProcessors = 1e6;
 
-/// `sink(sample, piece)` for each known value in force within `range`.
+/// Calls `sink(sample, piece)` for each known value in force within `range`.
 template <class Sink>
 void forEachValueIn(const CounterSeries& series, TimeRange range, Sink sink) {
-    for (uint32_t sample = firstHeldAfter(series, range.startNs);
+    for (uint32_t sample = firstInEffectAfter(series, range.startNs);
          sample < series.size() && series.timeNs(sample) < range.endNs; ++sample) {
         const TimeRange piece = series.rangeOf(sample).intersected(range);
         if (piece.durationNs() > 0 && std::isfinite(series.value(sample))) sink(sample, piece);
@@ -40,7 +40,7 @@ uint64_t slowingIn(double value) {
 }
 
 bool isClock(double hz) {
-    return hz > 0 && hz < mostHz;
+    return hz > 0 && hz < maxHz;
 }
 
 struct Mean {
@@ -48,18 +48,18 @@ struct Mean {
     double weighted = 0, weights = 0;
 };
 
-/// Where such reasons held the clocks down for longest, without what ran faster than their mean.
+/// Finds the longest time with such throttle reasons, without readings above their mean.
 void findLongest(const CounterSeries& reasons, const CounterSeries& clock,
                  std::span<const TimeRange> steps, ClockState& state) {
-    // Clocks jitter, and one reading a little above the mean ends nothing.
-    const double mostAtThatMean = 1.01 * static_cast<double>(state.smClockHz);
+    // Clocks jitter; one reading a little above the mean ends nothing.
+    const double maxHzAtMean = 1.01 * static_cast<double>(state.smClockHz);
     TimeRange current;
     for (const TimeRange& step : steps)
         forEachValueIn(reasons, step, [&](uint32_t sample, TimeRange held) {
             if (slowingIn(reasons.value(sample)) != state.reasons) return;
             forEachValueIn(clock, held, [&](uint32_t reading, TimeRange piece) {
                 const double hz = clock.value(reading);
-                if (!isClock(hz) || hz > mostAtThatMean) return;
+                if (!isClock(hz) || hz > maxHzAtMean) return;
                 if (piece.startNs != current.endNs) current.startNs = piece.startNs;
                 current.endNs = piece.endNs;
                 if (current.durationNs() <= state.longestNs) return;
@@ -93,7 +93,7 @@ void addClocks(const CounterSeries& reasons, const CounterSeries* clock,
                 findLongest(reasons, *clock, steps, state);
 }
 
-/// Nothing where less than half of the steps is known.
+/// Returns nullopt if less than half of the steps is known.
 std::optional<int64_t> heldBackIn(const CounterSeries& heldBack, std::span<const TimeRange> steps) {
     double sumNs = 0;
     int64_t knownNs = 0, allNs = 0;
@@ -101,13 +101,13 @@ std::optional<int64_t> heldBackIn(const CounterSeries& heldBack, std::span<const
         allNs += step.durationNs();
         forEachValueIn(heldBack, step, [&](uint32_t sample, TimeRange piece) {
             knownNs += piece.durationNs();
-            sumNs += std::clamp(heldBack.value(sample), 0.0, mostProcessors) *
+            sumNs += std::clamp(heldBack.value(sample), 0.0, maxProcessors) *
                      static_cast<double>(piece.durationNs());
         });
     }
-    constexpr double mostNs = 9e17;
+    constexpr double maxSumNs = 9e17;
     if (knownNs == 0 || knownNs < allNs / 2) return std::nullopt;
-    return std::llround(std::min(sumNs, mostNs));
+    return std::llround(std::min(sumNs, maxSumNs));
 }
 
 }  // namespace
@@ -138,7 +138,7 @@ void addConditions(const MachineCounters& counters, uint32_t gpu, std::span<cons
 
 StepPauses pausesBetween(std::span<const TimeRange> steps, const LargeVector<GpuWork>& work) {
     StepPauses pauses;
-    int64_t mostIdleNs = 0, busyUntilNs = INT64_MIN;
+    int64_t largestIdleNs = 0, busyUntilNs = INT64_MIN;
     auto next = work.begin();
     for (size_t step = 1; step < steps.size(); ++step) {
         const TimeRange pause{steps[step - 1].endNs, steps[step].startNs};
@@ -153,8 +153,8 @@ StepPauses pausesBetween(std::span<const TimeRange> steps, const LargeVector<Gpu
         ++pauses.count;
         pauses.ns += pause.durationNs();
         pauses.idleNs += idleNs;
-        if (idleNs <= mostIdleNs) continue;
-        mostIdleNs = idleNs;
+        if (idleNs <= largestIdleNs) continue;
+        largestIdleNs = idleNs;
         pauses.longestStartNs = pause.startNs;
         pauses.longestNs = pause.durationNs();
     }
@@ -164,17 +164,17 @@ StepPauses pausesBetween(std::span<const TimeRange> steps, const LargeVector<Gpu
 int64_t cpuLimitOf(const Trace& trace) {
     const CounterSeries* limit = MachineCounters(trace).find("cgroup.cpu.limit", noIndex);
     if (limit == nullptr || !limit->hasValue()) return 0;
-    // It may be changed while the run goes on; the tightest is what a run may suffer from.
-    return std::llround(std::clamp(limit->minimum(), 0.0, 100 * mostProcessors));
+    // It may change during the run; the tightest limit is the one that may slow a run down.
+    return std::llround(std::clamp(limit->minimum(), 0.0, 100 * maxProcessors));
 }
 
 namespace {
 
-/// More than any trace has that is not made to be long.
-constexpr size_t mostWarnings = 1000;
-constexpr size_t mostOtherProcesses = 100;
+/// More than any trace has unless it is hostile.
+constexpr size_t maxWarnings = 1000;
+constexpr size_t maxOtherProcesses = 100;
 
-/// That of the run; of its first process where the run has none.
+/// Returns that of the run, or of its first process if the run has none.
 std::string commandLineOf(const Trace& trace) {
     if (!trace.facts.commandLine.empty()) return trace.facts.commandLine;
     for (const Process& process : trace.processes)
@@ -198,8 +198,7 @@ bool hasNvlink(const Trace& trace) {
                        [](const GpuConnection& each) { return each.nvlinks > 0; });
 }
 
-/// The mean of what the SM clocks of these GPUs were from the first kernel to the last; 0 if they
-/// were not read meanwhile.
+/// Returns the mean SM clock of these GPUs from the first kernel to the last; 0 without readings.
 int64_t smClockOf(const Trace& trace, const std::set<uint32_t>& gpus) {
     if (trace.kernels.size() == 0) return 0;
     const TimeRange range{trace.kernels.startNs.front(), trace.kernels.endNs.back()};
@@ -221,12 +220,12 @@ int64_t smClockOf(const Trace& trace, const std::set<uint32_t>& gpus) {
     return clocks > 0 ? std::llround(sum / static_cast<double>(clocks)) : 0;
 }
 
-/// Processes that cannot be seen from where the run was recorded have no name there; these may be
-/// the run's own, under other numbers.
+/// Processes invisible to the recorder have no name there. They may be the run's own, under other
+/// numbers.
 std::vector<std::string> otherProcessesOf(const Trace& trace, const std::set<uint32_t>& gpus) {
     std::set<int64_t> gpuIds;
     for (const uint32_t gpu : gpus) gpuIds.insert(trace.gpus[gpu].id);
-    // Another host gives the same numbers again.
+    // Another host uses the same numbers again.
     std::set<std::pair<uint32_t, int64_t>> recorded;
     for (const Process& process : trace.processes)
         recorded.emplace(hostOf(process.globalPid), int64_t{process.pid});
@@ -241,8 +240,8 @@ std::vector<std::string> otherProcessesOf(const Trace& trace, const std::set<uin
                                                    host != hosts.end() &&
                                                    !recorded.contains({host->second, use.pid}))
             names.insert(use.name);
-    if (names.size() > mostOtherProcesses)
-        names.erase(std::next(names.begin(), mostOtherProcesses), names.end());
+    if (names.size() > maxOtherProcesses)
+        names.erase(std::next(names.begin(), maxOtherProcesses), names.end());
     return {names.begin(), names.end()};
 }
 
@@ -278,8 +277,8 @@ int64_t worldSizeOf(const Trace& trace) {
 
 std::vector<HealthNote> warningsOf(const Trace& trace) {
     std::vector<HealthNote> warnings;
-    for (HealthNote& note : notesOf(trace)) {
-        if (note.severity == Severity::Info || warnings.size() == mostWarnings) continue;
+    for (HealthNote& note : healthNotesOf(trace)) {
+        if (note.severity == Severity::Info || warnings.size() == maxWarnings) continue;
         note.timeNs.reset();
         warnings.push_back(std::move(note));
     }

@@ -14,10 +14,10 @@
 
 namespace lanescope::analysis {
 
-/// How much value number `sample` weighs in the mean over `range`: how often it was read there,
-/// the readings that found it unchanged and were not kept included; for how long it held where
-/// nobody says how often it was read. When between two readings a clock changed is not known, and
-/// one that goes up with the first kernel would count as low up to the next reading. O(1).
+/// Returns the weight of value number `sample` in the mean over `range`: the number of its readings
+/// there, including readings that found it unchanged and were not kept. If the reading interval is
+/// unknown, its duration. The time of a change between two readings is unknown, and a clock that
+/// rises with the first kernel would count as low up to the next reading. O(1).
 inline double weightWithin(const CounterSeries& series, uint32_t sample, TimeRange range) {
     const TimeRange held = series.rangeOf(sample);
     if (series.intervalNs <= 0) return static_cast<double>(held.intersected(range).durationNs());
@@ -25,47 +25,47 @@ inline double weightWithin(const CounterSeries& series, uint32_t sample, TimeRan
     const auto since = [&](int64_t ns) {
         return (static_cast<double>(ns) - static_cast<double>(held.startNs)) / everyNs;
     };
-    // Readings have numbers from 0 on; the next value was the one that came next.
+    // Readings are numbered from 0; the next value came with the next reading.
     const double first = std::max(1.0, std::ceil(since(range.startNs)));
     const double end = std::ceil(std::min(since(range.endNs), since(held.endNs) - 0.5));
     return (range.contains(held.startNs) ? 1 : 0) + std::max(0.0, end - first);
 }
 
-/// The counters of a trace that are about a whole GPU, or the machine. Refers to the trace.
+/// The counters of a trace about a whole GPU, or the machine. Refers to the trace.
 class MachineCounters {
   public:
     /// O(counters log counters).
     explicit MachineCounters(const Trace& trace);
 
-    /// The one of that key about a GPU, or the machine (`noIndex`); null without one. Of several,
-    /// as of several hosts, nobody knows which is meant. O(log counters).
+    /// Returns the counter of that key about a GPU, or the machine (`noIndex`). Null if there is
+    /// none or if there are several, such as of several hosts. O(log counters).
     const CounterSeries* find(std::string_view key, uint32_t gpu) const;
 
   private:
     std::map<std::pair<uint32_t, std::string_view>, const CounterSeries*> counters_;
 };
 
-/// What samplers tell of the time of the steps, which are in order and do not overlap: how fast the
-/// GPU ran and what held its clocks down, and for how long a limit held processors back. O(values
-/// in the steps + steps * log n).
+/// Adds readings of samplers in the steps, which are in order and do not overlap: clock of the GPU,
+/// throttle reasons, and processor time withheld by a limit. O(values in the steps + steps * log
+/// n).
 void addConditions(const MachineCounters& counters, uint32_t gpu, std::span<const TimeRange> steps,
                    WorkerSummary& worker);
 
-/// The time between steps, and in how much of it none of `work`, which is sorted by start, ran.
-/// O(work + steps).
+/// Returns the time between steps, and the part of it in which none of `work`, sorted by start,
+/// ran. O(work + steps).
 StepPauses pausesBetween(std::span<const TimeRange> steps, const LargeVector<GpuWork>& work);
 
-/// How much processor time the control group of the run is allowed, in percent of one core; 0 if
-/// that is not limited or not known.
+/// Returns the processor time allowed by the control group of the run, in percent of one core; 0 if
+/// unlimited or unknown.
 int64_t cpuLimitOf(const Trace& trace);
 
-/// What a trace says of itself. O(properties + events), linear.
+/// Returns the facts of a trace. O(properties + events), linear.
 SummaryFacts factsOf(const Trace& trace);
-/// Processes that work on a GPU, or ranks of the job if any process knows of more.
-/// O(streams + processes).
+/// Returns the number of processes that work on a GPU, or of the job's ranks if a process reports
+/// more. O(streams + processes).
 int64_t worldSizeOf(const Trace& trace);
-/// What the health of a trace says of losses and damage, in its words:
-/// `SummaryFacts::healthWarnings`. O(n log n) in the notes.
+/// Returns the warnings of a trace about losses and corruption: `SummaryFacts::healthWarnings`. O(n
+/// log n) in the notes.
 std::vector<HealthNote> warningsOf(const Trace& trace);
 
 }  // namespace lanescope::analysis

@@ -70,9 +70,9 @@ std::string ordinalText(int64_t number) {
 
 namespace {
 
-constexpr size_t longestName = 60;
+constexpr size_t maxNameColumns = 60;
 
-/// As the source has it, without parameters: they tell no two kernels apart.
+/// Returns the name in the source, without parameters, which do not distinguish kernels.
 std::string sourceName(std::string_view name) {
     std::string_view kept = name;
     if (kept.ends_with(')')) {
@@ -91,19 +91,19 @@ std::string sourceName(std::string_view name) {
 }  // namespace
 
 std::string shortContributorName(std::string_view name, bool isOfIdleTime) {
-    // Words of our own, but for file names and functions of any length.
-    if (constexpr size_t longestWords = 240; isOfIdleTime)
-        return name.size() <= longestWords ? printable(name) : cutEnd(sourceName(name), 200);
+    // Our own words, except for file names and functions of any length.
+    if (constexpr size_t maxIdleNameBytes = 240; isOfIdleTime)
+        return name.size() <= maxIdleNameBytes ? printable(name) : cutEnd(sourceName(name), 200);
     std::string text = sourceName(name);
-    if (displayWidth(text) <= longestName) return text;
-    // Cut short, templates of one library are all the same.
+    if (displayWidth(text) <= maxNameColumns) return text;
+    // Templates of one library are all the same when truncated.
     if (std::string known = knownKernelName(name); !known.empty()) text = printable(known);
-    return cutEnd(text, longestName);
+    return cutEnd(text, maxNameColumns);
 }
 
 std::string replacedName(std::string_view name, std::string_view by, bool isOfIdleTime) {
     std::string text = shortContributorName(name, isOfIdleTime);
-    return text == shortContributorName(by, isOfIdleTime) ? cutEnd(sourceName(name), longestName)
+    return text == shortContributorName(by, isOfIdleTime) ? cutEnd(sourceName(name), maxNameColumns)
                                                           : text;
 }
 

@@ -9,31 +9,32 @@
 
 namespace lanescope::analysis {
 
-// How a comparison writes its numbers, wherever they stand. Times of the mean step are written by
+// Number formats of comparisons, used everywhere. Times of the mean step are written by
 // `WorkerComparison::scale`.
 
-/// "second", "fifth", "21st", of a number from 2 on.
+/// Returns "second", "fifth", "21st" for a number from 2 on.
 std::string ordinalText(int64_t number);
 
-/// "72.92 ms": a median, a quantile, a single step.
+/// Returns "72.92 ms" for a median, a quantile or a single step.
 std::string timeText(double ns);
-/// "+7.231 ms".
+/// Returns "+7.231 ms".
 std::string timeDifferenceText(double ns);
-/// "9.9", "+9.9", in percent; nothing rounds to "-0.0".
+/// Returns "9.9" or "+9.9", in percent; never "-0.0".
 std::string percentText(double percent);
 std::string percentDifferenceText(double percent);
-/// "< 0.001" or "0.042"; with "p " before, and a "=" where it takes one.
+/// Returns "< 0.001" or "0.042"; the equation has "p " before it, and a "=" where needed.
 std::string pValueText(double pValue);
 std::string pValueEquation(double pValue);
-/// "199.2", "0.0021": a bandwidth in GB/s.
+/// Returns "199.2" or "0.0021" for a bandwidth in GB/s.
 std::string rateText(double gigabytesPerSecond);
-/// A contributor's name for a sentence, printable: of work without a kernel's parameters and at
-/// most some sixty characters, of idle time with all its words, since the line is among the last.
+/// Returns a contributor's name for a sentence, printable. Names of work lose a kernel's parameters
+/// and are truncated to some sixty characters. Names of idle time keep all words, since the line is
+/// among the last.
 std::string shortContributorName(std::string_view name, bool isOfIdleTime = false);
-/// The same of what another contributor stands in the place of: as its source calls it if both are
-/// known by one name.
+/// Returns the same for a contributor that was replaced by another: its name in the source if both
+/// have one known name.
 std::string replacedName(std::string_view name, std::string_view by, bool isOfIdleTime);
-/// "12", "1,234", "0.3333": how often in a step.
+/// Returns "12", "1,234" or "0.3333" for a count per step.
 std::string countText(double count);
 
 }  // namespace lanescope::analysis

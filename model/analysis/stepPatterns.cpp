@@ -11,26 +11,27 @@ namespace lanescope::analysis {
 
 namespace {
 
-constexpr double smallestShare = 0.02;  ///< Of the median.
+constexpr double minExcessShare = 0.02;  ///< Share of the median.
 constexpr double significant = 0.01;
-constexpr size_t longestPeriod = 32;
-constexpr size_t fewestPeriods = 5;
-constexpr double mostOften = 0.8;  ///< The place of a period must hold its longest step.
-/// What a multiple of a period leaves unexplained, of what the period does, if it is the right one.
-constexpr double clearlyLess = 0.9;
-/// As `mostOften`, of a multiple of a period that is there: that something repeats is known then,
-/// and its other long steps may be the longest now and then.
-constexpr double oftenOfMultiple = 0.5;
+constexpr size_t maxPeriod = 32;
+constexpr size_t minPeriods = 5;
+constexpr double minFrequency =
+    0.8;  ///< Required frequency of the longest step at the place of a period.
+/// Maximum ratio of unexplained time, of a multiple of a period to the period.
+constexpr double maxUnexplainedRatio = 0.9;
+/// As `minFrequency`, for a multiple of an existing period: the repetition is known then, and its
+/// other long steps may sometimes be the longest.
+constexpr double minFrequencyOfMultiple = 0.5;
 constexpr double cleanSeparation = 6;
-constexpr double smallestMode = 0.15;
-constexpr size_t fewestInMode = 5;
-constexpr double smallestGap = 0.4;  ///< Of the distance of the modes.
+constexpr double minModeShare = 0.15;
+constexpr size_t minStepsInMode = 5;
+constexpr double minGapShare = 0.4;  ///< Share of the distance of the modes.
 constexpr size_t driftParts = 6;
-/// Of what steps that grow rise by, between two neighbouring parts: more is a jump.
-constexpr double mostAtOnce = 0.6;
-/// What growing leaves unexplained of what another pattern does, if it is the right one.
-constexpr double mostOfOthers = 0.6;
-constexpr size_t fewestInDriftPart = 4;
+/// Share of the total rise between two neighbouring parts; more is a jump.
+constexpr double maxJumpShare = 0.6;
+/// Maximum ratio of unexplained time, of a drift to another pattern.
+constexpr double maxDriftRatio = 0.6;
+constexpr size_t minStepsInDriftPart = 4;
 
 using Times = std::vector<int64_t>;
 
@@ -38,7 +39,7 @@ double medianOf(std::span<const int64_t> values) {
     return quantileOf(values, 0.5);
 }
 
-/// The pattern that these steps are longer than the others, or shorter.
+/// Returns the pattern that these steps are longer, or shorter, than the others.
 StepPattern patternAbout(PatternKind kind, std::span<const int64_t> wallNs,
                          const std::vector<bool>& isAffected) {
     StepPattern pattern;
@@ -56,10 +57,10 @@ StepPattern patternAbout(PatternKind kind, std::span<const int64_t> wallNs,
 }
 
 bool isWorthTelling(const StepPattern& pattern, std::span<const int64_t> wallNs) {
-    return static_cast<double>(std::abs(pattern.excessNs)) >= smallestShare * medianOf(wallNs);
+    return static_cast<double>(std::abs(pattern.excessNs)) >= minExcessShare * medianOf(wallNs);
 }
 
-/// The probability of at least `hits` of `tries` that each succeed once in `chances`.
+/// Returns the probability of at least `hits` of `tries` that each succeed once in `chances`.
 double chanceOf(size_t hits, size_t tries, size_t chances) {
     const double success = std::log(1.0 / static_cast<double>(chances));
     const double failure = std::log1p(-1.0 / static_cast<double>(chances));
@@ -73,7 +74,7 @@ double chanceOf(size_t hits, size_t tries, size_t chances) {
     return sum;
 }
 
-/// Which place of a period most often holds the longest step, and how often.
+/// The place of a period that most often has the longest step, and its frequency.
 struct LongestPlace {
     size_t place = 0;
     size_t count = 0;
@@ -89,7 +90,8 @@ LongestPlace longestPlace(std::span<const int64_t> wallNs, size_t period) {
     return {static_cast<size_t>(most - counts.begin()), *most};
 }
 
-/// How far the steps are from the median of their like: what a pattern does not explain.
+/// Returns the distance of the steps from the median of their group: time not explained by a
+/// pattern.
 double unexplainedNs(std::span<const int64_t> wallNs, const StepPattern& pattern) {
     std::vector<bool> isAffected(wallNs.size());
     for (const uint32_t step : pattern.affected) isAffected[step] = true;
@@ -105,18 +107,18 @@ double unexplainedNs(std::span<const int64_t> wallNs, const StepPattern& pattern
 }
 
 std::optional<StepPattern> periodOf(std::span<const int64_t> wallNs, size_t series) {
-    const size_t longest = std::min(longestPeriod, wallNs.size() / fewestPeriods);
+    const size_t longest = std::min(maxPeriod, wallNs.size() / minPeriods);
     if (longest < 2) return std::nullopt;
     const auto tried =
         static_cast<double>(series) * static_cast<double>(longest * (longest + 1) / 2 - 1);
     std::optional<StepPattern> found;
-    std::vector<StepPattern> others;  // that may be a multiple of the one found; by period
+    std::vector<StepPattern> others;  // possible multiples of the found one; by period
     double least = significant;
     for (size_t period = 2; period <= longest; ++period) {
         const size_t periods = wallNs.size() / period;
         const LongestPlace longestStep = longestPlace(wallNs, period);
         const double often = static_cast<double>(longestStep.count) / static_cast<double>(periods);
-        if (often < oftenOfMultiple) continue;
+        if (often < minFrequencyOfMultiple) continue;
         const double chance = tried * chanceOf(longestStep.count, periods, period);
         if (chance >= significant) continue;
         std::vector<bool> isAffected(wallNs.size());
@@ -126,21 +128,21 @@ std::optional<StepPattern> periodOf(std::span<const int64_t> wallNs, size_t seri
         pattern.period = static_cast<int64_t>(period);
         if (pattern.excessNs <= 0 || !isWorthTelling(pattern, wallNs)) continue;
         others.push_back(pattern);
-        if (often < mostOften || chance >= least) continue;
+        if (often < minFrequency || chance >= least) continue;
         least = chance;
         found = std::move(pattern);
     }
-    // Where every fourth step is long, every second often is the longer one, too.
+    // If every fourth step is long, every second is often the longer one, too.
     if (!found) return found;
     const int64_t first = found->period;
     for (StepPattern& each : others)
         if (each.period > first && each.period % first == 0 &&
-            unexplainedNs(wallNs, each) < clearlyLess * unexplainedNs(wallNs, *found))
+            unexplainedNs(wallNs, each) < maxUnexplainedRatio * unexplainedNs(wallNs, *found))
             found = std::move(each);
     return found;
 }
 
-/// Sums over the first of sorted values.
+/// Sums over the first of the sorted values.
 struct Moments {
     double count = 0, sum = 0, squares = 0;
     void add(double value) {
@@ -155,14 +157,14 @@ struct Moments {
     double variance() const { return std::max(0.0, squares / count - mean() * mean()); }
 };
 
-/// The least value of the upper of two clean modes; nothing if there are no two.
+/// Returns the minimum of the upper of two clean modes, or nullopt.
 std::optional<int64_t> upperMode(std::span<const int64_t> wallNs) {
     Times sorted(wallNs.begin(), wallNs.end());
     std::sort(sorted.begin(), sorted.end());
-    const double middle = medianOf(sorted);  // Squares of what is left are exact enough.
+    const double middle = medianOf(sorted);  // Squares of the remainders are exact enough.
     const auto smallest =
-        static_cast<size_t>(std::ceil(smallestMode * static_cast<double>(sorted.size())));
-    const size_t fewest = std::max(fewestInMode, smallest);
+        static_cast<size_t>(std::ceil(minModeShare * static_cast<double>(sorted.size())));
+    const size_t fewest = std::max(minStepsInMode, smallest);
     Moments all, low;
     for (const int64_t value : sorted) all.add(static_cast<double>(value) - middle);
     std::optional<int64_t> found;
@@ -173,10 +175,10 @@ std::optional<int64_t> upperMode(std::span<const int64_t> wallNs) {
         const Moments high = all.without(low);
         const double apart = high.mean() - low.mean();
         const auto gap = static_cast<double>(sorted[count] - sorted[count - 1]);
-        if (gap < smallestGap * apart || gap <= 0) continue;
+        if (gap < minGapShare * apart || gap <= 0) continue;
         const double spread = std::sqrt((low.variance() + high.variance()) / 2);
         if (apart < widest * spread) continue;
-        // Equal steps have no spread at all; then the widest gap is the one.
+        // Equal steps have no spread; then the widest gap decides.
         widest = spread > 0 ? apart / spread : widest;
         found = sorted[count];
     }
@@ -200,7 +202,7 @@ std::optional<StepPattern> modesOf(std::span<const int64_t> wallNs) {
 }
 
 std::optional<StepPattern> driftOf(std::span<const int64_t> wallNs) {
-    if (wallNs.size() < driftParts * fewestInDriftPart) return std::nullopt;
+    if (wallNs.size() < driftParts * minStepsInDriftPart) return std::nullopt;
     std::vector<double> medians;
     Times distances;
     int rises = 0, falls = 0;
@@ -220,14 +222,14 @@ std::optional<StepPattern> driftOf(std::span<const int64_t> wallNs) {
     const double spread = quantileOf(distances, 0.75) - quantileOf(distances, 0.25);
     if ((rises != all && falls != all) || std::abs(excess) <= spread) return std::nullopt;
     for (size_t part = 1; part < driftParts; ++part)
-        if (std::abs(medians[part] - medians[part - 1]) > mostAtOnce * std::abs(excess))
+        if (std::abs(medians[part] - medians[part - 1]) > maxJumpShare * std::abs(excess))
             return std::nullopt;
     std::vector<bool> isAffected(wallNs.size());
     for (size_t step = last; step < wallNs.size(); ++step) isAffected[step] = true;
     StepPattern pattern = patternAbout(PatternKind::Drift, wallNs, isAffected);
     pattern.excessNs = std::llround(excess);
     if (!isWorthTelling(pattern, wallNs)) return std::nullopt;
-    // Of medians: single long steps are none of the drift, and it costs no more than it rises.
+    // By medians: single long steps are no part of the drift, and it costs no more than it rises.
     const double mean =
         std::accumulate(medians.begin(), medians.end(), 0.0) / static_cast<double>(medians.size());
     pattern.costNs = std::llround(mean - medians.front());
@@ -235,8 +237,8 @@ std::optional<StepPattern> driftOf(std::span<const int64_t> wallNs) {
     return pattern;
 }
 
-/// What is left of the steps without how they grow, about their median: that goes from the median
-/// of each sixth of them to the next.
+/// Returns the steps without their drift, about their median. The drift goes from the median of
+/// each sixth of them to the next.
 Times withoutDrift(std::span<const int64_t> wallNs) {
     std::array<double, driftParts> medians{};
     for (size_t part = 0; part < driftParts; ++part) {
@@ -247,7 +249,7 @@ Times withoutDrift(std::span<const int64_t> wallNs) {
     const double middle = medianOf(wallNs);
     Times left;
     for (size_t step = 0; step < wallNs.size(); ++step) {
-        // In sixths from the middle of the first on.
+        // In sixths, from the middle of the first on.
         const double at = (static_cast<double>(step) + 0.5) * static_cast<double>(driftParts) /
                               static_cast<double>(wallNs.size()) -
                           0.5;
@@ -260,9 +262,9 @@ Times withoutDrift(std::span<const int64_t> wallNs) {
     return left;
 }
 
-/// Whether a pattern is there only because the steps grow: what is left of them without that has no
-/// period, and is less than what the pattern leaves. Of steps that shrink it is not asked, since
-/// what another pattern costs is more than nothing.
+/// Returns true if a pattern exists only because the steps grow: without the drift they have no
+/// period, and the remainder is less than that of the pattern. Not tested for shrinking steps,
+/// since another pattern has a positive cost.
 bool isOfDrift(std::span<const int64_t> wallNs, const StepPattern& pattern, size_t series) {
     const size_t ofPart = wallNs.size() / driftParts;
     if (medianOf(wallNs.last(ofPart)) < medianOf(wallNs.first(ofPart))) return false;
@@ -270,7 +272,7 @@ bool isOfDrift(std::span<const int64_t> wallNs, const StepPattern& pattern, size
     const double middle = medianOf(left);
     double leftNs = 0;
     for (const int64_t ns : left) leftNs += std::abs(static_cast<double>(ns) - middle);
-    return leftNs < mostOfOthers * unexplainedNs(wallNs, pattern) &&
+    return leftNs < maxDriftRatio * unexplainedNs(wallNs, pattern) &&
            (pattern.kind != PatternKind::Period || !periodOf(left, series));
 }
 
@@ -307,8 +309,8 @@ std::optional<StepPattern> patternOf(std::span<const StepSummary> steps, size_t 
     for (const StepSummary& step : steps) wallNs.push_back(step.wallNs);
     std::optional<StepPattern> pattern = periodOf(wallNs, series);
     if (!pattern) pattern = modesOf(wallNs);
-    // Of steps that grow all the time the later ones are a mode of longer ones, too, and the last
-    // of every few is the longest.
+    // If steps grow all the time, the later ones are also a mode of longer ones, and the last of
+    // every few is the longest.
     if (auto drift = driftOf(wallNs); drift && (!pattern || isOfDrift(wallNs, *pattern, series)))
         pattern = std::move(drift);
     if (!pattern) return std::nullopt;

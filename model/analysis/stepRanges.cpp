@@ -21,23 +21,23 @@ namespace lanescope {
 
 namespace {
 
-/// Of a pattern; of one that is called steps; of one that a framework made to say so.
-constexpr size_t fewestRanges = 3, fewestNamedSteps = 2, fewestAnnounced = 1;
-/// Of the ranges of a pattern; now and then one finds nothing to do.
-constexpr double leastWithWork = 0.8;
-constexpr double leastEven = 0.5;
+/// Minimum number for a pattern; for one called steps; for one made by a framework to mark steps.
+constexpr size_t minRanges = 3, minNamedSteps = 2, minAnnouncedRanges = 1;
+/// Share of the ranges of a pattern; sometimes one has nothing to do.
+constexpr double minShareWithWork = 0.8;
+constexpr double minEvenShare = 0.5;
 constexpr double evenFactor = 2;
-/// Of all that is launched from the first of them on.
-constexpr double nearlyAll = 0.9;
-/// Of the time on the GPU that the pattern with most of it launches.
-constexpr double leastShareOfMost = 0.5;
-/// Of the ranges of all threads, to be those of one sequence.
-constexpr double leastTakingTurns = 0.9;
+/// Share of all launches from the first of them on.
+constexpr double minShareOfLaunches = 0.9;
+/// Share of the GPU time launched by the pattern with the most.
+constexpr double minShareOfLargest = 0.5;
+/// Share of the ranges of all threads that do not overlap, for them to be one sequence.
+constexpr double minAlternatingShare = 0.9;
 
 constexpr std::array<std::string_view, 8> stepWords{"step",       "steps", "iter",  "iteration",
                                                     "iterations", "it",    "batch", "minibatch"};
 constexpr std::array<std::string_view, 2> epochWords{"epoch", "epochs"};
-/// What torch.profiler calls a step.
+/// Steps of torch.profiler.
 constexpr std::array<std::string_view, 1> announcedPatterns{"ProfilerStep##"};
 /// PyTorch's own ranges around a collective, which is a part of a step.
 constexpr std::string_view collectivePrefix = "nccl:";
@@ -55,10 +55,10 @@ bool holdsAny(const std::vector<std::string>& words,
 
 bool isClosedRange(const Trace& trace, uint32_t row) {
     return trace.nvtx.style[row] != NvtxStyle::Mark && trace.nvtx.isOpen[row] == 0 &&
-           !isOfNccl(trace.strings.at(trace.nvtx.domain[row]));
+           !isNcclDomain(trace.strings.at(trace.nvtx.domain[row]));
 }
 
-/// Takes the ranges of one pattern in one process, by start.
+/// Collects the ranges of one pattern in one process, by start.
 class RangesOfProcess {
   public:
     void add(const Trace& trace, uint32_t row) {
@@ -73,7 +73,7 @@ class RangesOfProcess {
         for (auto each = ofThread_.begin(); each != ofThread_.end(); ++each)
             if (each->second.rows.size() > most->second.rows.size()) most = each;
         const bool takeTurns = static_cast<double>(together_.rows.size()) >=
-                               leastTakingTurns * static_cast<double>(count_);
+                               minAlternatingShare * static_cast<double>(count_);
         return {process, most->first, std::move(takeTurns ? together_.rows : most->second.rows)};
     }
 
@@ -81,7 +81,7 @@ class RangesOfProcess {
     struct List {
         std::vector<uint32_t> rows;
 
-        /// False for one that begins within another.
+        /// Returns false for a range that begins within another.
         bool take(const Trace& trace, uint32_t row) {
             if (!rows.empty() && trace.nvtx.startNs[row] < trace.nvtx.endNs[rows.back()])
                 return false;
@@ -99,27 +99,27 @@ using RangesByProcess = std::map<uint32_t, RangesOfProcess>;
 /// By pattern.
 std::map<std::string, RangesByProcess> rangesByPattern(const Trace& trace) {
     std::map<std::string, RangesByProcess> byPattern;
-    std::vector<RangesByProcess*> known(trace.strings.size());  // a pattern is made once a name
+    std::vector<RangesByProcess*> known(trace.strings.size());  // one pattern per name
     for (uint32_t row = 0; row < trace.nvtx.size(); ++row) {
         const StringIndex text = trace.nvtx.text[row];
         if (!isClosedRange(trace, row) || text >= known.size()) continue;
-        if (tellsOfCode(trace.strings.at(trace.nvtx.domain[row]))) continue;
+        if (isCodeDomain(trace.strings.at(trace.nvtx.domain[row]))) continue;
         if (!known[text]) known[text] = &byPattern[rangePattern(trace.strings.at(text))];
         (*known[text])[trace.threads[trace.nvtx.thread[row]].process].add(trace, row);
     }
     return byPattern;
 }
 
-/// What a name says of its ranges; later is more.
+/// Meaning of a name, in ascending order of evidence.
 enum class Naming : uint8_t { Epochs, Nothing, Requests, Steps, Announced };
 
-/// How much like steps the ranges of a pattern are.
+/// Similarity of a pattern's ranges to steps.
 struct Likeness {
     bool isStep = false;  ///< In some process.
     bool isLate = false;
     Naming naming = Naming::Epochs;
-    int64_t gpuNs = 0;  ///< Of what they launch.
-    int64_t cpuNs = 0;  ///< Of the ranges themselves: what holds others takes longer.
+    int64_t gpuNs = 0;  ///< GPU time of their launches.
+    int64_t cpuNs = 0;  ///< CPU time of the ranges: an outer range takes longer.
     int64_t firstNs = 0;
 
     auto rank() const {
@@ -136,27 +136,27 @@ Naming namingOf(std::string_view pattern, const std::vector<std::string>& words)
     return isRequestName(pattern) ? Naming::Requests : Naming::Nothing;
 }
 
-size_t fewestOf(Naming naming) {
+size_t minRangesOf(Naming naming) {
     switch (naming) {
         case Naming::Announced:
-            return fewestAnnounced;
+            return minAnnouncedRanges;
         case Naming::Steps:
-            return fewestNamedSteps;
+            return minNamedSteps;
         case Naming::Requests:
         case Naming::Nothing:
         case Naming::Epochs:
             break;
     }
-    return fewestRanges;
+    return minRanges;
 }
 
-/// Whether the name alone says that its ranges are what the program does again and again, at
-/// whatever distances: data, an environment or a client may decide when the next one begins.
-bool saysEnough(Naming naming) {
+/// Returns true if the name alone means repeated work, at whatever distances: data, an environment
+/// or a client may determine the start of the next.
+bool isNameSufficient(Naming naming) {
     return naming != Naming::Nothing && naming != Naming::Epochs;
 }
 
-/// Whether what is later than the first half comes about as often as the median of it.
+/// Returns true if the periods of the later half are about as long as their median.
 bool isEven(std::vector<int64_t> periodsNs) {
     periodsNs.erase(periodsNs.begin(),
                     periodsNs.begin() + static_cast<ptrdiff_t>(periodsNs.size() / 2));
@@ -165,12 +165,12 @@ bool isEven(std::vector<int64_t> periodsNs) {
         const auto period = static_cast<double>(ns);
         return period * evenFactor >= medianNs && period <= evenFactor * medianNs;
     });
-    return static_cast<double>(even) >= leastEven * static_cast<double>(periodsNs.size());
+    return static_cast<double>(even) >= minEvenShare * static_cast<double>(periodsNs.size());
 }
 
 void addLikeness(const Trace& trace, const StepRanges& ranges,
                  const std::vector<const WorkerLaunches*>& workers, Likeness& likeness) {
-    if (ranges.rows.size() < fewestOf(likeness.naming)) return;
+    if (ranges.rows.size() < minRangesOf(likeness.naming)) return;
     const NvtxTable& nvtx = trace.nvtx;
     std::vector<int64_t> periodsNs;
     size_t withWork = 0, held = 0, launched = 0;
@@ -193,10 +193,11 @@ void addLikeness(const Trace& trace, const StepRanges& ranges,
     }
     for (const WorkerLaunches* worker : workers)
         launched += worker->count({nvtx.startNs[ranges.rows.front()], INT64_MAX});
-    if (static_cast<double>(withWork) < leastWithWork * static_cast<double>(ranges.rows.size()))
+    if (static_cast<double>(withWork) < minShareWithWork * static_cast<double>(ranges.rows.size()))
         return;
-    const bool isAll = static_cast<double>(held) >= nearlyAll * static_cast<double>(launched);
-    if (!saysEnough(likeness.naming) && !isAll && !isEven(std::move(periodsNs))) return;
+    const bool isAll =
+        static_cast<double>(held) >= minShareOfLaunches * static_cast<double>(launched);
+    if (!isNameSufficient(likeness.naming) && !isAll && !isEven(std::move(periodsNs))) return;
     const int64_t firstNs = nvtx.startNs[ranges.rows.front()];
     const int64_t lastNs = nvtx.startNs[ranges.rows.back()];
     likeness.firstNs = likeness.isStep ? std::min(likeness.firstNs, firstNs) : firstNs;
@@ -213,7 +214,7 @@ std::string findStepPattern(const Trace& trace, const std::vector<WorkerLaunches
     std::map<uint32_t, std::vector<const WorkerLaunches*>> workersOf;
     for (const WorkerLaunches& worker : launches) workersOf[worker.process()].push_back(&worker);
     std::vector<std::pair<std::string, Likeness>> found;
-    int64_t mostNs = 0;
+    int64_t largestNs = 0;
     std::optional<bool> trains;
     for (auto& [pattern, byProcess] : rangesByPattern(trace)) {
         const std::vector<std::string> words = wordsOf(pattern);
@@ -228,12 +229,12 @@ std::string findStepPattern(const Trace& trace, const std::vector<WorkerLaunches
             if (const auto workers = workersOf.find(process); workers != workersOf.end())
                 addLikeness(trace, ranges.finish(process), workers->second, likeness);
         if (!likeness.isStep) continue;
-        mostNs = std::max(mostNs, likeness.gpuNs);
+        largestNs = std::max(largestNs, likeness.gpuNs);
         found.emplace_back(pattern, likeness);
     }
-    std::erase_if(found, [mostNs](const auto& each) {
+    std::erase_if(found, [largestNs](const auto& each) {
         return static_cast<double>(each.second.gpuNs) <
-               leastShareOfMost * static_cast<double>(mostNs);
+               minShareOfLargest * static_cast<double>(largestNs);
     });
     const auto best = std::max_element(
         found.begin(), found.end(),
@@ -241,8 +242,8 @@ std::string findStepPattern(const Trace& trace, const std::vector<WorkerLaunches
     return best == found.end() ? std::string() : best->first;
 }
 
-size_t fewestStepsOf(std::string_view pattern) {
-    return fewestOf(namingOf(pattern, wordsOf(pattern)));
+size_t minStepsOf(std::string_view pattern) {
+    return minRangesOf(namingOf(pattern, wordsOf(pattern)));
 }
 
 std::string findStepPattern(const Trace& trace) {
@@ -251,7 +252,7 @@ std::string findStepPattern(const Trace& trace) {
 
 std::vector<StepRanges> stepRangesNamed(const Trace& trace, std::string_view name) {
     const bool isPattern = name.find('#') != std::string_view::npos;
-    std::vector<std::optional<bool>> matches(trace.strings.size());  // each text is looked at once
+    std::vector<std::optional<bool>> matches(trace.strings.size());  // each text is matched once
     RangesByProcess byProcess;
     for (uint32_t row = 0; row < trace.nvtx.size(); ++row) {
         if (!isClosedRange(trace, row) || trace.nvtx.text[row] >= matches.size()) continue;
@@ -342,7 +343,7 @@ namespace {
 
 struct Family {
     std::string pattern;
-    StringIndex name = 0;  ///< Of the first.
+    StringIndex name = 0;  ///< Name of the first.
     bool hasSeveralNames = false;
     int64_t totalNs = 0;
     std::vector<int64_t> durationsNs;
@@ -366,7 +367,7 @@ class Families {
         const StringIndex name = ranges.text[row];
         const TimeRange range{ranges.startNs[row], ranges.endNs[row]};
         const bool counts = ranges.style[row] != NvtxStyle::Mark && ranges.isOpen[row] == 0 &&
-                            !isOfNccl(trace_.strings.at(ranges.domain[row]));
+                            !isNcclDomain(trace_.strings.at(ranges.domain[row]));
         if (!counts || name == 0 || range.isEmpty()) return;
         Family& family = families_[indexOf(name)];
         family.hasSeveralNames = family.hasSeveralNames || family.name != name;
@@ -397,7 +398,7 @@ class Families {
 };
 
 /// The first of a run may take a thousand times as long as the others.
-int64_t usualDistance(std::vector<int64_t>& ns) {
+int64_t medianDistance(std::vector<int64_t>& ns) {
     if (ns.size() < 2) return 0;
     std::ranges::sort(ns);
     for (size_t index = 0; index + 1 < ns.size(); ++index) ns[index] = ns[index + 1] - ns[index];
@@ -410,7 +411,7 @@ MainRanges summed(const Trace& trace, Family& family) {
             durations.count,
             static_cast<int64_t>(durations.median),
             durations.maximum,
-            usualDistance(family.startsNs),
+            medianDistance(family.startsNs),
             family.span};
 }
 
@@ -427,13 +428,13 @@ void unite(std::optional<TimeRange>& span, const Table& table) {
 std::optional<MainRanges> mainRanges(const Trace& trace) {
     Families families(trace);
     std::optional<MainRanges> best;
-    int64_t mostNs = 0;
+    int64_t largestNs = 0;
     for (Family& each : families.all()) {
-        if (each.durationsNs.size() < 2 || each.totalNs <= mostNs) continue;
+        if (each.durationsNs.size() < 2 || each.totalNs <= largestNs) continue;
         const MainRanges ranges = summed(trace, each);
-        // A range around all that a thread does says nothing of what that is.
+        // A range around everything that a thread does has no meaning.
         if (ranges.medianNs > ranges.span.durationNs() / 2) continue;
-        mostNs = each.totalNs;
+        largestNs = each.totalNs;
         best = ranges;
     }
     return best;

@@ -17,74 +17,79 @@ namespace lanescope {
 /// The NVTX ranges of one name pattern in a process.
 struct StepRanges {
     uint32_t process = 0;
-    uint32_t thread = 0;         ///< That has most of them.
-    std::vector<uint32_t> rows;  ///< Of `NvtxTable`, by start, not overlapping.
+    uint32_t thread = 0;         ///< The thread with most of them.
+    std::vector<uint32_t> rows;  ///< Rows of `NvtxTable`, by start, not overlapping.
 };
 
-/// The name pattern that looks most like the steps of the run; empty if none does. Ranges that were
-/// never closed, NCCL's own, operators and Python functions do not count.
+/// Returns the name pattern most similar to the steps of the run; empty if there is none. Unclosed
+/// ranges, NCCL's own, operators and Python functions do not count. O(n log n) in the ranges.
 ///
-/// The ranges of a pattern can be steps if there are enough in a process (`fewestStepsOf`), most of
-/// them launch work for its GPUs before the next begins, no word of the name says that something is
-/// compiled or tuned, and it is no collective of PyTorch's. What neither is called steps, batches
-/// or requests nor holds nearly all that is launched from its first range on, has to come about
-/// evenly, too, or it may be anything: most of the later half begin about as long after the one
-/// before. What torch.profiler calls a step comes first. Those that go on until
-/// half of all work has been launched come before those that do not. Of the
-/// patterns that launch at least half as much work, by its time on the GPU, as any other, one with
-/// a word for steps (step, iteration, iter, it, batch) comes before one with a word for requests
-/// where nothing is trained, that before one without, and that before epochs. Then the one counts
-/// that launches most, of equals the one that takes longest on the CPU, as it holds the others,
-/// then the first. O(n log n) in the ranges.
+/// The ranges of a pattern can be steps if:
+/// - there are enough in a process (`minStepsOf`);
+/// - most of them launch work for its GPUs before the next begins;
+/// - no word of the name means compiling or tuning;
+/// - it is no collective of PyTorch's;
+/// - they come evenly: most of the later half begin about as long after the one before. This is not
+///   required if they are called steps, batches or requests, or if they contain nearly all launches
+///   from
+///   their first on.
+///
+/// Steps of torch.profiler come first. Patterns that go on until half of all work has been launched
+/// come before those that do not. Then only patterns count that launch at least half as much work,
+/// by its time on the GPU, as any other. Among them the order is: names with a word for steps
+/// (step, iteration, iter, it, batch); with a word for requests, if nothing is trained; without
+/// such a word; epochs. Then the pattern with the most launched work wins, then the one that takes
+/// longest on the CPU, as it contains the others, then the first.
 std::string findStepPattern(const Trace& trace, const std::vector<WorkerLaunches>& launches);
 std::string findStepPattern(const Trace& trace);
 
-/// How many ranges of that pattern a process has to have, for them to be its steps: three, two
-/// where a word of the name says that they are, and one of torch.profiler's.
-size_t fewestStepsOf(std::string_view pattern);
+/// Returns the minimum number of ranges of that pattern in a process for them to be its steps:
+/// three, two if a word of the name means steps, and one for torch.profiler's.
+size_t minStepsOf(std::string_view pattern);
 
-/// The ranges called `name`, or like it if it holds a '#', of each process that has any. Ranges
-/// that begin within another of them are left out, open ones too. Those of several threads count
-/// together if hardly any of them overlap, as where a pool of threads takes turns; else those of
-/// the thread that has most. O(n).
+/// Returns the ranges called `name`, or matching it if it contains a '#', of each process that has
+/// any. Ranges that begin within another of them are omitted, also open ones. Ranges of several
+/// threads count together if hardly any of them overlap, as in a thread pool; else those of the
+/// thread with most. O(n).
 std::vector<StepRanges> stepRangesNamed(const Trace& trace, std::string_view name);
 
-/// How often each NVTX range name occurs, and each pattern that several names share. Marks do not
-/// count. O(n) in the ranges and O(n log n) in the names.
+/// Counts each NVTX range name, and each pattern shared by several names. Marks do not count. O(n)
+/// in the ranges and O(n log n) in the names.
 std::map<std::string, int64_t> rangeCounts(const Trace& trace);
 
-/// Names of NVTX ranges that both traces have, most frequent first: what runs can be aligned by.
-/// Names that differ in numbers also stand there together, as "step #".
+/// Returns names of NVTX ranges in both traces, most frequent first, to align runs by. Names that
+/// differ only in numbers are also listed together, as "step #".
 std::vector<std::string> commonRangeNames(const Trace& baseline, const Trace& candidate);
 
-/// What ranges can be chosen by: each pattern that several names share ("step #") instead of these
-/// names, and every other name; most frequent first, at most `most`. As `rangeCounts`.
+/// Returns the choices of ranges: each pattern shared by several names ("step #") instead of these
+/// names, and every other name; most frequent first, at most `most`. Counts as `rangeCounts`.
 std::vector<std::string> rangeChoices(const Trace& trace, size_t most);
 
-/// That there is no range called `name`, and what there is that begins so, as often the number was
-/// left out, or else the steps and what there is most: a dozen names, and how many others.
+/// Returns the error that there is no range called `name`, with names that begin so, since the
+/// number is often omitted, or else the steps and the most frequent ranges: a dozen names, and the
+/// number of others.
 tl::unexpected<Error> noSuchRange(const Trace& trace, std::string_view name);
 
-/// NVTX ranges of one name, or of names that differ in numbers only.
+/// NVTX ranges of one name, or of names that differ only in numbers.
 struct MainRanges {
-    std::string name;  ///< "request #", or "load" if all are called so.
+    std::string name;  ///< "request #", or "load" if all have that name.
     int64_t count = 0;
     int64_t medianNs = 0, longestNs = 0;
-    int64_t paceNs = 0;  ///< Median from one start to the next; 0 of one.
+    int64_t paceNs = 0;  ///< Median from one start to the next; 0 for a single range.
     TimeRange span;      ///< From the first start to the last end.
     bool operator==(const MainRanges&) const = default;
 };
 
-/// What a program without steps does again and again, such as the requests of a server: of the
-/// ranges that come at least twice and of which the median is no more than half of the time that
-/// they span, those that take longest together. Marks, ranges that were never closed and NCCL's own
-/// do not count. Nothing if there are none. O(n log n) in the ranges and O(n) in the names.
+/// Returns the repeated ranges of a program without steps, such as the requests of a server, or
+/// nullopt. Candidates occur at least twice, and their median is at most half of the time that they
+/// span. The one with the largest total duration wins. Marks, unclosed ranges and NCCL's own do not
+/// count. O(n log n) in the ranges and O(n) in the names.
 std::optional<MainRanges> mainRanges(const Trace& trace);
 
-/// The ranges of a name or a pattern, counted as those are. Nothing if there are none.
+/// Returns the ranges of a name or a pattern, counted in the same way, or nullopt.
 std::optional<MainRanges> rangesOf(const Trace& trace, std::string_view pattern);
 
-/// From the first to the last work of any GPU; nothing without any. O(n) in it.
+/// Returns the range from the first to the last work of any GPU; nullopt without any. O(n) in it.
 std::optional<TimeRange> gpuWorkSpan(const Trace& trace);
 
 }  // namespace lanescope

@@ -20,8 +20,8 @@
 
 namespace lanescope::analysis {
 
-/// `visit(name, member)` for each fact of a summary that `LANESCOPE_STORED` holds, by the name that
-/// it has there. A list has a row for each of its texts.
+/// Calls `visit(name, member)` for each fact of a summary stored in `LANESCOPE_STORED`, by its name
+/// there. A list has a row for each of its texts.
 template <Of<RunSummary> S, class V>
 void forEachStoredFact(S& s, V&& visit) {
     visit("contentHash", s.facts.contentHash);
@@ -54,7 +54,7 @@ void forEachStoredFact(S& s, V&& visit) {
 
 namespace {
 
-/// Some thirty years: what is greater is no time of a run, and sums of it could overflow.
+/// Some thirty years: a longer time is invalid, and sums could overflow.
 constexpr int64_t longestNs = 1'000'000'000'000'000'000;
 
 bool isTime(int64_t ns) {
@@ -88,8 +88,7 @@ bool areContributorsGood(const WorkerSummary& worker) {
                             each.bytes >= 0 && each.busBytes >= 0 && each.order >= 0 &&
                             each.waitedNs >= 0 && each.waitedNs <= each.exposedNs &&
                             each.workedNs >= 0 && each.workedNs <= each.exposedNs - each.waitedNs;
-        if (!isGood || ++counts[static_cast<size_t>(each.part)] > mostContributors + 1)
-            return false;
+        if (!isGood || ++counts[static_cast<size_t>(each.part)] > maxContributors + 1) return false;
         sums[each.part] += each.exposedNs;
         if (!isTime(sums[each.part])) return false;
     }
@@ -97,7 +96,7 @@ bool areContributorsGood(const WorkerSummary& worker) {
 }
 
 bool areOutliersGood(const WorkerSummary& worker) {
-    return worker.outliers.size() <= mostOutliers &&
+    return worker.outliers.size() <= maxOutliers &&
            std::all_of(worker.outliers.begin(), worker.outliers.end(), [](const auto& step) {
                return isTime(step.wallNs) && isTime(step.excessNs) && isTime(step.partExcessNs) &&
                       step.number >= 0;
@@ -125,7 +124,7 @@ bool areConditionsGood(const WorkerSummary& worker) {
         if (knownNs > worker.totalWallNs()) return false;
     }
     const LoaderTimes& loaders = worker.loaders;
-    // Each is checked before they are summed up.
+    // Each is checked before they are summed.
     for (const int64_t ns : {loaders.knownNs, loaders.ranNs, loaders.noCoreNs, loaders.inputNs})
         if (!isTime(ns)) return false;
     if (loaders.threads < 0 || (loaders.threads == 0) != (loaders.knownNs == 0) ||
@@ -171,7 +170,7 @@ constexpr size_t maxParts = maxSteps * stepPartCount;
 constexpr size_t maxListed = 1'000'000;
 constexpr size_t maxFacts = 10'000;
 
-/// The rows of one table in their order; a cell that is not what it must be ends the reading.
+/// Calls back with the rows of one table in order; an invalid cell ends the pass.
 template <class Table>
 class StoredRows {
   public:
@@ -198,7 +197,7 @@ class StoredRows {
     bool flag(Column column) { return number(column) != 0; }
     std::string text(Column column) { return std::string(view(column)); }
     std::string_view view(Column column) { return statement_.text(place(column)); }
-    /// The one of an enumeration, up to `last`, that has this identifier.
+    /// Returns the enumerator up to `last` with this identifier.
     template <class Enumeration>
     Enumeration identified(Column column, Enumeration last) {
         const auto found = fromIdentifier(view(column), last);
@@ -206,7 +205,8 @@ class StoredRows {
         return found.value_or(last);
     }
     StepPart part(Column column) { return identified(column, StepPart::OtherIdle); }
-    /// The one of a list that a row belongs to; null, and the end, for one that is not there.
+    /// Returns the item of a list that a row belongs to. Null, which ends the pass, if there is
+    /// none.
     template <class Item>
     Item* itemOf(std::vector<Item>& items, Column column) {
         const int64_t index = number(column);
@@ -223,13 +223,13 @@ class StoredRows {
     bool isGood_ = false;
 };
 
-/// What the facts say beside those of the run.
+/// Facts besides those of the run.
 struct Header {
     int64_t version = 0;
     int64_t fingerprint = 0;
 };
 
-/// Takes the value of a row into a member of the summary.
+/// Reads the value of a row into a member of the summary.
 class FactReader {
   public:
     explicit FactReader(StoredRows<tables::StoredFacts>& rows) : rows_(rows) {}
@@ -310,7 +310,7 @@ bool readWorkers(const Database& database, RunSummary& summary) {
                           rows.number(t.loaderInputNs)};
         const auto noCoreThreads = rows.numberOrNull(t.noCoreThreads);
         const auto noCoreNs = rows.numberOrNull(t.noCoreNs);
-        // One without the other is what no run has.
+        // No run has one without the other.
         if (noCoreNs || noCoreThreads)
             worker.coreWaits = CoreWaits{noCoreThreads.value_or(-1), noCoreNs.value_or(-1)};
         worker.launches = {rows.number(t.launches), rows.number(t.launchNs),
@@ -350,7 +350,7 @@ bool readSteps(const Database& database, RunSummary& summary) {
     return rows.isGood();
 }
 
-/// A part that is there twice cannot be told from one that is wrong; the sums then are.
+/// A duplicate part makes the sums wrong, which is detected.
 bool readParts(const Database& database, RunSummary& summary) {
     constexpr const auto& t = tables::storedParts;
     StoredRows rows(database, t, maxParts);
@@ -410,7 +410,7 @@ bool readOutliers(const Database& database, RunSummary& summary) {
     return rows.isGood();
 }
 
-/// `readRunSummary` of a file, which stays open.
+/// Reads the summary of a file, which stays open.
 std::optional<RunSummary> readTrusted(const Database& database) {
     if (database.sealState() != SealState::Whole) return std::nullopt;
     std::optional<RunSummary> summary = readRunSummary(database);
@@ -455,7 +455,7 @@ std::optional<RunSummary> readRunSummaryChecked(const std::filesystem::path& pat
 
 namespace {
 
-/// What was stored before the family had one version.
+/// Tables from before the family had one version.
 constexpr std::array<const char*, 5> formerTables{
     "LANESCOPE_SUMMARY", "LANESCOPE_SUMMARY_WORKERS", "LANESCOPE_SUMMARY_STEPS",
     "LANESCOPE_SUMMARY_CONTRIBUTORS", "LANESCOPE_SUMMARY_OUTLIERS"};
@@ -619,7 +619,7 @@ Result<void> writeTables(Database& database, const RunSummary& summary) {
 Result<void> writeRunSummary(Database& database, const RunSummary& summary) {
     if (auto done = database.execute("BEGIN"); !done) return done;
     if (auto done = writeTables(database, summary); !done) {
-        // Why it could not be written is the better answer than that this fails too.
+        // The reason of the failed write is the better error.
         static_cast<void>(database.execute("ROLLBACK"));
         return done;
     }

@@ -13,32 +13,32 @@ class Database;
 
 namespace lanescope::analysis {
 
-/// Version of all that is stored in a trace when it is closed: of the tables `LANESCOPE_STORED*`
-/// (`tables/Stored.h`) and of the rules that their figures follow. Raised whenever the same events
-/// would give other figures, as with a new part of a step, which takes its time from others.
+/// Version of the data stored in a trace when it is finished: of the tables `LANESCOPE_STORED*`
+/// (`tables/Stored.h`) and of the rules behind their figures. Raised whenever the same events would
+/// give other figures, as with a new part of a step, which takes its time from others.
 inline constexpr int storedVersion = 23;
 
-/// Stores the summary of a run in the trace it was made from, in one transaction, so that a
-/// comparison needs no events. Replaces what was stored before, also by earlier versions. The
-/// summary must be that of the default selection. Call it when all events are written.
+/// Writes the summary of a run into its trace, in one transaction, so that a comparison needs no
+/// events. Replaces stored data, also of earlier versions. The summary must be that of the default
+/// selection. Call it when all events are written.
 Result<void> writeRunSummary(Database& database, const RunSummary& summary);
 
-/// The stored summary. Nothing if there is none, if another version of the program wrote it, if the
-/// events changed since, or if it contradicts itself: parts that do not sum to their step, cells
-/// that make no sense. Quick: reads no events.
+/// Returns the stored summary. Returns nullopt if there is none, if another version of the program
+/// wrote it, if the events changed since, or if it is inconsistent: parts that do not sum to their
+/// step, invalid cells. Fast: reads no events.
 std::optional<RunSummary> readRunSummary(const Database& database);
-/// The same of a file. Nothing, too, if it is missing, damaged, compressed or no SQLite file, and
-/// of one that is not sealed or was written to since, by whomever: what is stored there belongs to
-/// other events then.
+/// Reads the summary of a file. Returns nullopt also if the file is missing, corrupt, compressed or
+/// no SQLite file, and if it is not sealed or was modified since: the summary then belongs to other
+/// events.
 std::optional<RunSummary> readRunSummary(const std::filesystem::path& path);
-/// The same, with what the health of the trace would say of its other pages among the warnings:
-/// what is stored is right where events are damaged that it was made of. Reads the whole file to
-/// compare its checksums. O(bytes).
+/// Reads the same, with the warnings that the trace would have about its other pages: the summary
+/// is right even if the events behind it are corrupt. Reads the whole file to compare its
+/// checksums. O(bytes).
 std::optional<RunSummary> readRunSummaryChecked(const std::filesystem::path& path);
 
-/// Whether a summary from a file can be one that this program wrote: counts and times are not
-/// negative and small enough to be summed, steps follow each other, the parts of a step sum to its
-/// time, the contributors of a part to that part, and lists are no longer than they can be.
+/// Returns true if this program can have written the summary: counts and times are not negative and
+/// small enough to be summed, steps follow each other, the parts of a step sum to its time, the
+/// contributors of a part to that part, and lists do not exceed their limits.
 bool isConsistent(const RunSummary& summary);
 
 }  // namespace lanescope::analysis

@@ -15,7 +15,7 @@ uint64_t callKey(uint32_t process, uint32_t correlation) {
 
 }  // namespace
 
-CutRows::CutRows(const Trace& part, const ClockMap& clock, std::vector<TimeRange> windows)
+WindowedRows::WindowedRows(const Trace& part, const ClockMap& clock, std::vector<TimeRange> windows)
     : part_(part), clock_(clock), windows_(std::move(windows)) {
     for (const TimeRange& window : windows_)
         if (!window.isEmpty()) whole_ = whole_.isEmpty() ? window : whole_.united(window);
@@ -26,8 +26,8 @@ CutRows::CutRows(const Trace& part, const ClockMap& clock, std::vector<TimeRange
 }
 
 template <class Table>
-void CutRows::takeLaunchesOf(const Table& table, EventKind kind,
-                             std::vector<uint32_t>& calls) const {
+void WindowedRows::takeLaunchesOf(const Table& table, EventKind kind,
+                                  std::vector<uint32_t>& calls) const {
     for (const uint32_t row : of(table)) {
         const EventRef call = part_.launchingCall(EventRef(kind, row));
         if (call.isValid() && isTaken(processOf(part_.apiCalls, call.row())))
@@ -35,7 +35,7 @@ void CutRows::takeLaunchesOf(const Table& table, EventKind kind,
     }
 }
 
-std::vector<uint32_t> CutRows::of(const ApiTable& table) const {
+std::vector<uint32_t> WindowedRows::of(const ApiTable& table) const {
     std::vector<uint32_t> rows;
     for (uint32_t row = 0; row < table.size(); ++row)
         if (const uint32_t process = processOf(table, row);
@@ -50,7 +50,7 @@ std::vector<uint32_t> CutRows::of(const ApiTable& table) const {
     return rows;
 }
 
-std::vector<uint32_t> CutRows::of(const NvtxTable& table) const {
+std::vector<uint32_t> WindowedRows::of(const NvtxTable& table) const {
     std::vector<uint32_t> rows;
     for (uint32_t row = 0; row < table.size(); ++row) {
         const uint32_t process = processOf(table, row);
@@ -63,15 +63,15 @@ std::vector<uint32_t> CutRows::of(const NvtxTable& table) const {
     return rows;
 }
 
-std::vector<uint32_t> CutRows::of(const GraphNodeTable& table) const {
+std::vector<uint32_t> WindowedRows::of(const GraphNodeTable& table) const {
     std::vector<uint32_t> rows;
     for (uint32_t row = 0; row < table.size(); ++row)
         if (isTaken(processOf(table, row))) rows.push_back(row);
     return rows;
 }
 
-std::vector<uint32_t> CutRows::of(const MemoryEventTable& table) const {
-    // Which allocation an event begins: by process, address and time.
+std::vector<uint32_t> WindowedRows::of(const MemoryEventTable& table) const {
+    // Allocations that are live at the start of the window, by process, address and time.
     std::vector<std::tuple<uint32_t, uint64_t, int64_t>> live;
     const AllocationTable& allocations = part_.allocations;
     for (uint32_t row = 0; row < allocations.size(); ++row) {
@@ -96,7 +96,7 @@ std::vector<uint32_t> CutRows::of(const MemoryEventTable& table) const {
     return rows;
 }
 
-std::vector<uint32_t> CutRows::of(const MemoryPoolTable& table) const {
+std::vector<uint32_t> WindowedRows::of(const MemoryPoolTable& table) const {
     std::vector<uint32_t> rows;
     std::map<std::tuple<uint32_t, uint32_t, uint64_t>, uint32_t> before;
     for (uint32_t row = 0; row < table.size(); ++row) {
@@ -113,8 +113,8 @@ std::vector<uint32_t> CutRows::of(const MemoryPoolTable& table) const {
     return rows;
 }
 
-std::vector<uint32_t> CutRows::of(const MigrationTable& table,
-                                  const std::vector<uint32_t>& memcpys) {
+std::vector<uint32_t> WindowedRows::of(const MigrationTable& table,
+                                       const std::vector<uint32_t>& memcpys) {
     std::vector<uint32_t> rows;
     for (uint32_t row = 0; row < table.size(); ++row) {
         const uint32_t memcpy = table.memcpy[row];
@@ -123,7 +123,7 @@ std::vector<uint32_t> CutRows::of(const MigrationTable& table,
     return rows;
 }
 
-bool CutRows::isCallTaken(uint32_t process, uint32_t correlation) const {
+bool WindowedRows::isCallTaken(uint32_t process, uint32_t correlation) const {
     return calls_.contains(callKey(process, correlation));
 }
 

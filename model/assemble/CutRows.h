@@ -12,49 +12,49 @@
 
 namespace lanescope {
 
-/// Which rows of a trace are taken where it becomes a part of another one only in part: those of
-/// some of its processes, and of these what happened in some time. Refers to the trace. One thread.
-class CutRows {
+/// The rows that a trace contributes when only a part of it is merged into another trace: some
+/// processes, each within a time window. Refers to the trace. One thread.
+class WindowedRows {
   public:
-    /// `windows`: by process, the time of it that is taken, by the clock of the whole; empty where
-    /// the process is left out.
-    CutRows(const Trace& part, const ClockMap& clock, std::vector<TimeRange> windows);
+    /// `windows` contains the merged time of each process on the clock of the whole. It is empty
+    /// for a skipped process.
+    WindowedRows(const Trace& part, const ClockMap& clock, std::vector<TimeRange> windows);
 
-    /// The time of all processes together.
     TimeRange window() const { return whole_; }
     bool isTaken(uint32_t process) const {
         return process < windows_.size() && !windows_[process].isEmpty();
     }
-    /// Whether a process that is taken works on the GPU.
+    /// Returns true if a merged process uses the GPU.
     bool isGpuTaken(uint32_t gpu) const { return gpus_.contains(gpu); }
 
-    /// Rows of events that have a stream or a process: that overlap its window. What runs on GPUs
-    /// and what is called is taken whole, but no work of a GPU that was launched before or after
-    /// the window, as where a program is recorded for some time only. O(n log n).
+    /// Returns the rows of events with a stream or a process that overlap its window. GPU work and
+    /// calls are never truncated. GPU work that was launched outside of the window is skipped, as
+    /// in a recording of limited time. O(n log n).
     template <class Table>
     std::vector<uint32_t> of(const Table& table) const;
-    /// Also the calls before the window, or behind it, that launched what runs in it: whose work
-    /// that is, and where a step of a GPU begins, is told by when it was launched. O(n log n).
+    /// Also returns the calls outside of the window that launched work inside it. The launch
+    /// decides which process owns the work and where a GPU step begins. O(n log n).
     std::vector<uint32_t> of(const ApiTable& table) const;
-    /// Ranges that lie in the window, and those that it lies in, which are to be cut down to it; of
-    /// others a piece would look like the whole of a shorter one.
+    /// Returns the ranges inside the window and those that contain it, which are to be clipped to
+    /// it. Other ranges are skipped, since a clipped piece would look like a shorter range.
     std::vector<uint32_t> of(const NvtxTable& table) const;
-    /// What a graph is made of has no time of its own.
+    /// Returns all nodes of merged processes, since nodes of graphs have no time of their own.
     std::vector<uint32_t> of(const GraphNodeTable& table) const;
-    /// Also the allocations before the window that are still there in it.
+    /// Also returns the earlier allocations that are still live in the window.
     std::vector<uint32_t> of(const MemoryEventTable& table) const;
-    /// Also the last size of each pool before the window.
+    /// Also returns the last size of each pool before the window.
     std::vector<uint32_t> of(const MemoryPoolTable& table) const;
-    /// Those of memcpys that are taken; `memcpys`: by row, what it became, `noIndex` if nothing.
+    /// Returns the rows whose memcpy is merged. `memcpys` maps each row to its new row, or to
+    /// `noIndex`.
     static std::vector<uint32_t> of(const MigrationTable& table,
                                     const std::vector<uint32_t>& memcpys);
-    /// Whether the call of a process that has this correlation is taken.
+    /// Returns true if the call of a process with this correlation is merged.
     bool isCallTaken(uint32_t process, uint32_t correlation) const;
 
   private:
     template <class Table>
     uint32_t processOf(const Table& table, uint32_t row) const;
-    /// Its time by the clock of the whole.
+    /// Returns the time of a row on the clock of the whole.
     template <class Table>
     TimeRange timesOf(const Table& table, uint32_t row) const;
     template <class Table>
@@ -62,7 +62,7 @@ class CutRows {
         const TimeRange times = timesOf(table, row);
         return times.startNs < windows_[process].endNs && times.endNs >= windows_[process].startNs;
     }
-    /// Notes the calls that launched what is taken of a table of GPU work.
+    /// Adds the calls that launched the merged rows of a table of GPU work.
     template <class Table>
     void takeLaunchesOf(const Table& table, EventKind kind, std::vector<uint32_t>& calls) const;
 
@@ -75,7 +75,7 @@ class CutRows {
 };
 
 template <class Table>
-uint32_t CutRows::processOf(const Table& table, uint32_t row) const {
+uint32_t WindowedRows::processOf(const Table& table, uint32_t row) const {
     if constexpr (requires { table.process; }) {
         return table.process[row];
     } else if constexpr (requires { table.thread; }) {
@@ -88,7 +88,7 @@ uint32_t CutRows::processOf(const Table& table, uint32_t row) const {
 }
 
 template <class Table>
-TimeRange CutRows::timesOf(const Table& table, uint32_t row) const {
+TimeRange WindowedRows::timesOf(const Table& table, uint32_t row) const {
     if constexpr (requires { table.timeNs; })
         return clock_.at(TimeRange{table.timeNs[row], table.timeNs[row]});
     else
@@ -96,7 +96,7 @@ TimeRange CutRows::timesOf(const Table& table, uint32_t row) const {
 }
 
 template <class Table>
-std::vector<uint32_t> CutRows::of(const Table& table) const {
+std::vector<uint32_t> WindowedRows::of(const Table& table) const {
     std::vector<uint32_t> rows;
     for (uint32_t row = 0; row < table.size(); ++row) {
         const uint32_t process = processOf(table, row);

@@ -25,7 +25,7 @@ StringIndex textOf(const auto& names, auto key) {
     return found != names.end() ? found->second : 0;
 }
 
-/// Deals the work of the GPUs out to their streams, all kinds together in order of start.
+/// Distributes GPU work over its streams, all kinds together in order of start.
 class GpuWorkCollector {
   public:
     GpuWorkCollector(const Trace& trace, const WorkNames& names, const std::stop_token& stop)
@@ -52,12 +52,13 @@ class GpuWorkCollector {
     }
 
   private:
-    /// The kind whose next row starts first, and how far it leads the others.
+    /// Returns the kind whose next row starts first. Sets `untilNs` to the start of the next row of
+    /// any other kind.
     std::optional<EventKind> earliest(int64_t& untilNs) const {
         std::optional<EventKind> first;
         int64_t firstNs = 0;
         untilNs = std::numeric_limits<int64_t>::max();
-        const auto look = [&](const auto& table, uint32_t row, EventKind kind) {
+        const auto consider = [&](const auto& table, uint32_t row, EventKind kind) {
             if (row >= table.size()) return;
             const int64_t startNs = table.startNs[row];
             if (!first || startNs < firstNs) {
@@ -69,7 +70,8 @@ class GpuWorkCollector {
             }
         };
         forEachKind([&](auto each) {
-            if constexpr (each.isGpuWork) look(each.table(trace_), next_[index(each)], each.kind);
+            if constexpr (each.isGpuWork)
+                consider(each.table(trace_), next_[index(each)], each.kind);
         });
         return first;
     }
@@ -126,13 +128,13 @@ class GpuWorkCollector {
     const WorkNames& names_;
     const std::stop_token& stop_;
     CollectiveWaits waits_;
-    std::vector<StringIndex> kernelName_;  ///< By launch configuration, as the following.
+    std::vector<StringIndex> kernelName_;  ///< By launch configuration, like the following members.
     std::vector<SliceCategory> kernelCategory_;
     std::vector<LaneBuilder> builders_;
-    std::array<uint32_t, EventRef::kindLimit> next_{};  ///< Row of each table, by kind.
+    std::array<uint32_t, EventRef::kindLimit> next_{};  ///< Next row of each table, by kind.
 };
 
-/// Which rows of the NVTX table are calls of NCCL.
+/// Returns, for each row of the NVTX table, whether it is an NCCL call.
 std::vector<bool> ncclRows(const Trace& trace) {
     std::vector<bool> isNccl(trace.nvtx.size());
     for (const uint32_t row : trace.nccl.nvtx) isNccl[row] = true;
@@ -191,7 +193,7 @@ std::vector<std::vector<Lane>> collectProjections(const Trace& trace, const std:
     const std::vector<bool> isNccl = ncclRows(trace);
     const ProjectionTable& table = trace.projections;
     for (uint32_t row = 0; row < table.size() && !isStopped(stop, row); ++row) {
-        if (table.depth[row] >= LanePacker::maximumLanes) continue;
+        if (table.depth[row] >= LanePacker::maxLanes) continue;
         std::vector<Lane>& ofStream = lanes[table.stream[row]];
         while (table.depth[row] >= ofStream.size()) ofStream.emplace_back(trace.memory.get());
         const uint32_t nvtx = table.nvtx[row];

@@ -11,16 +11,16 @@
 
 namespace lanescope {
 
-/// Names of copies, memsets and graphs, like "HtoD 4.00 MiB", each once for each kind and size.
+/// Names of copies, memsets and graphs, like "HtoD 4.00 MiB", one for each kind and size.
 class WorkNames {
   public:
-    /// Adds them to the strings of the trace. O(copies and graphs).
+    /// Adds the names to the strings of the trace. O(copies and graphs).
     explicit WorkNames(Trace& trace, const std::stop_token& stop = {});
 
     StringIndex ofMemcpy(int64_t bytes, MemcpyKind kind) const;
     StringIndex ofMemset(int64_t bytes) const;
     StringIndex ofGraph(int64_t graph) const;
-    StringIndex ofWaiting() const { return waiting_; }  ///< Of a collective, for other ranks.
+    StringIndex ofWaiting() const { return waiting_; }  ///< Wait of a collective.
 
   private:
     MixedMap<uint64_t, StringIndex> copies_;
@@ -28,20 +28,19 @@ class WorkNames {
     StringIndex waiting_ = 0;
 };
 
-/// What GPUs did, before it becomes tracks.
 struct GpuLanes {
     std::vector<std::vector<Lane>> ofStream;
     std::vector<uint32_t> droppedOfStream;  ///< Slices that found no lane.
-    std::vector<Lane> busyOfGpu;            ///< When any of its streams worked.
+    std::vector<Lane> busyOfGpu;            ///< Times at which any stream of the GPU worked.
 };
 
-/// Deals the work of the GPUs out to lanes of their streams; what a collective waits and what it
-/// moves is told apart where the trace knows (`buildNcclWaits`). `busy` is what to call the slices
-/// of `busyOfGpu`. Changes nothing of the trace. O(n). Stopped, it leaves work out.
+/// Distributes GPU work over the lanes of its streams. Separates the waiting of a collective from
+/// its transfer if the trace contains both (`buildNcclWaits`). `busy` names the slices of
+/// `busyOfGpu`. Does not change the trace. O(n). If stopped, the result is incomplete.
 GpuLanes collectGpuLanes(const Trace& trace, const WorkNames& names, StringIndex busy,
                          const std::stop_token& stop);
 
-/// The projected NVTX ranges, as lanes of streams; not all if stopped. O(n).
+/// Returns the projected NVTX ranges as lanes of streams. Incomplete if stopped. O(n).
 std::vector<std::vector<Lane>> collectProjections(const Trace& trace, const std::stop_token& stop);
 
 }  // namespace lanescope

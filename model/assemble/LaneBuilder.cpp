@@ -26,14 +26,13 @@ uint32_t LanePacker::place(int64_t startNs, int64_t endNs) {
         laneEndNs_[lane] = endNs;
         return lane;
     }
-    if (count == maximumLanes) return noLane;
+    if (count == maxLanes) return noLane;
     laneEndNs_.push_back(endNs);
     return count;
 }
 
 namespace {
 
-/// A place in a lane, while several are walked through together.
 struct Cursor {
     const Lane* lane;
     uint32_t slice;
@@ -61,7 +60,7 @@ void appendSlice(Lane& lane, int64_t startNs, int64_t endNs, StringIndex name, E
 bool LaneBuilder::isBefore(const Slice& a, const Slice& b) const {
     if (a.startNs != b.startNs) return a.startNs < b.startNs;
     if (packing_ == Packing::Compact) {
-        // A slice of no length fits into the lane of one that starts with it, if it comes first.
+        // A slice of length 0 fits into the lane of a slice that starts with it, if it comes first.
         const bool aIsPoint = a.endNs == a.startNs;
         const bool bIsPoint = b.endNs == b.startNs;
         if (aIsPoint != bIsPoint) return aIsPoint;
@@ -105,7 +104,7 @@ void LaneBuilder::place(const Slice& slice) {
     appendSlice(lanes_[lane], fromNs, slice.endNs, slice.name, slice.event, slice.category);
 }
 
-/// What was placed waits again, to be sorted with what is to come.
+/// Moves the placed slices back to the waiting ones, to be sorted with later slices.
 void LaneBuilder::takeBack() {
     isInOrder_ = false;
     LargeVector<Slice> all(memory());
@@ -141,7 +140,7 @@ Lane unionOf(std::span<const Lane* const> lanes, StringIndex name, SliceCategory
         next.pop();
         const int64_t endNs = cursor.lane->endNs(cursor.slice);
         if (cursor.lane->category[cursor.slice] == SliceCategory::NcclWait) {
-            // Nothing is done in it.
+            // A gap without work.
         } else if (isOpen && cursor.startNs <= open.endNs) {
             open.endNs = std::max(open.endNs, endNs);
         } else {

@@ -11,23 +11,23 @@
 
 namespace lanescope {
 
-/// How intervals that overlap are spread over lanes.
+/// The distribution of overlapping intervals over lanes.
 enum class Packing : uint8_t {
     Compact,  ///< Into the first lane with room.
-    Nested,   ///< Below every interval that contains it, as a stack of calls is drawn.
+    Nested,   ///< Below every interval that contains it, like a call stack.
 };
 
-/// Deals intervals out to lanes so that none overlap within a lane. Feed them sorted by start,
-/// longer ones first. O(lanes) an interval; lanes are limited, so a hostile file cannot make it
-/// quadratic.
+/// Distributes intervals over lanes so that none overlap within a lane. Input: sorted by start,
+/// longer ones first. O(lanes) per interval. The limit of lanes prevents quadratic time for a
+/// hostile file.
 class LanePacker {
   public:
-    static constexpr uint32_t maximumLanes = 64;
+    static constexpr uint32_t maxLanes = 64;
     static constexpr uint32_t noLane = 0xffffffff;
 
     explicit LanePacker(Packing packing) : packing_(packing) {}
 
-    /// The lane for the interval, or `noLane` if `maximumLanes` others overlap it.
+    /// Returns the lane of the interval, or `noLane` if it overlaps `maxLanes` others.
     uint32_t place(int64_t startNs, int64_t endNs);
     uint32_t laneCount() const { return static_cast<uint32_t>(laneEndNs_.size()); }
 
@@ -36,30 +36,30 @@ class LanePacker {
     std::vector<int64_t> laneEndNs_;
 };
 
-/// Makes lanes of slices that may overlap. Slices that come in order of their start go straight to
-/// their lane; from the first that does not on, all are kept and sorted at the end.
+/// Distributes slices that may overlap over lanes. Slices in order of start are placed at once.
+/// From the first slice out of order on, all are kept and sorted at the end.
 class LaneBuilder {
   public:
-    /// The lanes grow in `memory`, which must outlive them.
+    /// The lanes are allocated in `memory`, which must outlive them.
     explicit LaneBuilder(Packing packing = Packing::Compact, LargeMemory* memory = nullptr)
         : packing_(packing), packer_(packing), waiting_(memory) {}
 
-    /// The beginning of a slice that is something else than the rest of it.
+    /// The beginning of a slice, drawn differently from the rest of it.
     struct Head {
         int64_t untilNs = 0;
         StringIndex name = 0;
         SliceCategory category = SliceCategory::Busy;
     };
-    /// A slice that ends before it starts is taken as ending where it starts. With a head it
-    /// becomes two that follow each other on one lane, or one if nothing is left of the rest.
+    /// Adds a slice. A slice that ends before its start gets length 0. A slice with a head becomes
+    /// two consecutive slices of one lane, or one if nothing is left after the head.
     void add(int64_t startNs, int64_t endNs, StringIndex name, EventRef event,
              SliceCategory category, const std::optional<Head>& head = {});
     bool isEmpty() const { return isEmpty_; }
 
-    /// The lanes; see `LanePacker`. Leaves the builder empty. O(n) if the slices came in order,
-    /// else O(n log n).
+    /// Returns the lanes (see `LanePacker`) and empties the builder. O(n) if the slices came in
+    /// order, else O(n log n).
     std::vector<Lane> build();
-    /// Slices that found no lane: too many overlap. Counted by `build`.
+    /// Number of slices without a lane because too many overlap, counted by `build`.
     uint32_t droppedCount() const { return droppedCount_; }
 
   private:
@@ -80,19 +80,19 @@ class LaneBuilder {
     Packing packing_;
     LanePacker packer_;
     std::vector<Lane> lanes_;
-    LargeVector<Slice> waiting_;  ///< Those that start last, together; all once out of order.
+    LargeVector<Slice> waiting_;  ///< Last ones of equal start; all, once out of order.
     bool isInOrder_ = true;
     bool isEmpty_ = true;
     uint32_t droppedCount_ = 0;
 };
 
-/// Appends a slice; it must not start before the end of the last one.
+/// Appends a slice, which must not start before the end of the last one.
 void appendSlice(Lane& lane, int64_t startNs, int64_t endNs, StringIndex name, EventRef event,
                  SliceCategory category);
 
-/// One lane of slices without events, each a stretch that the slices of `lanes` cover without a
-/// gap, but for waiting (`SliceCategory::NcclWait`); only the first if stopped. Lies where they
-/// lie. O(n log lanes).
+/// Returns one lane of slices without events, one for each gapless interval covered by slices of
+/// `lanes`. Waiting (`SliceCategory::NcclWait`) does not count. Incomplete if stopped. Allocated in
+/// the memory of the lanes. O(n log lanes).
 Lane unionOf(std::span<const Lane* const> lanes, StringIndex name,
              SliceCategory category = SliceCategory::Busy, const std::stop_token& stop = {});
 

@@ -6,11 +6,12 @@
 
 namespace lanescope {
 
-/// Told how far the load has come: `fraction` in [0, 1] and what is being read. Returns false to
-/// cancel. Called on the loading thread, at most some tens of times a second.
+/// A callback for the progress of a load: `fraction` in [0, 1] and the name of the current step.
+/// Returns false to cancel. Called on the loading thread, at most some tens of times per second.
 using LoadProgress = std::function<bool(double fraction, std::string_view what)>;
 
-/// `progress`, of which only the part from `from` to `to` is left. `progress` must stay alive.
+/// Returns a callback that maps [0, 1] to [`from`, `to`] of `progress`. `progress` must outlive the
+/// result.
 inline LoadProgress partOf(const LoadProgress& progress, double from, double to) {
     if (!progress) return {};
     return [&progress, from, to](double fraction, std::string_view what) {

@@ -10,46 +10,47 @@
 
 namespace lanescope {
 
-/// How one clock reads by another while nobody sets either: a line. O(1).
+/// The reading of one clock as a linear function of another, while neither is set. O(1).
 struct ClockLine {
-    int64_t offsetNs = 0;     ///< What the other shows more, at `originNs`.
-    int64_t originNs = 0;     ///< By this clock.
-    double driftNsPerNs = 0;  ///< How much faster the other runs: 1e-6 is a microsecond a second.
+    int64_t offsetNs = 0;     ///< Lead of the other clock at `originNs`.
+    int64_t originNs = 0;     ///< On this clock.
+    double driftNsPerNs = 0;  ///< Relative speed minus 1: 1e-6 is 1 µs per second.
 
-    /// What the other shows when this one shows `timeNs`; no further from 0 than times may be.
+    /// Returns the reading of the other clock when this clock shows `timeNs`, clamped to the range
+    /// of valid times.
     int64_t at(int64_t timeNs) const {
         const auto drifted = static_cast<int64_t>(
             std::llround(static_cast<double>(timeNs - originNs) * driftNsPerNs));
-        return std::clamp(timeNs + offsetNs + drifted, -greatestTimeNs, greatestTimeNs);
+        return std::clamp(timeNs + offsetNs + drifted, -maxTimestampNs, maxTimestampNs);
     }
     bool operator==(const ClockLine&) const = default;
 };
 
-/// How one clock reads by another; after each time that it was set by another line. O(pieces).
+/// The reading of one clock on another, with a further line after each time that a clock was set.
+/// O(pieces).
 struct ClockMap : ClockLine {
     struct Piece {
-        int64_t fromNs = 0;  ///< By this clock.
+        int64_t fromNs = 0;  ///< On this clock.
         ClockLine line;
         bool operator==(const Piece&) const = default;
     };
-    std::vector<Piece> later{};  ///< Ascending; what holds before the first of them is the line.
+    std::vector<Piece> later{};  ///< Ascending. The base line holds before the first of them.
 
-    /// As of a line. What is later by this clock is never earlier by the other, so that nothing
-    /// ends before it begins: of a clock that was set forward nobody saw the times that it left
-    /// out.
+    /// Returns the reading of the other clock. The result is monotonic, so that no event ends
+    /// before its start. Times that a clock skipped when it was set forward are clamped.
     int64_t at(int64_t timeNs) const {
         const ClockLine* line = this;
-        int64_t leastNs = -greatestTimeNs;
+        int64_t minNs = -maxTimestampNs;
         for (const Piece& piece : later) {
             if (timeNs < piece.fromNs) break;
-            leastNs = std::max(leastNs, line->at(piece.fromNs));
+            minNs = std::max(minNs, line->at(piece.fromNs));
             line = &piece.line;
         }
-        return std::max(leastNs, line->at(timeNs));
+        return std::max(minNs, line->at(timeNs));
     }
     TimeRange at(TimeRange range) const { return {at(range.startNs), at(range.endNs)}; }
 
-    /// The same of times that count from `zeroNs` of this clock on; the other's do not.
+    /// Shifts the origin of this clock to `zeroNs`. The other clock does not change.
     void countFrom(int64_t zeroNs) {
         const auto count = [zeroNs](ClockLine& line) {
             line.originNs -= zeroNs;
@@ -61,7 +62,6 @@ struct ClockMap : ClockLine {
             count(piece.line);
         }
     }
-    /// The other is said to show so much more.
     void shift(int64_t byNs) {
         offsetNs += byNs;
         for (Piece& piece : later) piece.line.offsetNs += byNs;
@@ -69,11 +69,11 @@ struct ClockMap : ClockLine {
     bool operator==(const ClockMap&) const = default;
 };
 
-/// Where what a trace names is in one that it becomes a part of.
+/// The placement of the times and subjects of a trace in the trace that it becomes a part of.
 struct PartPlacement {
-    ClockMap clock;                   ///< From its times to those of the whole.
-    std::vector<int64_t> globalPids;  ///< Packed id of each of its processes in the whole.
-    std::vector<int64_t> gpuIds;      ///< Number of each of its GPUs in the whole.
+    ClockMap clock;                   ///< From times of the part to times of the whole.
+    std::vector<int64_t> globalPids;  ///< Packed id in the whole of each process.
+    std::vector<int64_t> gpuIds;      ///< Number in the whole of each GPU.
 };
 
 }  // namespace lanescope

@@ -16,8 +16,8 @@ namespace lanescope {
 
 namespace {
 
-/// Ranges started and ended by handle may overlap in any way, so they get lanes of their own below
-/// the nested ones.
+/// The ranges of one domain. Ranges that start and end by handle may overlap in any way, so they
+/// get lanes below the nested ones.
 struct DomainWork {
     explicit DomainWork(LargeMemory* memory)
         : nested(Packing::Nested, memory), loose(Packing::Compact, memory) {}
@@ -26,7 +26,7 @@ struct DomainWork {
     uint32_t count = 0;
 };
 
-/// What one thread did, while it is dealt out to lanes.
+/// The events of one thread while they are distributed over lanes.
 struct ThreadWork {
     explicit ThreadWork(LargeMemory* memory) : calls(Packing::Nested, memory) {}
 
@@ -35,8 +35,8 @@ struct ThreadWork {
     uint64_t count = 0;
 };
 
-/// Takes the calls and ranges of a thread at a time: what is being made takes far more memory than
-/// what comes of it, and a file may name many threads.
+/// Collects the calls and ranges of one thread at a time. The intermediate form needs much more
+/// memory than the result, and a file may name many threads.
 class ThreadCollector {
   public:
     ThreadCollector(const Trace& trace, const std::stop_token& stop)
@@ -91,7 +91,8 @@ class ThreadCollector {
     std::vector<bool> isKnown_, isNccl_;
 };
 
-/// What the program says of itself stands above the code that it ran.
+/// Returns the sort position of a domain. Ranges of the program are shown above the code that it
+/// ran.
 int placeOf(std::string_view domain) {
     if (domain == pythonDomain) return 2;
     return domain == operatorDomain ? 1 : 0;
@@ -129,7 +130,7 @@ ThreadLanes lanesOf(const Trace& trace, ThreadWork work, Rare<StateLanes> states
         for (const Lane& lane : lanes.calls) all.push_back(&lane);
     else if (!lanes.domains.empty())
         for (const Lane& lane : lanes.domains.back().lanes) all.push_back(&lane);
-    // Of a thread that called nothing it shows when it ran.
+    // For a thread without calls, the lane shows its running time.
     if (lanes.count == 0 && !lanes.states->running.empty())
         lanes.busy = std::move(lanes.states.edit().running);
     else
@@ -156,15 +157,15 @@ std::vector<ThreadLanes> collectThreadLanes(const Trace& trace, const StateNames
 
 namespace {
 
-/// A thread of which no stack is known for so long left the functions in which it was.
-constexpr int64_t longestHoleNs = 50'000'000;
-/// Importing a package of Python alone takes more than a hundred; recorded are 256 of a stack.
-constexpr size_t deepestDrawn = 256;
-/// A thread that ran for less in all did nothing that is worth a track.
-constexpr int64_t shortestWorkNs = 1'000'000;
+/// After this time without a known stack, the thread is assumed to have left its functions.
+constexpr int64_t maxStackGapNs = 50'000'000;
+/// Importing a Python package alone takes more than 100. The recorder keeps 256 frames of a stack.
+constexpr size_t maxDrawnDepth = 256;
+/// A thread with less running time in total gets no track.
+constexpr int64_t minWorkNs = 1'000'000;
 
-/// The functions in which one thread was, as they come; those of a stack that begins as the one
-/// before did go on.
+/// The functions of one thread over time. Frames that two consecutive stacks share from the
+/// outermost on continue.
 class Flame {
   public:
     explicit Flame(LargeMemory* memory) : memory_(memory) {}
@@ -174,7 +175,7 @@ class Flame {
         const uint32_t stack = states.stack[row];
         const int64_t startNs = states.startNs[row];
         if (stack == noIndex) return;
-        if (!open_.empty() && startNs - endNs_ > longestHoleNs) closeFrom(0);
+        if (!open_.empty() && startNs - endNs_ > maxStackGapNs) closeFrom(0);
         frames_ = framesOf(trace, stack);
         std::reverse(frames_.begin(), frames_.end());
         if (states.source[row] == StateSource::Samples)
@@ -185,7 +186,7 @@ class Flame {
         while (same < std::min(frames_.size(), open_.size()) &&
                isSame(trace, open_[same].frame, frames_[same]))
             ++same;
-        // What goes on does so through a hole; what ends did before it.
+        // Common frames continue over the gap. Others end before it.
         closeFrom(same);
         for (size_t depth = same; depth < frames_.size(); ++depth)
             open_.push_back({frames_[depth], row, std::max(startNs, endNs_)});
@@ -211,8 +212,8 @@ class Flame {
                (stacks.function[a] == stacks.function[b] && stacks.file[a] == stacks.file[b]);
     }
 
-    /// Looks tell what is written in Python, samples also what called that: it does so still where
-    /// the thread waits, which no sample tells.
+    /// Keeps the outer frames. State samples contain Python frames only, stack samples also their
+    /// native callers, which are still active while the thread waits.
     void keepOuter(const Trace& trace) {
         const auto python = std::ranges::find_if(
             frames_, [&](uint32_t frame) { return trace.stacks.line[frame] > 0; });
@@ -221,7 +222,7 @@ class Flame {
 
     void closeFrom(size_t depth) {
         for (size_t at = depth; at < open_.size(); ++at) {
-            if (at >= deepestDrawn) {
+            if (at >= maxDrawnDepth) {
                 ++dropped_;
                 continue;
             }
@@ -238,7 +239,7 @@ class Flame {
     const Trace* trace_ = nullptr;
     std::vector<Open> open_;  ///< The outermost first.
     std::vector<uint32_t> frames_;
-    std::vector<uint32_t> outer_;  ///< Of the latest sample in Python, what called that.
+    std::vector<uint32_t> outer_;  ///< Native callers in the latest sample with Python frames.
     std::vector<Lane> lanes_;
     int64_t endNs_ = INT64_MIN;
     uint32_t dropped_ = 0;
@@ -267,21 +268,20 @@ void take(const Trace& trace, uint32_t row, const StateNames& names, StringIndex
     if (source == StateSource::Calls) {
         work.calls.add(startNs, endNs, states.call[row], event,
                        kinds::CpuState::categoryOf(trace, row));
-        work.ranNs = shortestWorkNs;
+        work.ranNs = minWorkNs;
     } else if (source != StateSource::Samples) {
         work.states.add(startNs, endNs, names.of(states.state[row], isMixed(trace, row)), event,
                         kinds::CpuState::categoryOf(trace, row));
         work.ranNs += states.cpuNs[row];
     } else {
-        work.ranNs = shortestWorkNs;
+        work.ranNs = minWorkNs;
     }
     if (runs) work.running.add(startNs, endNs, busy, EventRef(), SliceCategory::Busy);
-    // A call's own stack is told within it.
+    // The stack of a call is drawn below the call.
     if (source != StateSource::Calls) work.hasStack = work.hasStack || states.stack[row] != noIndex;
 }
 
-/// Where a thread was sampled while it ran, samples tell where it was then, and looks where it
-/// waited.
+/// Reads the stacks of a thread. CPU samples are used while it ran, state samples while it waited.
 void takeStacks(const Trace& trace, std::span<const uint32_t> rows, Flame& flame) {
     const CpuStateTable& states = trace.cpuStates;
     const bool isSampled = std::ranges::any_of(
@@ -315,7 +315,7 @@ StateLanes stateLanes(const Trace& trace, std::span<const uint32_t> rows, const 
         if (!isStopped(stop, row)) take(trace, row, names, busy, work);
     if (!stop.stop_requested()) takeStacks(trace, rows, work.flame);
     StateLanes lanes;
-    lanes.isWorthShowing = work.hasStack || work.ranNs >= shortestWorkNs;
+    lanes.isWorthShowing = work.hasStack || work.ranNs >= minWorkNs;
     lanes.states = work.states.build();
     for (Lane& lane : work.calls.build()) lanes.states.push_back(std::move(lane));
     lanes.droppedCalls = work.states.droppedCount() + work.calls.droppedCount();

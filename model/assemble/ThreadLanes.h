@@ -14,36 +14,35 @@
 
 namespace lanescope {
 
-/// The ranges of one NVTX domain on one thread.
 struct DomainLanes {
     StringIndex domain = 0;
     std::vector<Lane> lanes;
-    uint32_t droppedCount = 0;  ///< Ranges that found no lane.
+    uint32_t droppedCount = 0;  ///< Ranges without a lane.
 };
 
-/// What a thread was seen to do, and where it stood.
+/// The recorded states and stacks of a thread.
 struct StateLanes {
-    std::vector<Lane> states;   ///< What it did, and below that calls that it waited in.
-    std::vector<Lane> stacks;   ///< A flame: a function called by another below that.
-    std::vector<Lane> running;  ///< When it ran; one lane, or none if it did not.
+    std::vector<Lane> states;   ///< States, and below them the calls in which it waited.
+    std::vector<Lane> stacks;   ///< A flame graph: callees below callers.
+    std::vector<Lane> running;  ///< Running time in one lane, or none if it never ran.
     uint32_t droppedCalls = 0, droppedFrames = 0;
-    bool isWorthShowing = false;  ///< It ran, or stood in a function.
+    bool isWorthShowing = false;  ///< The thread ran, or was in a function.
 };
 
-/// What a thread did, before it becomes tracks.
 struct ThreadLanes {
     std::vector<DomainLanes>
-        domains;  ///< The default one first, then by number of ranges, code last.
+        domains;  ///< The default domain first, then by number of ranges, code last.
     std::vector<Lane> calls;
     uint32_t droppedCalls = 0;
     Rare<StateLanes> states;
-    uint64_t count = 0;  ///< Of calls and ranges.
-    /// When the thread was in the CUDA API; when in a range of its last domain, if it made no
-    /// calls; when it ran, if it called nothing. One lane.
+    uint64_t count = 0;  ///< Number of calls and ranges.
+    /// One lane of the times in the CUDA API. Without calls: in a range of its last domain. Without
+    /// either: running.
     std::vector<Lane> busy;
 };
 
-/// What slices of states are called; made before lanes are, since strings must not grow meanwhile.
+/// The names of state slices. Made before the lanes, since strings must not grow while threads read
+/// them.
 class StateNames {
   public:
     explicit StateNames(Trace& trace);
@@ -55,14 +54,14 @@ class StateNames {
     std::array<StringIndex, threadStateCount * 2> names_{};
 };
 
-/// The states of a thread; `rows` are its own of `Trace::cpuStates`. Not all if stopped. O(rows,
-/// and frames of their stacks).
+/// Returns the states of a thread. `rows` are its rows of `Trace::cpuStates`. Incomplete if
+/// stopped. O(rows and frames of their stacks).
 StateLanes stateLanes(const Trace& trace, std::span<const uint32_t> rows, const StateNames& names,
                       StringIndex busy, const std::stop_token& stop);
 
-/// Deals API calls, NVTX ranges and states out to lanes of their threads, one after the other.
-/// `busy` is what to call the slices of `ThreadLanes::busy`. Changes nothing of the trace. O(n).
-/// Stopped, it leaves events out.
+/// Distributes API calls, NVTX ranges and states over the lanes of their threads, one thread after
+/// the other. `busy` names the slices of `ThreadLanes::busy`. Does not change the trace. O(n). If
+/// stopped, the result is incomplete.
 std::vector<ThreadLanes> collectThreadLanes(const Trace& trace, const StateNames& names,
                                             StringIndex busy, const std::stop_token& stop);
 

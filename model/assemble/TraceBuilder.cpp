@@ -102,20 +102,21 @@ constexpr size_t maxStreams = 1 << 14;
 constexpr size_t maxGpus = 1 << 10;
 constexpr size_t maxCounters = 1 << 16;
 constexpr uint32_t maxStacks = 1u << 26;
-// What each of them takes in the end, with its tracks and lanes, as measured; and of the memory
-// that opening a file may take, 32 MiB and 16 times its size, what they may have.
+// Measured final memory of each, with its tracks and lanes. `minNameRoom` and `nameRoomPerByte`
+// are the share of named subjects in the memory for opening a file, which is 32 MiB and 16 times
+// its size.
 constexpr size_t processBytes = 800, threadBytes = 1000, streamBytes = 700, counterBytes = 1300;
-constexpr uint64_t leastNameRoom = uint64_t{24} << 20, nameRoomPerByte = 10;
-// The columns of GPUs of a `MemcpyTable` are as narrow.
+constexpr uint64_t minNameRoom = uint64_t{24} << 20, nameRoomPerByte = 10;
+// The GPU columns of a `MemcpyTable` have this width.
 static_assert(maxGpus <= INT16_MAX);
 
-/// Asks whether a kind counts its events itself.
+/// A probe for whether a kind counts its events itself.
 constexpr auto ignoreCount = [](std::string_view, int64_t) {};
 
-/// The beginning of a name, how long it is, and a hash of it.
+/// Returns the beginning of a name with its length and hash.
 std::string shortened(std::string_view name) {
-    constexpr size_t mostRemark = 64;
-    size_t end = TraceBuilder::longestName - mostRemark;
+    constexpr size_t maxRemarkBytes = 64;
+    size_t end = TraceBuilder::maxNameBytes - maxRemarkBytes;
     // Not within a character.
     while (end > 0 && (static_cast<unsigned char>(name[end]) & 0xc0) == 0x80) --end;
     Fnv1a hash;
@@ -123,9 +124,8 @@ std::string shortened(std::string_view name) {
     return fmt::format("{}... ({} bytes, {:016x})", name.substr(0, end), name.size(), hash.value());
 }
 
-/// Short enough to be shown.
 std::string shown(std::string_view name) {
-    return name.size() <= TraceBuilder::longestName ? std::string(name) : shortened(name);
+    return name.size() <= TraceBuilder::maxNameBytes ? std::string(name) : shortened(name);
 }
 
 void replace(Column<StringIndex>& numbers, const std::vector<StringIndex>& names) {
@@ -153,7 +153,7 @@ TraceBuilder::TraceBuilder(std::shared_ptr<LargeMemory> memory)
 }
 
 StringIndex TraceBuilder::intern(std::string_view text) {
-    return trace_->strings.intern(text.size() <= longestName ? text : shortened(text));
+    return trace_->strings.intern(text.size() <= maxNameBytes ? text : shortened(text));
 }
 
 void TraceBuilder::setPath(const std::filesystem::path& path) {
@@ -162,16 +162,16 @@ void TraceBuilder::setPath(const std::filesystem::path& path) {
 }
 
 void TraceBuilder::boundNamesBy(uint64_t fileBytes) {
-    nameRoom_ = leastNameRoom + nameRoomPerByte * std::min(fileBytes, uint64_t{1} << 48);
+    nameRoom_ = minNameRoom + nameRoomPerByte * std::min(fileBytes, uint64_t{1} << 48);
 }
 
-bool TraceBuilder::hasRoomFor(size_t bytes) {
+bool TraceBuilder::reserveRoom(size_t bytes) {
     if (nameRoom_ < bytes) return false;
     nameRoom_ -= bytes;
     return true;
 }
 
-size_t TraceBuilder::mostCounters() const {
+size_t TraceBuilder::remainingCounters() const {
     return std::min<uint64_t>(maxCounters - std::min(maxCounters, trace_->counters.size()),
                               nameRoom_ / counterBytes);
 }
@@ -190,7 +190,7 @@ uint32_t TraceBuilder::process(int64_t globalPid) {
     if (lastProcess_.first == id && lastProcess_.second != noIndex) return lastProcess_.second;
     auto found = processes_.find(id);
     if (found == processes_.end()) {
-        if (trace_->processes.size() >= maxProcesses || !hasRoomFor(processBytes)) return noIndex;
+        if (trace_->processes.size() >= maxProcesses || !reserveRoom(processBytes)) return noIndex;
         Process& process = trace_->processes.emplace_back();
         process.globalPid = id;
         process.pid = processIdOf(id);
@@ -206,7 +206,7 @@ uint32_t TraceBuilder::thread(int64_t globalTid) {
     auto found = threads_.find(globalTid);
     if (found == threads_.end()) {
         const uint32_t owner = process(globalTid);
-        if (owner == noIndex || trace_->threads.size() >= maxThreads || !hasRoomFor(threadBytes))
+        if (owner == noIndex || trace_->threads.size() >= maxThreads || !reserveRoom(threadBytes))
             return noIndex;
         Thread& thread = trace_->threads.emplace_back();
         thread.globalTid = globalTid;
@@ -225,7 +225,7 @@ uint32_t TraceBuilder::stream(uint32_t process, uint32_t gpu, int64_t contextId,
     auto found = streams_.find(key);
     if (found == streams_.end()) {
         if (!isProcess(process) || !isGpu(gpu) || trace_->streams.size() >= maxStreams ||
-            !hasRoomFor(streamBytes))
+            !reserveRoom(streamBytes))
             return noIndex;
         trace_->streams.push_back({process, gpu, contextId, streamId, false});
         const auto index = static_cast<uint32_t>(trace_->streams.size() - 1);
@@ -258,8 +258,8 @@ void TraceBuilder::nameThread(int64_t globalTid, std::string_view name) {
 }
 
 void TraceBuilder::eventCall(const EventCallRow& row, EventCallTable& table) {
-    // They are no events of the trace, so nobody is told.
-    if (row.stream >= trace_->streams.size() || table.size() >= EventRef::maximumRow) return;
+    // Not events of the trace, so they are dropped without a note.
+    if (row.stream >= trace_->streams.size() || table.size() >= EventRef::maxRow) return;
     table.stream.push_back(row.stream);
     table.event.push_back(row.event);
     table.eventSync.push_back(row.eventSync);
@@ -279,7 +279,7 @@ void TraceBuilder::backward(EventRef forward, EventRef backward) {
         return event.kind() == EventKind::Nvtx && event.row() < trace_->nvtx.size();
     };
     BackwardTable& table = trace_->backwards;
-    if (!isRange(forward) || !isRange(backward) || table.size() >= EventRef::maximumRow) return;
+    if (!isRange(forward) || !isRange(backward) || table.size() >= EventRef::maxRow) return;
     table.forward.push_back(forward.row());
     table.backward.push_back(backward.row());
 }
@@ -324,7 +324,7 @@ void TraceBuilder::counter(CounterSeries series) {
     series.name = shown(series.name);
     const bool isPlace = (series.gpu == noIndex || isGpu(series.gpu)) &&
                          (series.process == noIndex || isProcess(series.process));
-    if (isPlace && mostCounters() > 0 && hasRoomFor(counterBytes))
+    if (isPlace && remainingCounters() > 0 && reserveRoom(counterBytes))
         trace_->counters.push_back(std::move(series));
     else
         skip(kinds::CounterSample::plural, series.size());
@@ -334,7 +334,7 @@ void TraceBuilder::count(std::string_view name, int64_t total, int64_t untimed) 
     trace_->counts.push_back({std::string(name), total, untimed});
 }
 
-void TraceBuilder::giveNames() {
+void TraceBuilder::assignNames() {
     for (Process& process : trace_->processes) {
         const auto found = processNames_.find(process.globalPid);
         if (process.name.empty() && found != processNames_.end()) process.name = found->second;
@@ -347,8 +347,7 @@ void TraceBuilder::giveNames() {
     }
 }
 
-/// Kinds of which the format did not say how many there are.
-void TraceBuilder::countTheUncounted() {
+void TraceBuilder::countRemainingKinds() {
     const auto take = [this](std::string_view name, int64_t rows) {
         const auto& counts = trace_->counts;
         const bool isCounted =
@@ -367,16 +366,16 @@ void TraceBuilder::countTheUncounted() {
 }
 
 bool TraceBuilder::finish(unsigned threads, const std::stop_token& stop) {
-    giveNames();
-    countTheUncounted();
+    assignNames();
+    countRemainingKinds();
     skipped_.note(trace_->health);
-    noteWhatIsMissing(trace_->counts, trace_->processes, trace_->health);
+    noteMissingEvents(trace_->counts, trace_->processes, trace_->health);
     return finishTrace(*trace_, threads, stop);
 }
 
 namespace {
 
-/// Says how many events have no times, unless the recorder has said it of each process.
+/// Notes the number of events without times, unless the recorder has noted it for each process.
 void noteUntimed(std::span<const EventCount> counts, std::vector<HealthNote>& health) {
     int64_t found = 0;
     for (const EventCount& count : counts) found += count.untimed;
@@ -402,7 +401,6 @@ bool isNoted(std::span<const HealthNote> health, HealthCode code) {
                        [code](const HealthNote& note) { return note.code == code; });
 }
 
-/// The processes of which it is noted.
 std::set<int64_t> processesNoted(std::span<const HealthNote> health, HealthCode code) {
     std::set<int64_t> processes;
     for (const HealthNote& note : health)
@@ -412,7 +410,7 @@ std::set<int64_t> processesNoted(std::span<const HealthNote> health, HealthCode 
 
 }  // namespace
 
-void noteWhatIsMissing(std::span<const EventCount> counts, std::span<const Process> processes,
+void noteMissingEvents(std::span<const EventCount> counts, std::span<const Process> processes,
                        std::vector<HealthNote>& health) {
     noteUntimed(counts, health);
     if (std::all_of(counts.begin(), counts.end(),

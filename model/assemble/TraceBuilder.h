@@ -24,10 +24,10 @@
 
 namespace lanescope {
 
-/// Keeps one `LaunchConfig` for all kernels that are launched alike.
+/// Keeps one `LaunchConfig` for all kernels with equal launch parameters.
 class LaunchConfigs {
   public:
-    /// The index of `config` in `configs`, which must be the same each time. O(1).
+    /// Returns the index of `config` in `configs`, which must be the same list in each call. O(1).
     uint32_t indexOf(const LaunchConfig& config, std::vector<LaunchConfig>& configs);
 
   private:
@@ -38,13 +38,13 @@ class LaunchConfigs {
     std::unordered_map<LaunchConfig, uint32_t, Hash> indexOf_;
 };
 
-/// Counts what a builder leaves out, and says so.
+/// Counts skipped rows and values and adds notes about them.
 class SkipTally {
   public:
-    /// `where` is what the user knows the place by.
+    /// `where` is a name of the place that the user understands.
     void addRows(std::string_view where, int64_t rows);
     void addValues(std::string_view where, int64_t values);
-    /// What became of a cumulative counter.
+    /// Adds the resets and wraparounds of a cumulative counter.
     void addCounter(const CounterValues& values);
     /// Adds a note for each place and for counters that went backwards.
     void note(std::vector<HealthNote>& health) const;
@@ -62,11 +62,11 @@ class SkipTally {
 struct EventCallRow {
     uint32_t stream = noIndex;
     uint32_t event = noIndex;      ///< Number of the event in its context or process.
-    uint32_t eventSync = noIndex;  ///< Joins a wait with its record, where that is known.
+    uint32_t eventSync = noIndex;  ///< Connects a wait with its record, if known.
     uint32_t correlation = 0;
 };
 
-/// What is known of an NVTX range that is a call of NCCL.
+/// Known facts about an NVTX range that is an NCCL call.
 struct NcclRow {
     StringIndex operation = 0;  ///< "AllReduce".
     int64_t bytes = -1;         ///< -1 if unknown.
@@ -74,115 +74,112 @@ struct NcclRow {
     NcclFacts facts = {};
 };
 
-/// What tells a counter of a trace from others: who sampled it, what it is, of what and how.
+/// The identity of a counter in a trace: its source, kind, subject and sampling method.
 using CounterIdentity = std::tuple<std::string, std::string, std::string, uint32_t, uint32_t,
                                    int32_t, int32_t, std::string, CounterUnit, bool>;
 
-/// Makes a trace: takes events one at a time, of all kinds and in any order, and what is known of
-/// who made them, and finishes it. Nothing else puts an event into a `Trace`, so a reader of a
-/// format is given a builder and can do no harm with it: an event whose times make no sense, or
-/// whose thread or stream the builder did not give out, is left out and counted in the trace's
-/// health. All calls but `finish` are O(1) unless they say otherwise; one thread.
+/// Assembles a trace from events in any order and from descriptions of their processes, threads and
+/// GPUs. It is the only way to add an event to a `Trace`, so a format reader can do no harm. An
+/// event with an invalid time, or with a thread or stream that this builder did not return, is
+/// skipped and counted in the health of the trace. All functions but `finish` are O(1) unless
+/// stated otherwise. One thread.
 class TraceBuilder {
   public:
-    /// The trace and all that is made of it lie in `memory`, if there is one.
+    /// The trace and everything derived from it are allocated in `memory`, if set.
     explicit TraceBuilder(std::shared_ptr<LargeMemory> memory = nullptr);
     TraceBuilder(TraceBuilder&&) = default;
 
-    /// Where the trace lies; its title is the name of the file.
+    /// Sets the path of the trace. The title is the file name.
     void setPath(const std::filesystem::path& path);
-    /// What is known beside the events.
+    /// Facts that are not events.
     TraceDescription& description() { return *trace_; }
     void note(HealthNote note) { trace_->health.push_back(std::move(note)); }
     LargeMemory* memory() const { return trace_->memory.get(); }
-    /// What there is so far.
     const Trace& trace() const { return *trace_; }
 
-    /// Of a text longer than `longestName` its beginning, told apart from others that begin alike.
+    /// Returns the index of a text. A text longer than `maxNameBytes` is shortened and stays
+    /// distinct from others with the same beginning.
     StringIndex intern(std::string_view text);
-    /// In bytes. Names of templates are a few thousand long; what is drawn, searched and written
-    /// again and again must not be as long as a file.
-    static constexpr size_t longestName = 4096;
+    /// In bytes. Template names have a few thousand. Names are drawn, searched and written
+    /// repeatedly, so they must not be as long as a file.
+    static constexpr size_t maxNameBytes = 4096;
     std::string_view text(StringIndex index) const { return trace_->strings.at(index); }
 
-    // Who events are of: found, or added if it is named for the first time. Each is `noIndex` once
-    // there are more than any real machine has, or more than a file of its size tells of.
+    // Owners of events: each function finds one or adds it at first use. Each returns `noIndex`
+    // when the number exceeds that of any real machine, or the share of a file of this size.
 
-    /// Lets what a file of so many bytes names take no more memory than its share of what opening
-    /// it may take. Whoever records a process or a counter says more of it than its name, so only
-    /// files that are made to name as many as they can come to that. Without it there is no bound
-    /// but the number.
+    /// Bounds the memory of named subjects by the share that a file of `fileBytes` may use. Real
+    /// recorders write much more per process or counter than a name, so only crafted files reach
+    /// the bound. Without it only the number is limited.
     void boundNamesBy(uint64_t fileBytes);
-    /// How many counters the trace still takes.
-    size_t mostCounters() const;
+    /// Returns the number of further counters that the trace accepts.
+    size_t remainingCounters() const;
 
-    /// A GPU by the number that it is called by.
     uint32_t gpu(int64_t id);
-    /// A process by its packed id (`format/GlobalId.h`).
+    /// Returns a process by its packed id (`format/GlobalId.h`).
     uint32_t process(int64_t globalPid);
-    /// A thread by its packed id, and with it its process.
+    /// Returns a thread by its packed id. Also adds its process.
     uint32_t thread(int64_t globalTid);
     uint32_t stream(uint32_t process, uint32_t gpu, int64_t contextId, int64_t streamId);
-    /// A Python stack: its innermost frame, and the stack that is left without that, given out
-    /// before, or `noIndex`. Equal ones are not found but added again.
+    /// Adds a Python stack: its innermost frame and the stack of its callers, which was returned
+    /// before or is `noIndex`. Equal stacks are not deduplicated.
     uint32_t stack(uint32_t parent, StringIndex function, StringIndex file, uint32_t line);
-    /// What kernels were launched with.
     uint32_t launchConfig(const LaunchConfig& config) {
         return configs_.indexOf(config, trace_->launchConfigs);
     }
-    /// What a process or a thread is called, if an event of it comes or came. A program without a
-    /// name is called as its main thread is.
+    /// Names a process or a thread, if any event refers to it. A program without a name gets that
+    /// of its main thread.
     void nameProcess(int64_t globalPid, std::string_view name);
     void nameThread(int64_t globalTid, std::string_view name);
-    /// Those that were named, to describe them further. Valid until the next is added.
+    /// The named subjects, for further description. Valid until the next one is added.
     std::span<Gpu> gpus() { return trace_->gpus; }
     std::span<Process> processes() { return trace_->processes; }
     std::span<Stream> streams() { return trace_->streams; }
 
-    // Each event that is taken gets a row, which is its own until `finish` sorts them; one that is
-    // left out gets an invalid one.
+    // Each accepted event gets a row that is stable until `finish` sorts the rows. A skipped event
+    // gets an invalid one.
 
-    /// Takes what `Kind` calls a row: `builder.add<kinds::Kernel>({.startNs = 5, .endNs = 7,
-    /// ...})`. A member that is left out says what a file does that does not tell it.
+    /// Adds an event: `builder.add<kinds::Kernel>({.startNs = 5, .endNs = 7, ...})`. Omitted
+    /// members keep the value for unknown.
     template <kinds::Recorded Kind>
     EventRef add(const typename Kind::Row& row);
     void eventRecord(const EventCallRow& row);
     void eventWait(const EventCallRow& row);
-    /// Says that of two operators, which are NVTX ranges, the second is the backward of the first.
+    /// Records that the second of two operators (NVTX ranges) is the backward of the first.
     void backward(EventRef forward, EventRef backward);
-    /// Says that an NVTX range is a call of NCCL; at most once of each.
+    /// Records that an NVTX range is an NCCL call, at most once per range.
     void nccl(EventRef range, const NcclRow& row);
-    /// The same, better known, of a row of `Trace::nccl`.
+    /// Replaces the facts of a row of `Trace::nccl` by better ones.
     void amendNccl(uint32_t row, const NcclRow& better);
-    /// For a file that names domains and categories behind the ranges that use them: takes the
-    /// `domain` and `category` of all ranges so far as numbers into these lists. O(ranges).
+    /// Replaces the `domain` and `category` of all ranges so far, which are indexes into these
+    /// lists. For a file that names domains and categories after the ranges. O(ranges).
     void nameNvtx(const std::vector<StringIndex>& domains,
                   const std::vector<StringIndex>& categories);
-    /// A counter as it was sampled; nothing of one without a known value is kept. O(samples).
+    /// Adds a counter with its samples. Samples without a known value are dropped. O(samples).
     void counter(CounterSeries series, CounterSamples samples);
-    /// A counter whose series has its values.
+    /// Adds a counter whose series contains its values.
     void counter(CounterSeries series);
 
-    /// Takes what a finished trace holds, which becomes a part of this one: its processes and GPUs,
-    /// events, NCCL calls, counters and what was read beside them, behind that of other parts. What
-    /// is said of the run and what its health says it leaves to the caller. False if the whole
-    /// became larger than a trace can be; then it is good for nothing. O(n).
+    /// Adds the contents of a finished trace as a part of this one: processes, GPUs, events, NCCL
+    /// calls, counters and descriptions, after those of other parts. Facts of the run and health
+    /// notes are left to the caller. Returns false if the whole exceeds the size of a trace. The
+    /// builder is then unusable. O(n).
     bool addTrace(const Trace& part, const PartPlacement& placement);
 
-    // What the file holds and the trace does not.
+    // Facts about the file that the trace does not contain.
 
-    /// How many events of a kind there are, and how many of them have no time. Kinds that nobody
-    /// counts are counted as they come.
+    /// Sets the total number of events of a kind and the number of those without a time. Kinds
+    /// without this call are counted while they are added.
     void count(std::string_view name, int64_t total, int64_t untimed);
-    /// Adds to what the health says about rows and values that were left out; `where` is what the
-    /// user knows the place by.
+    /// Adds to the health notes about skipped rows and values. `where` is a name of the place that
+    /// the user understands.
     void skip(std::string_view where, int64_t rows) { skipped_.addRows(where, rows); }
     void ignore(std::string_view where, int64_t values) { skipped_.addValues(where, values); }
 
-    /// Makes a trace of it (`finishTrace`), once; then only notes may be added. O(n log n). False
-    /// once `stop` is requested, by any thread: the builder is then good for nothing.
+    /// Makes a trace of it (`finishTrace`), once. Afterwards only notes may be added. O(n log n).
+    /// Returns false if `stop` is requested by any thread. The builder is then unusable.
     bool finish(unsigned threads = 1, const std::stop_token& stop = {});
-    /// The finished trace, which is the builder's no more.
+    /// Returns the finished trace and releases it.
     TracePtr take() { return std::move(trace_); }
 
   private:
@@ -198,10 +195,10 @@ class TraceBuilder {
     bool isProcess(uint32_t index) const { return index < trace_->processes.size(); }
     bool isGpu(uint32_t index) const { return index < trace_->gpus.size(); }
     void eventCall(const EventCallRow& row, EventCallTable& table);
-    void giveNames();
-    /// Whether there is memory for one more; then it is taken.
-    bool hasRoomFor(size_t bytes);
-    void countTheUncounted();
+    void assignNames();
+    /// Reserves memory for one more name. Returns false if none is left.
+    bool reserveRoom(size_t bytes);
+    void countRemainingKinds();
 
     std::shared_ptr<Trace> trace_;
     LaunchConfigs configs_;
@@ -210,17 +207,17 @@ class TraceBuilder {
     std::pair<int64_t, uint32_t> lastProcess_{0, noIndex}, lastThread_{0, noIndex};
     std::pair<StreamKey, uint32_t> lastStream_{{}, noIndex};
     MixedMap<int64_t, std::string> processNames_, threadNames_;
-    std::map<CounterIdentity, uint32_t> partCounters_;  ///< Of `addTrace`, where each is.
+    std::map<CounterIdentity, uint32_t> partCounters_;  ///< Index of each counter, for `addTrace`.
     SkipTally skipped_;
-    uint64_t nameRoom_;  ///< Bytes that is left for what is named.
+    uint64_t nameRoom_;  ///< Remaining bytes for named subjects.
 };
 
 template <kinds::Recorded Kind>
 EventRef TraceBuilder::add(const typename Kind::Row& row) {
     const uint32_t place = Kind::size(*trace_);
     const TimeRange times = Kind::timesOf(row);
-    const bool isSound = times.startNs >= -greatestTimeNs && times.endNs <= greatestTimeNs &&
-                         times.startNs <= times.endNs && place < EventRef::maximumRow;
+    const bool isSound = times.startNs >= -maxTimestampNs && times.endNs <= maxTimestampNs &&
+                         times.startNs <= times.endNs && place < EventRef::maxRow;
     if (!isSound || !Kind::isPlaced(*trace_, row)) {
         skip(Kind::plural, 1);
         return {};
@@ -230,9 +227,9 @@ EventRef TraceBuilder::add(const typename Kind::Row& row) {
     return {Kind::kind, place};
 }
 
-/// Notes what cannot be shown, unless the recorder has noted it with more detail: events without a
-/// time, a trace without events, processes that ended abnormally.
-void noteWhatIsMissing(std::span<const EventCount> counts, std::span<const Process> processes,
+/// Notes events without a time, a trace without events, and processes that ended abnormally, unless
+/// the recorder has noted more detail.
+void noteMissingEvents(std::span<const EventCount> counts, std::span<const Process> processes,
                        std::vector<HealthNote>& health);
 
 }  // namespace lanescope

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// A finished trace into one that is being built.
 #include <algorithm>
 #include <cstdint>
 #include <limits>
@@ -17,12 +16,12 @@
 
 namespace lanescope {
 
-/// Which row of the whole each row of a part is.
+/// The row of the whole for each row of a part.
 struct PartRows {
     std::vector<uint32_t> strings, threads, streams, processes, gpus, launchConfigs;
-    uint32_t firstStack = 0, firstMemcpy = 0, firstRange = 0;  ///< Of tables that are appended.
-    std::vector<uint32_t> memcpys, ranges;                     ///< By row, where the part is cut.
-    bool isCut = false;
+    uint32_t firstStack = 0, firstMemcpy = 0, firstRange = 0;  ///< First rows of appended tables.
+    std::vector<uint32_t> memcpys, ranges;  ///< By row, if only some rows are merged.
+    bool isWindowed = false;
 
     uint32_t of(RowsOf what, uint32_t row) const {
         const auto in = [row](const std::vector<uint32_t>& rows) {
@@ -44,9 +43,9 @@ struct PartRows {
             case RowsOf::Stacks:
                 return firstStack + row;
             case RowsOf::Memcpys:
-                return isCut ? in(memcpys) : firstMemcpy + row;
+                return isWindowed ? in(memcpys) : firstMemcpy + row;
             case RowsOf::Nvtx:
-                return isCut ? in(ranges) : firstRange + row;
+                return isWindowed ? in(ranges) : firstRange + row;
             case RowsOf::Backwards:
             case RowsOf::StreamWaits:
                 break;
@@ -55,7 +54,7 @@ struct PartRows {
     }
 };
 
-/// The fields, or the tables, of something in their order.
+/// The fields or tables of an object, in order.
 struct PartFields {
     template <class T>
     void operator()(const T& each) {
@@ -64,7 +63,7 @@ struct PartFields {
     std::vector<const void*> places;
 };
 
-/// From the times of a part to those of the whole; none is outside of `limits`, if there are any.
+/// Maps times of a part to times of the whole, clamped to `limits` if set.
 struct PartTimes {
     const ClockMap& clock;
     std::optional<TimeRange> limits;
@@ -75,7 +74,6 @@ struct PartTimes {
     }
 };
 
-/// Rows of a table: all of them, or some.
 class TakenRows {
   public:
     explicit TakenRows(uint32_t all) : size_(all) {}
@@ -89,7 +87,7 @@ class TakenRows {
     std::optional<std::vector<uint32_t>> some_;
 };
 
-/// Appends some rows of each column of a table of a part to that of the whole.
+/// Appends some rows of each column of a table of a part to the same column of the whole.
 template <class Table>
 class PartAppender {
   public:
@@ -109,7 +107,7 @@ class PartAppender {
         }
         append(column, from, [](T value, size_t) { return value; });
     }
-    void operator()(bool&) { next<bool>(); }  // said of the whole table, and found anew
+    void operator()(bool&) { next<bool>(); }  // a property of the whole table, recomputed
 
     template <class T>
     void row(RowField<Column<T>> field) {
@@ -134,7 +132,7 @@ class PartAppender {
         for (uint32_t place = 0; place < taken_.size(); ++place)
             to.push_back(change(from[taken_[place]], taken_[place]));
     }
-    /// Whether a stack is another thread's, which is lent anew.
+    /// Returns true if a stack was borrowed from another thread. Such stacks are assigned again.
     bool isLent(RowsOf what, size_t at) const {
         if constexpr (requires { from_.isStackLent; })
             return what == RowsOf::Stacks && from_.isStackLent[at] != 0;
@@ -160,58 +158,59 @@ class PartAppender {
     size_t place_ = 0;
 };
 
-/// Whether the table is made of others when a trace is finished, or needs more than its columns.
+/// Returns true if the table is derived from others when a trace is finished, or needs more than
+/// its columns.
 template <class Table>
-constexpr bool isMadeOfOthers =
+constexpr bool isDerivedTable =
     std::is_same_v<Table, AllocationTable> || std::is_same_v<Table, EventCallTable> ||
     std::is_same_v<Table, StreamWaitTable> || std::is_same_v<Table, ProjectionTable> ||
     std::is_same_v<Table, NcclTable> || std::is_same_v<Table, BackwardTable>;
 
-/// What is cut to the window where it reaches beyond: what encloses the work that is taken, and
-/// what was there before.
+/// Returns true if events of the table are clipped to the window: enclosing ranges and earlier
+/// state.
 template <class Table>
 constexpr bool isClippedPart =
     std::is_same_v<Table, NvtxTable> || std::is_same_v<Table, CpuStateTable> ||
     std::is_same_v<Table, MemoryEventTable> || std::is_same_v<Table, MemoryPoolTable>;
 
-/// Appends the tables of a trace, in the order in which `forEachTable` visits them.
+/// Appends the tables of a trace in the order of `forEachTable`.
 class PartTablesAppender {
   public:
-    /// `cut` is null where all of the trace is taken. Fills in which rows memcpys and ranges
-    /// became.
-    PartTablesAppender(const Trace& from, PartRows& rows, const ClockMap& clock, const CutRows* cut)
-        : rows_(rows), clock_(clock), cut_(cut) {
-        rows_.isCut = cut != nullptr;
+    /// `windowed` is null if all of the trace is merged. Sets the new rows of memcpys and ranges.
+    PartTablesAppender(const Trace& from, PartRows& rows, const ClockMap& clock,
+                       const WindowedRows* windowed)
+        : rows_(rows), clock_(clock), windowed_(windowed) {
+        rows_.isWindowed = windowed != nullptr;
         forEachTable(from, tables_);
     }
     template <class Table>
     void operator()(Table& to) {
         const Table& from = *static_cast<const Table*>(tables_.places[place_++]);
-        if constexpr (!isMadeOfOthers<Table>) {
+        if constexpr (!isDerivedTable<Table>) {
             const TakenRows taken = takenOf(from);
-            isRoom_ = isRoom_ && taken.size() < EventRef::maximumRow - to.size();
+            isRoom_ = isRoom_ && taken.size() < EventRef::maxRow - to.size();
             if (!isRoom_) return;
             if constexpr (std::is_same_v<Table, MemcpyTable>)
-                if (cut_ != nullptr) rows_.memcpys = placesOf(taken, from.size(), to.size());
+                if (windowed_ != nullptr) rows_.memcpys = placesOf(taken, from.size(), to.size());
             if constexpr (std::is_same_v<Table, NvtxTable>)
-                if (cut_ != nullptr) rows_.ranges = placesOf(taken, from.size(), to.size());
+                if (windowed_ != nullptr) rows_.ranges = placesOf(taken, from.size(), to.size());
             PartTimes times{clock_, std::nullopt};
             if constexpr (isClippedPart<Table>)
-                if (cut_ != nullptr) times.limits = cut_->window();
+                if (windowed_ != nullptr) times.limits = windowed_->window();
             PartAppender<Table> append(to, from, rows_, times, taken);
             forEachField(to, append);
         }
     }
-    /// Whether all tables are as long as tables may be.
+    /// Returns true if no table exceeds its maximum length.
     bool isRoom() const { return isRoom_; }
 
   private:
     template <class Table>
     TakenRows takenOf(const Table& table) const {
         if constexpr (std::is_same_v<Table, MigrationTable>) {
-            if (cut_ != nullptr) return TakenRows(CutRows::of(table, rows_.memcpys));
+            if (windowed_ != nullptr) return TakenRows(WindowedRows::of(table, rows_.memcpys));
         } else if constexpr (!std::is_same_v<Table, StackTable>) {
-            if (cut_ != nullptr) return TakenRows(cut_->of(table));
+            if (windowed_ != nullptr) return TakenRows(windowed_->of(table));
         }
         return TakenRows(table.size());
     }
@@ -224,7 +223,7 @@ class PartTablesAppender {
 
     PartRows& rows_;
     const ClockMap& clock_;
-    const CutRows* cut_;
+    const WindowedRows* windowed_;
     PartFields tables_;
     size_t place_ = 0;
     bool isRoom_ = true;
@@ -236,8 +235,8 @@ bool isWithin(TimeRange range, TimeRange limits) {
     return range.startNs >= limits.startNs && range.endNs <= limits.endNs;
 }
 
-/// Without what is found again of the whole: the work on GPUs and who waited for whom.
-NcclFacts told(NcclFacts facts, const PartRows& rows, const ClockMap& clock) {
+/// Returns the facts without those that are recomputed for the whole: GPU work and waits.
+NcclFacts portableFacts(NcclFacts facts, const PartRows& rows, const ClockMap& clock) {
     for (StringIndex* text :
          {&facts.datatype, &facts.algorithm, &facts.protocol, &facts.communicatorName})
         *text = rows.of(RowsOf::Strings, *text);
@@ -252,8 +251,9 @@ NcclFacts told(NcclFacts facts, const PartRows& rows, const ClockMap& clock) {
     return facts;
 }
 
-/// `limits`: what of it is taken, if not all; a value that holds when they begin begins with them,
-/// but for a mean over time that they cut: of that part nobody knows it.
+/// Returns a series on the clock of the whole. `limits` is the merged part of it, if not all. A
+/// value that holds at the start of the limits begins there. A mean over an interval that the
+/// limits split is dropped, since its value for the part is unknown.
 CounterSeries moved(const CounterSeries& from, const PartRows& rows, const PartTimes& times,
                     LargeMemory* memory) {
     CounterSeries to;
@@ -275,28 +275,28 @@ CounterSeries moved(const CounterSeries& from, const PartRows& rows, const PartT
         if (times.limits &&
             (held.startNs >= times.limits->endNs || held.endNs <= times.limits->startNs))
             continue;
-        const bool isCutMean =
+        const bool isSplitMean =
             from.isMeanOfInterval && times.limits && !isWithin(held, *times.limits);
         timesNs.push_back(times.at(from.timeNs(sample)));
-        values.push_back(isCutMean ? std::numeric_limits<double>::quiet_NaN() : from.value(sample));
+        values.push_back(isSplitMean ? std::numeric_limits<double>::quiet_NaN()
+                                     : from.value(sample));
     }
     if (!timesNs.empty()) to.set(timesNs, values, times.at(from.endNs()));
     return to;
 }
 
-/// What the samplers of a part read beside its counters, as the whole counts times, processes and
-/// GPUs. Of a cut what lies in it.
+/// The readings of the samplers of a part other than counters, in times, processes and GPUs of the
+/// whole. Only those within the window, if any.
 class Readings {
   public:
-    Readings(const Trace& part, const PartPlacement& placement, const CutRows* cut)
-        : part_(part), placement_(placement), cut_(cut) {
+    Readings(const Trace& part, const PartPlacement& placement, const WindowedRows* windowed)
+        : part_(part), placement_(placement), windowed_(windowed) {
         for (uint32_t index = 0; index < part.processes.size(); ++index)
             processes_.try_emplace(part.processes[index].globalPid, index);
         for (uint32_t index = 0; index < part.gpus.size(); ++index)
             gpus_.try_emplace(part.gpus[index].id, index);
     }
 
-    /// Behind what is there.
     void addTo(Interconnect& whole) const {
         for (const SampledRange& each : part_.interconnect.sampledRanges)
             if (auto there = placed(each)) whole.sampledRanges.push_back(std::move(*there));
@@ -305,16 +305,17 @@ class Readings {
     }
 
   private:
-    /// Nothing of a process that is not known: in the whole it might be anybody's.
+    /// Returns nullopt for an unknown process, as its id may belong to another process in the
+    /// whole.
     std::optional<SampledRange> placed(SampledRange range) const {
         const auto process = processes_.find(range.globalPid);
-        if (process == processes_.end() || (cut_ && !cut_->isTaken(process->second)))
+        if (process == processes_.end() || (windowed_ && !windowed_->isTaken(process->second)))
             return std::nullopt;
         range.globalPid = placement_.globalPids[process->second];
         range.range = placement_.clock.at(range.range);
         for (TimeRange* const reading : {&range.startReading, &range.endReading})
             if (!reading->isEmpty()) *reading = placement_.clock.at(*reading);
-        if (cut_ && !isWithin(range.range, cut_->window())) return std::nullopt;
+        if (windowed_ && !isWithin(range.range, windowed_->window())) return std::nullopt;
         return range;
     }
 
@@ -323,15 +324,15 @@ class Readings {
         if (gpu == gpus_.end()) return std::nullopt;
         use.gpu = placement_.gpuIds[gpu->second];
         use.timeNs = placement_.clock.at(use.timeNs);
-        const bool isTaken =
-            !cut_ || (cut_->isGpuTaken(gpu->second) && cut_->window().contains(use.timeNs));
+        const bool isTaken = !windowed_ || (windowed_->isGpuTaken(gpu->second) &&
+                                            windowed_->window().contains(use.timeNs));
         return isTaken ? std::optional(std::move(use)) : std::nullopt;
     }
 
     const Trace& part_;
     const PartPlacement& placement_;
-    const CutRows* cut_;
-    MixedMap<int64_t, uint32_t> processes_, gpus_;  ///< Where each is, by what it is called.
+    const WindowedRows* windowed_;
+    MixedMap<int64_t, uint32_t> processes_, gpus_;  ///< Index in the whole, by id.
 };
 
 CounterIdentity identityOf(const CounterSeries& series) {
@@ -339,8 +340,8 @@ CounterIdentity identityOf(const CounterSeries& series) {
             series.link,   series.core, series.device, series.unit, series.isMeanOfInterval};
 }
 
-/// One series of two of the same counter that do not overlap, as of recordings that follow each
-/// other: between them nothing is known. False if they do overlap; then `to` is as it was.
+/// Appends to `to` a later series of the same counter, as of consecutive recordings. Values in
+/// between are unknown. Returns false if the series overlap. `to` is then unchanged.
 bool join(CounterSeries& to, const CounterSeries& more, LargeMemory* memory) {
     const bool isBehind = more.timeNs(0) >= to.endNs();
     const CounterSeries &first = isBehind ? to : more, &second = isBehind ? more : to;
@@ -377,12 +378,12 @@ void describeProcess(Process& to, const Process& from, const ClockMap& clock) {
     for (Gap& gap : to.gaps) gap.range = clock.at(gap.range);
 }
 
-/// Leaves of what is said of a process what is said of the window that is taken of it.
-void cutProcess(Process& process, TimeRange whole, TimeRange window) {
+/// Restricts the facts of a process to its merged window.
+void clipProcess(Process& process, TimeRange whole, TimeRange window) {
     if (window.startNs <= whole.startNs && window.endNs >= process.range.endNs) return;
     if (process.range.endNs > window.endNs) {
         process.range.endNs = window.endNs;
-        process.endedAbnormally = false;  // not in what is taken
+        process.endedAbnormally = false;  // outside of the window
     }
     if (!process.hasWindows) process.windows = {window};
     process.hasWindows = true;
@@ -398,16 +399,16 @@ bool TraceBuilder::addTrace(const Trace& part, const PartPlacement& placement) {
     rows.firstStack = trace_->stacks.size();
     rows.firstMemcpy = trace_->memcpys.size();
     rows.firstRange = trace_->nvtx.size();
-    // What of each process of the part is taken: the windows that are known of it by now.
+    // Merged window of each process of the part, from the windows known in the whole so far.
     std::vector<TimeRange> windows(part.processes.size());
     for (size_t index = 0; index < windows.size(); ++index) {
         const auto known = processes_.find(processOf(placement.globalPids[index]));
         if (known != processes_.end() && !trace_->processes[known->second].windows.empty())
             windows[index] = trace_->processes[known->second].windows.front();
     }
-    std::optional<CutRows> cut;
+    std::optional<WindowedRows> windowed;
     if (std::any_of(windows.begin(), windows.end(), [](TimeRange each) { return !each.isEmpty(); }))
-        cut.emplace(part, placement.clock, windows);
+        windowed.emplace(part, placement.clock, windows);
     bool isRoom = true;
     const auto add = [&isRoom](std::vector<uint32_t>& list, uint32_t row) {
         isRoom = isRoom && row != noIndex;
@@ -417,26 +418,26 @@ bool TraceBuilder::addTrace(const Trace& part, const PartPlacement& placement) {
     for (StringIndex text = 0; text < part.strings.size(); ++text)
         rows.strings.push_back(intern(part.strings.at(text)));
     for (uint32_t index = 0; index < part.gpus.size(); ++index) {
-        if (cut && !cut->isGpuTaken(index))
+        if (windowed && !windowed->isGpuTaken(index))
             rows.gpus.push_back(noIndex);
         else if (add(rows.gpus, gpu(placement.gpuIds[index])))
             describeGpu(trace_->gpus[rows.gpus.back()], part.gpus[index]);
     }
     for (uint32_t index = 0; index < part.processes.size(); ++index) {
-        if (cut && !cut->isTaken(index)) {
+        if (windowed && !windowed->isTaken(index)) {
             rows.processes.push_back(noIndex);
         } else if (add(rows.processes, process(placement.globalPids[index]))) {
             Process& there = trace_->processes[rows.processes.back()];
             describeProcess(there, part.processes[index], placement.clock);
-            if (cut)
-                cutProcess(there, placement.clock.at(part.processes[index].range), windows[index]);
+            if (windowed)
+                clipProcess(there, placement.clock.at(part.processes[index].range), windows[index]);
         }
     }
     for (const Thread& each : part.threads) {
-        const int64_t whose = placement.globalPids[each.process];
+        const int64_t ownerPid = placement.globalPids[each.process];
         if (rows.processes[each.process] == noIndex)
             rows.threads.push_back(noIndex);
-        else if (add(rows.threads, thread(processOf(whose) | threadIdOf(each.globalTid))))
+        else if (add(rows.threads, thread(processOf(ownerPid) | threadIdOf(each.globalTid))))
             trace_->threads[rows.threads.back()].name = each.name;
     }
     for (const Stream& each : part.streams) {
@@ -453,8 +454,8 @@ bool TraceBuilder::addTrace(const Trace& part, const PartPlacement& placement) {
             *name = rows.of(RowsOf::Strings, *name);
         rows.launchConfigs.push_back(launchConfig(config));
     }
-    const CutRows* const cutRows = cut ? &*cut : nullptr;
-    PartTablesAppender append(part, rows, placement.clock, cutRows);
+    const WindowedRows* const windowedRows = windowed ? &*windowed : nullptr;
+    PartTablesAppender append(part, rows, placement.clock, windowedRows);
     forEachTable(*trace_, append);
     if (!append.isRoom()) return false;
     const auto rangeOf = [&rows](uint32_t row) { return rows.of(RowsOf::Nvtx, row); };
@@ -462,17 +463,18 @@ bool TraceBuilder::addTrace(const Trace& part, const PartPlacement& placement) {
         if (const uint32_t range = rangeOf(part.nccl.nvtx[row]); range != noIndex)
             nccl({EventKind::Nvtx, range},
                  {rows.of(RowsOf::Strings, part.nccl.operation[row]), part.nccl.bytes[row],
-                  part.nccl.communicator[row], told(part.nccl.facts[row], rows, placement.clock)});
+                  part.nccl.communicator[row],
+                  portableFacts(part.nccl.facts[row], rows, placement.clock)});
     for (uint32_t row = 0; row < part.backwards.size(); ++row) {
         const uint32_t before = rangeOf(part.backwards.forward[row]);
         const uint32_t after = rangeOf(part.backwards.backward[row]);
         if (before != noIndex && after != noIndex)
             backward({EventKind::Nvtx, before}, {EventKind::Nvtx, after});
     }
-    // Each wait gets a number, by which it finds its record again.
+    // Each wait gets a number that identifies its record.
     const StreamWaitTable& waits = part.streamWaits;
     const auto isCallTaken = [&](uint32_t stream, uint32_t correlation) {
-        return !cut || cut->isCallTaken(part.streams[stream].process, correlation);
+        return !windowed || windowed->isCallTaken(part.streams[stream].process, correlation);
     };
     for (uint32_t row = 0; row < waits.size(); ++row) {
         const uint32_t number = row + 1;
@@ -485,27 +487,27 @@ bool TraceBuilder::addTrace(const Trace& part, const PartPlacement& placement) {
                    waits.waitCorrelation[row]});
     }
     const auto isCounterTaken = [&](const CounterSeries& series) {
-        if (series.process != noIndex) return !cut || cut->isTaken(series.process);
-        return !cut || series.gpu == noIndex || cut->isGpuTaken(series.gpu);
+        if (series.process != noIndex) return !windowed || windowed->isTaken(series.process);
+        return !windowed || series.gpu == noIndex || windowed->isGpuTaken(series.gpu);
     };
-    const PartTimes times{placement.clock,
-                          cut ? std::optional(cut->window()) : std::optional<TimeRange>()};
+    const PartTimes times{
+        placement.clock, windowed ? std::optional(windowed->window()) : std::optional<TimeRange>()};
     for (const CounterSeries& series : part.counters) {
         if (series.source.empty() || !isCounterTaken(series)) continue;
         CounterSeries there = moved(series, rows, times, memory());
         if (there.isEmpty() && !series.isEmpty()) continue;
-        // What is of no GPU and no process may be another host's.
-        const bool isWhose = there.gpu != noIndex || there.process != noIndex;
-        const auto same = isWhose ? partCounters_.find(identityOf(there)) : partCounters_.end();
+        // A counter without GPU and process may belong to another host.
+        const bool hasOwner = there.gpu != noIndex || there.process != noIndex;
+        const auto same = hasOwner ? partCounters_.find(identityOf(there)) : partCounters_.end();
         if (same != partCounters_.end() && join(trace_->counters[same->second], there, memory()))
             continue;
         const size_t before = trace_->counters.size();
         const CounterIdentity identity = identityOf(there);
         counter(std::move(there));
-        if (isWhose && trace_->counters.size() > before)
+        if (hasOwner && trace_->counters.size() > before)
             partCounters_.insert_or_assign(identity, static_cast<uint32_t>(before));
     }
-    Readings(part, placement, cut ? &*cut : nullptr).addTo(trace_->interconnect);
+    Readings(part, placement, windowed ? &*windowed : nullptr).addTo(trace_->interconnect);
     return true;
 }
 

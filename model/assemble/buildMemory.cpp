@@ -17,11 +17,10 @@ namespace lanescope {
 
 namespace {
 
-/// No process uses all GPUs of many hosts; a file may say so.
-constexpr size_t mostUses = size_t{1} << 14;
+/// A limit for crafted files. No real process uses all GPUs of many hosts.
+constexpr size_t maxUses = size_t{1} << 14;
 constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 
-/// What one counter of memory sums up.
 enum class Use : uint8_t { Device, Pools, Managed, Pinned };
 
 const char* nameOf(Use use) {
@@ -55,7 +54,6 @@ Use useOf(MemoryKind kind) {
     return Use::Device;
 }
 
-/// A counter while it grows.
 struct GrowingCounter {
     explicit GrowingCounter(LargeMemory* memory) : timesNs(memory), values(memory) {}
 
@@ -70,7 +68,7 @@ struct GrowingCounter {
     }
 };
 
-/// By use, process and GPU; host memory and managed memory belong to no one GPU.
+/// By use, process and GPU. Host memory and managed memory have no GPU.
 using CounterKey = std::tuple<uint32_t, uint32_t, Use>;
 
 struct AddressKey {
@@ -84,7 +82,6 @@ struct AddressHash {
     }
 };
 
-/// Goes through the events in order of time.
 class MemoryBuilder {
   public:
     explicit MemoryBuilder(Trace& trace) : trace_(trace) {}
@@ -107,13 +104,13 @@ class MemoryBuilder {
     }
 
   private:
-    /// Null if there are too many.
+    /// Returns null if the limit is reached.
     GrowingCounter* counterFor(Use use, uint32_t process, uint32_t gpu) {
         const bool isOfGpu = use == Use::Device || use == Use::Pools;
         const CounterKey key{isOfGpu ? gpu : noIndex, process, use};
         const auto found = counters_.find(key);
         if (found != counters_.end()) return &found->second;
-        if (counters_.size() < mostUses)
+        if (counters_.size() < maxUses)
             return &counters_.try_emplace(key, trace_.memory.get()).first->second;
         ++uncounted_;
         return nullptr;
@@ -127,7 +124,7 @@ class MemoryBuilder {
         const MemoryEventTable& events = trace_.memoryEvents;
         const AddressKey key{events.process[row], events.address[row]};
         if (const auto old = live_.find(key); old != live_.end()) {
-            // It must have been freed, or the address could not have been given out again.
+            // The free was lost, since the address was allocated again.
             ++lostFrees_;
             end(old->second, events.timeNs[row]);
             live_.erase(old);
@@ -175,7 +172,7 @@ class MemoryBuilder {
         size = bytes;
     }
 
-    /// Nothing is known of memory outside the windows of a process that records in windows.
+    /// Memory is unknown outside of the recording windows of a process.
     void addSeries(const CounterKey& key, GrowingCounter& grown) {
         const auto& [gpu, processIndex, use] = key;
         const Process& process = trace_.processes[processIndex];
@@ -220,8 +217,7 @@ class MemoryBuilder {
                 {Severity::Warning, HealthCode::CounterLeftOut,
                  fmt::format("Memory in use is shown by {} counters only; {} changes of it are of "
                              "others.",
-                             formatCount(static_cast<int64_t>(mostUses)),
-                             formatCount(uncounted_))});
+                             formatCount(static_cast<int64_t>(maxUses)), formatCount(uncounted_))});
         if (unknownFrees_ > 0)
             trace_.health.push_back(
                 {Severity::Info, HealthCode::FreesUnmatched,
@@ -260,7 +256,7 @@ void numberSamples(Trace& trace) {
     std::vector<CounterSeries> kept;
     for (CounterSeries& series : trace.counters) {
         if (series.isEmpty()) continue;
-        if (rows + series.size() > EventRef::maximumRow) {
+        if (rows + series.size() > EventRef::maxRow) {
             trace.health.push_back(
                 {Severity::Warning, HealthCode::CounterLeftOut,
                  fmt::format(

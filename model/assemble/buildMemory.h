@@ -7,14 +7,13 @@
 
 namespace lanescope {
 
-/// Joins the recorded allocations and frees by process and address, makes the counters of memory in
-/// use, and says in the health what does not match. The tables of memory must be sorted and the
-/// ranges of the processes known. O(n log n).
-/// Stopped, it leaves memory out.
+/// Matches recorded allocations and frees by process and address, adds counters of the memory in
+/// use, and notes mismatches in the health. Requires sorted memory tables and known process ranges.
+/// If stopped, memory is missing. O(n log n).
 void buildMemory(Trace& trace, const std::stop_token& stop);
 
-/// Gives the samples of all counters their rows; a counter without samples, or one whose samples
-/// would be more than a table can hold, goes.
+/// Assigns rows to the samples of all counters. Removes counters without samples and counters that
+/// would exceed the maximum length of a table.
 void numberSamples(Trace& trace);
 
 }  // namespace lanescope

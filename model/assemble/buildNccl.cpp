@@ -15,7 +15,6 @@ namespace lanescope {
 
 namespace {
 
-/// Adds a piece of work.
 void add(NcclFacts& facts, TimeRange work, uint32_t count) {
     facts.gpu = facts.operationCount == 0 ? work : facts.gpu.united(work);
     facts.operationCount += count;
@@ -23,7 +22,7 @@ void add(NcclFacts& facts, TimeRange work, uint32_t count) {
 
 using Calls = LargeVector<uint32_t>;
 
-/// API calls by the threads on which NCCL launched, in order of start.
+/// Returns the API calls of the threads on which NCCL launched, in order of start.
 std::unordered_map<uint32_t, Calls> callsOfLaunchingThreads(const Trace& trace,
                                                             const std::stop_token& stop) {
     std::unordered_map<uint32_t, Calls> calls;
@@ -37,17 +36,17 @@ std::unordered_map<uint32_t, Calls> callsOfLaunchingThreads(const Trace& trace,
     return calls;
 }
 
-/// A launch, and one of the calls that a file says it was for.
+/// A launch and one of the calls that it serves according to the file.
 struct Launch {
     uint32_t thread;
-    uint32_t row;  ///< Of `NcclTable`.
+    uint32_t row;  ///< Row of `NcclTable`.
     int64_t startNs;
     bool isSame(const Launch& other) const {
         return thread == other.thread && startNs == other.startNs;
     }
 };
 
-/// By thread and start, those of one launch together.
+/// Returns the launches by thread and start, those of one launch adjacent.
 LargeVector<Launch> launchesOf(const Trace& trace, const std::stop_token& stop) {
     LargeVector<Launch> launches(trace.memory.get());
     for (uint32_t row = 0; row < trace.nccl.size() && !isStopped(stop, row); ++row)
@@ -77,17 +76,18 @@ void buildNcclWork(Trace& trace, const std::stop_token& stop) {
     NcclTable& nccl = trace.nccl;
     const auto calls = callsOfLaunchingThreads(trace, stop);
     const LargeVector<Launch> launches = launchesOf(trace, stop);
-    // Launches of a thread do not overlap; in a damaged file they must not take for ever either.
-    std::pair<uint32_t, int64_t> looked{noIndex, 0};
-    // Each is looked at once, however many calls a file says it was for.
+    // Launches of a thread do not overlap. A corrupt file must not cause quadratic time.
+    std::pair<uint32_t, int64_t> lastLaunch{noIndex, 0};
+    // Each launch is evaluated once, however many calls it serves according to the file.
     for (auto next = launches.begin(); next != launches.end();) {
         if (stop.stop_requested()) return;
         const Launch& launch = *next;
         const auto first = next;
         while (next != launches.end() && next->isSame(launch)) ++next;
         TimeRange range = nccl.facts[launch.row].launch;
-        if (looked.first == launch.thread) range.startNs = std::max(range.startNs, looked.second);
-        looked = {launch.thread, std::max(range.endNs, range.startNs)};
+        if (lastLaunch.first == launch.thread)
+            range.startNs = std::max(range.startNs, lastLaunch.second);
+        lastLaunch = {launch.thread, std::max(range.endNs, range.startNs)};
         const NcclFacts found = workOfLaunch(trace, calls.at(launch.thread), range);
         for (auto each = first; each != next; ++each) {
             NcclFacts facts = nccl.facts[each->row];
@@ -111,7 +111,8 @@ void buildNcclWork(Trace& trace, const std::stop_token& stop) {
 
 namespace {
 
-/// Whether every process of the job is in the trace; then so is every rank of each communicator.
+/// Returns true if the trace contains every process of the job, and so every rank of each
+/// communicator.
 bool hasWholeJob(const Trace& trace) {
     int worldSize = 0, ranks = 0;
     for (const Process& process : trace.processes) {
@@ -131,7 +132,8 @@ bool doAllWait(const Trace& trace, Collective collective) {
     return function != nullptr && !function->hasRoot;
 }
 
-/// When the last rank's work began; nothing if some rank's had ended by then.
+/// Returns the start of the work of the last rank. Returns nullopt if the work of any rank had
+/// ended by then.
 std::optional<int64_t> lastStart(const Trace& trace, Collective collective) {
     int64_t lastNs = INT64_MIN, firstEndNs = INT64_MAX;
     for (const CollectiveCall& call : collective) {

@@ -7,18 +7,22 @@
 
 namespace lanescope {
 
-/// Finds the GPU work of each NCCL call: what was launched where NCCL said that it launched, else
-/// what was launched inside the call's range. Fills `gpu`, `operationCount` and `sharedBy` of its
-/// facts. Needs sorted tables, links and projections. O(n log n).
-/// Stopped, it leaves work out.
+/// Finds the GPU work of each NCCL call: the work launched in the launch interval that NCCL
+/// reported, else within the range of the call. Sets `gpu`, `operationCount` and `sharedBy` of its
+/// facts. Requires sorted tables, links and projections. O(n log n). If stopped, the result is
+/// incomplete.
 void buildNcclWork(Trace& trace, const std::stop_token& stop);
 
-/// Divides the GPU work of each collective that all ranks of its communicator take part in, and all
-/// of them wait for: until the last rank's begins it waits, then data moves. Fills `waitedNs` of
-/// its facts; it stays unknown for operations with a root, which some ranks may finish before
-/// others begin, where the trace lacks a rank or the work of one, and where a rank ends before the
-/// last one begins, so that clocks or calls cannot be right. Needs `buildNcclWork`. O(n log n).
-/// Stopped, it leaves calls out.
+/// Splits the GPU work of each collective into waiting, until the work of the last rank begins, and
+/// transfer. Applies to collectives that all ranks of the communicator join and wait for. Sets
+/// `waitedNs` of their facts.
+/// - The value stays unknown for operations with a root, as some ranks may finish before others
+///   begin.
+/// - It stays unknown if the trace lacks a rank or its work.
+/// - It stays unknown if a rank ends before the last one begins, since clocks or calls are then
+///   wrong.
+///
+/// Requires `buildNcclWork`. O(n log n). If stopped, the result is incomplete.
 void buildNcclWaits(Trace& trace, const std::stop_token& stop);
 
 }  // namespace lanescope

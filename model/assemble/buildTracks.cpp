@@ -74,23 +74,23 @@ void noteDropped(Trace& trace, uint32_t track, uint32_t count) {
          fmt::format("{} on \"{}\" {} not drawn, as more than {} others overlap there; summaries "
                      "count {}.",
                      count == 1 ? "1 event" : fmt::format("{} events", count),
-                     trace.tracks[track].title, count == 1 ? "is" : "are", LanePacker::maximumLanes,
+                     trace.tracks[track].title, count == 1 ? "is" : "are", LanePacker::maxLanes,
                      count == 1 ? "it" : "them")});
 }
 
 namespace {
 
-void noteGpusLeftOut(Trace& trace) {
+void noteSkippedGpus(Trace& trace) {
     const GpusOfProcesses gpus(trace);
     for (uint32_t process = 0; process < trace.processes.size(); ++process)
-        if (gpus.countOf(process) > GpusOfProcesses::mostGpus)
+        if (gpus.countOf(process) > GpusOfProcesses::maxGpus)
             trace.health.push_back(
                 {Severity::Warning, HealthCode::GpusNotExplained,
                  fmt::format("Process {} works on {} GPUs: steps, and why GPUs are idle, are told "
                              "of the {} that it uses most.",
                              trace.processes[process].pid,
                              formatCount(static_cast<int64_t>(gpus.countOf(process))),
-                             GpusOfProcesses::mostGpus),
+                             GpusOfProcesses::maxGpus),
                  trace.processes[process].globalPid});
 }
 
@@ -105,12 +105,11 @@ void buildTracks(Trace& trace, GpuLanes ofGpus, std::vector<ThreadLanes> ofThrea
     addProcessTracks(trace, sources, std::move(ofThreads), busy, stop);
     addHostTracks(trace, sources);
     markUnrecorded(trace);
-    noteGpusLeftOut(trace);
+    noteSkippedGpus(trace);
 }
 
 namespace {
 
-/// The events of one kind that are drawn there.
 template <class Kind>
 void addEventTrack(Trace& trace, Kind kind, std::span<const uint32_t> rows, kinds::TrackSubject own,
                    uint32_t parent) {

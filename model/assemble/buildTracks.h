@@ -15,30 +15,30 @@
 
 namespace lanescope {
 
-/// What has tracks beside streams and threads, by whose they are: counters, and the kinds of events
-/// that have tracks of their own. Found once for all, as a file may name as many GPUs, processes
+/// The rows for tracks other than streams and threads, by owner: counters, and the kinds of events
+/// with their own tracks. Computed once for all owners, as a file may name as many GPUs, processes
 /// and counters as it has rows.
 class TrackSources {
   public:
-    /// O(counters, rows of those kinds, GPUs and processes).
+    /// O(counters, rows of these kinds, GPUs and processes).
     TrackSources(const Trace& trace, const std::stop_token& stop);
 
-    /// A GPU, or a process where `gpu` is `noIndex`; where both are, the machine.
+    /// A GPU, a process if `gpu` is `noIndex`, or the machine if both are `noIndex`.
     struct Owner {
         uint32_t gpu = noIndex, process = noIndex;
     };
-    /// In their order; of two that share a track the upper one.
+    /// Returns the counters of an owner in order. For two that share a track: the upper one.
     std::span<const uint32_t> countersOf(Owner owner) const {
         return counters_.of(numberOf(owner));
     }
     const CounterPairs& pairs() const { return pairs_; }
-    /// `Trace::timelineRange`.
     TimeRange whole() const { return whole_; }
-    /// Rows of the kind which is number `kind` of those with tracks of their own, in their order.
+    /// Returns the rows of an owner in order. `kind` is an index into the kinds with their own
+    /// tracks.
     std::span<const uint32_t> eventsOf(size_t kind, Owner owner) const {
         return events_[kind].of(numberOf(owner));
     }
-    /// Whether there is anything of it that has a track. Of a counter also one that is not drawn.
+    /// Returns true if the owner has any row with a track, or a counter that is not drawn.
     bool hasAny(Owner owner) const;
 
   private:
@@ -56,44 +56,41 @@ class TrackSources {
 
 // The steps of `buildTracks`.
 
-/// Appends the tracks of all GPUs that did something.
 void addGpuTracks(Trace& trace, const TrackSources& sources, GpuLanes work,
                   const std::stop_token& stop);
-/// Appends the tracks of all processes with a thread that did something; `work` by thread, `busy`
-/// is what to call slices that sum up others.
+/// Appends the tracks of all processes with an active thread. `work` is indexed by thread, `busy`
+/// names the slices that summarize others.
 void addProcessTracks(Trace& trace, const TrackSources& sources, std::vector<ThreadLanes> work,
                       StringIndex busy, const std::stop_token& stop);
 
-/// Appends the track of the counters that are of no process and no GPU, if there are any.
+/// Appends the track of the counters without a process and GPU, if any.
 void addHostTracks(Trace& trace, const TrackSources& sources);
 
-/// Appends the counters of a GPU, or those of a process that are no GPU's, as one folded group: its
-/// first one, which it shows while it is folded, says how busy the GPU is; then memory, the sums of
-/// its NVLinks and what follows from copies and collectives. Single links and everything else are
-/// folded once more.
+/// Appends the counters of a GPU, or of a process without a GPU, as one folded group. The first
+/// counter shows the utilization of the GPU and is visible while the group is folded. Then follow
+/// memory, the NVLink sums, and the counters derived from copies and collectives. Single links and
+/// all other counters are folded once more.
 void addCounterTracks(Trace& trace, const TrackSources& sources, TrackSources::Owner owner,
                       uint32_t parent);
-/// Appends a track for each kind of events that has tracks of its own and happened to this GPU or
+/// Appends a track for each kind of event with its own tracks that happened on this GPU or in this
 /// process.
 void addEventTracks(Trace& trace, const TrackSources& sources, TrackSources::Owner owner,
                     uint32_t parent);
-/// Says in each track when nothing was recorded that could stand there, and when something of it
-/// was lost.
+/// Marks in each track the intervals that were not recorded and those with lost events.
 void markUnrecorded(Trace& trace);
 
-/// Appends a track and returns its index. `parent` -1 for a top track.
+/// Appends a track and returns its index. `parent` is -1 for a top-level track.
 uint32_t addTrack(Trace& trace, TrackKind kind, uint32_t subject, int32_t parent, std::string title,
                   std::string subtitle = {});
-/// "PID 4242, rank 0".
+/// Returns "PID 4242, rank 0".
 std::string processSubtitle(const Process& process);
-/// Says in the trace's health that `count` slices of `track` found no lane; nothing if none.
+/// Adds a health note that `count` slices of `track` found no lane. No note for 0.
 void noteDropped(Trace& trace, uint32_t track, uint32_t count);
 
 /// Fills `tracks` from the tables: for each GPU its streams with their projected NVTX ranges, then
-/// for each process its threads with their NVTX ranges and API calls, busiest first. Adds a health
-/// note where more events overlap than there are lanes. O(n log n).
-/// What GPUs and threads did is given; `busy` is what to call slices that sum up others.
-/// Stopped, it leaves slices out.
+/// for each process its threads with their NVTX ranges and API calls, busiest first. `ofGpus` and
+/// `ofThreads` contain their lanes. `busy` names the slices that summarize others. Adds a health
+/// note if more events overlap than lanes exist. O(n log n). If stopped, slices are missing.
 void buildTracks(Trace& trace, GpuLanes ofGpus, std::vector<ThreadLanes> ofThreads,
                  StringIndex busy, const std::stop_token& stop);
 

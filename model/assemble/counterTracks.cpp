@@ -18,15 +18,15 @@ namespace lanescope {
 
 namespace {
 
-/// Where a counter of a GPU or of the host stands; of equal places those stand together.
+/// The position of a counter of a GPU or of the host. Counters of one position are adjacent.
 enum class Place : uint8_t {
-    Activity,   ///< How busy the GPU is: the best one there is leads, the others fold below it.
+    Activity,   ///< Utilization of the GPU: the best counter leads, the others are folded below it.
     Memory,     ///< In use.
     Computed,   ///< From copies and collectives, below the links.
-    LinkTotal,  ///< All NVLinks of a GPU in one direction; its links fold below it.
+    LinkTotal,  ///< All NVLinks of a GPU in one direction. Single links are folded below it.
     Link,
     Other,  ///< In the folded group at the end.
-    None,   ///< Not on the timeline: never changes, or is what another is a share of.
+    None,   ///< Not on the timeline: constant, or the total of a percentage.
 };
 
 bool startsWith(const CounterSeries& series, std::string_view prefix) {
@@ -42,7 +42,7 @@ bool contains(std::string_view text, std::string_view part) {
     return std::search(text.begin(), text.end(), part.begin(), part.end(), same) != text.end();
 }
 
-/// The lower, the better it says how busy the GPU is.
+/// Returns a lower rank for a better measure of GPU utilization.
 int activityRank(const CounterSeries& series) {
     if (series.source == "pm")
         return contains(series.name, "SM Active") || contains(series.name, "SMs Active") ? 0 : 10;
@@ -61,18 +61,18 @@ Place counterPlace(const CounterSeries& series) {
     return Place::Other;
 }
 
-/// "PID 4242, rank 0, peak 12.3 GiB", "mean 13.3 % over 4.1 s"; whose it is only where that is not
-/// plain.
+/// Returns "PID 4242, rank 0, peak 12.3 GiB" or "mean 13.3 % over 4.1 s". The owner is included
+/// only if it is not obvious.
 std::string counterSubtitle(const Trace& trace, const TrackSources& sources,
                             const CounterSeries& series) {
     std::string text;
     const bool namesProcess =
         series.gpu != noIndex && series.process != noIndex && trace.processes.size() > 1;
     if (namesProcess) text = processSubtitle(trace.processes[series.process]) + ", ";
-    return text + greatestText(series, sources.whole());
+    return text + peakText(series, sources.whole());
 }
 
-/// What both directions of a link or device are called together.
+/// Returns the common title for both directions of a link or device.
 std::string pairTitle(const CounterSeries& series) {
     if (series.link >= 0) return fmt::format("Link {}", series.link);
     if (startsWith(series, "nvlink.")) return "NVLink";
@@ -82,11 +82,11 @@ std::string pairTitle(const CounterSeries& series) {
     return series.device.empty() ? what : fmt::format("{} {}", what, series.device);
 }
 
-/// "↑ 91.9 GB/s, ↓ 85.7 GB/s": the greatest values, the upper one first. Short, as names have
-/// little room; only of a disk the arrows would not say which is which.
+/// Returns "↑ 91.9 GB/s, ↓ 85.7 GB/s": the maxima, the upper one first. Short, as track names have
+/// little room. For a disk, words replace the arrows.
 std::string pairSubtitle(const CounterSeries& upper, const CounterSeries& lower, TimeRange within) {
-    const std::string ofUpper = shortGreatestText(upper, within);
-    const std::string ofLower = shortGreatestText(lower, within);
+    const std::string ofUpper = shortPeakText(upper, within);
+    const std::string ofLower = shortPeakText(lower, within);
     return startsWith(upper, "disk.") ? fmt::format("read {}, written {}", ofUpper, ofLower)
                                       : fmt::format("\u2191 {}, \u2193 {}", ofUpper, ofLower);
 }
@@ -98,7 +98,7 @@ std::string titleOf(const CounterSeries& series) {
     return series.name;
 }
 
-/// A slice for each stretch in which the same flags stood; none where none did.
+/// Returns a lane with a slice for each interval of constant flags, and none without flags.
 Lane laneOfFlags(Trace& trace, uint32_t counter) {
     LaneBuilder builder(Packing::Compact, trace.memory.get());
     const CounterSeries& series = trace.counters[counter];
@@ -134,7 +134,7 @@ uint32_t addCounter(Trace& trace, const TrackSources& sources, uint32_t counter,
     return track;
 }
 
-/// The first of `counters`, with the others folded below it.
+/// Adds the first of `counters`, with the others folded below it.
 void addFolded(Trace& trace, const TrackSources& sources, const std::vector<uint32_t>& counters,
                uint32_t parent) {
     if (counters.empty()) return;
@@ -144,14 +144,14 @@ void addFolded(Trace& trace, const TrackSources& sources, const std::vector<uint
     trace.tracks[leader].isInitiallyFolded = counters.size() > 1;
 }
 
-/// How well a sampler tells of all links of a GPU together, the best first: hardware counters are
-/// read a thousand times a second, NVML's count every byte.
+/// Returns a lower rank for a better measure of all links of a GPU. Hardware counters are read a
+/// thousand times per second, and NVML's count every byte.
 int linkRank(const CounterSeries& series) {
     return series.source == "pm" ? 0 : series.source == "nvml" ? 1 : 2;
 }
 
-/// Of each direction, or of both where they share a track, what tells of all links best; below it,
-/// folded, what NVML tells of them and single links.
+/// Adds the best total of each direction, or of both if they share a track. The other totals and
+/// the single links are folded below it.
 void addLinks(Trace& trace, const TrackSources& sources, const std::vector<uint32_t>& totals,
               const std::vector<uint32_t>& links, uint32_t parent) {
     std::map<std::string, std::vector<uint32_t>> byKey;
@@ -182,7 +182,8 @@ uint32_t addFoldedGroup(Trace& trace, uint32_t gpu, int32_t parent, std::string 
     return group;
 }
 
-/// "SM activity and 13 more": what is drawn while it is folded, and how much there is in it.
+/// Returns "SM activity and 13 more": the counter shown while the group is folded, and the number
+/// of others.
 void nameContent(Trace& trace, uint32_t group) {
     const auto within =
         std::count_if(trace.tracks.begin() + group, trace.tracks.end(), [](const Track& each) {
@@ -211,7 +212,7 @@ void addGpuCounters(Trace& trace, const TrackSources& sources, std::span<const u
     std::map<Place, std::vector<uint32_t>> places;
     for (const uint32_t counter : counters)
         places[counterPlace(trace.counters[counter])].push_back(counter);
-    // Where the links have counters of their own, a second sum of them is one counter more.
+    // If the links have counters of their own, a second total is an ordinary counter.
     const auto rankOf = [&trace](uint32_t counter) { return linkRank(trace.counters[counter]); };
     std::vector<uint32_t>& totals = places[Place::LinkTotal];
     std::stable_sort(totals.begin(), totals.end(),
@@ -232,7 +233,7 @@ void addGpuCounters(Trace& trace, const TrackSources& sources, std::span<const u
     addLinks(trace, sources, totals, places[Place::Link], parent);
     for (const uint32_t counter : places[Place::Computed])
         addCounter(trace, sources, counter, parent);
-    // Where there is no NVLink, PCIe is the link one looks at.
+    // Without NVLink, PCIe is the main link.
     std::vector<uint32_t>& rest = places[Place::Other];
     const auto isPcie = [&trace](uint32_t each) {
         return startsWith(trace.counters[each], "pcie.");

@@ -22,13 +22,14 @@
 
 namespace lanescope {
 
-/// Gives kernels the short names that people know (`knownKernelName`) where they have one. O(launch
-/// configurations) and the length of their names. No other thread may read the names meanwhile.
+/// Assigns kernels their well-known short names (`knownKernelName`). O(launch configurations) and
+/// the length of their names. No other thread may read the names meanwhile.
 void nameKernels(Trace& trace);
 
 namespace {
 
-/// Profilers of ROCm write some names as the linker has them, with an ending of their own.
+/// Returns the name as in the source. ROCm profilers write some names in linker form, with a
+/// suffix.
 std::string asInSource(std::string_view name) {
     std::string text(name);
     if (!text.starts_with("_Z")) return text;
@@ -57,7 +58,6 @@ namespace {
 constexpr TimeRange nothing{std::numeric_limits<int64_t>::max(),
                             std::numeric_limits<int64_t>::min()};
 
-/// Ranges of the trace and its processes, grown event by event.
 class RangeFinder {
   public:
     RangeFinder(Trace& trace, const std::stop_token& stop) : trace_(trace), stop_(stop) {
@@ -82,7 +82,8 @@ class RangeFinder {
 
     bool isEmpty() const { return trace_.range == nothing; }
 
-    /// Ranges reach to where their processes ended, so that a hang after the last event shows.
+    /// Extends ranges to the end of their processes, so that a hang after the last event is
+    /// visible.
     void finish() {
         for (size_t index = 0; index < trace_.processes.size(); ++index) {
             TimeRange& range = trace_.processes[index].range;
@@ -100,7 +101,7 @@ class RangeFinder {
   private:
     Trace& trace_;
     const std::stop_token& stop_;
-    std::vector<int64_t> recordedEndNs_;  ///< By process; 0 if not known.
+    std::vector<int64_t> recordedEndNs_;  ///< By process; 0 if unknown.
 };
 
 void findRanges(Trace& trace, const std::stop_token& stop) {
@@ -109,7 +110,7 @@ void findRanges(Trace& trace, const std::stop_token& stop) {
         finder.take(each.table(trace), [&](uint32_t row) { return each.processOf(trace, row); });
     };
     forEachKind([&](auto each) {
-        // What threads did before and after is seen as well, and no part of what is measured.
+        // Thread states before and after the recording are not part of the measured range.
         if constexpr (each.origin == kinds::Origin::Recorded && each.kind != EventKind::CpuState)
             takeAll(each);
     });
@@ -120,23 +121,23 @@ void findRanges(Trace& trace, const std::stop_token& stop) {
     finder.finish();
 }
 
-/// By process, until when its threads were seen from outside; 0 where they were not.
-std::vector<int64_t> lastSeenNs(const Trace& trace, const std::stop_token& stop) {
-    std::vector<int64_t> seenNs(trace.processes.size());
+/// Returns by process the last time at which its threads were sampled from outside; 0 if never.
+std::vector<int64_t> lastSampledNs(const Trace& trace, const std::stop_token& stop) {
+    std::vector<int64_t> sampledNs(trace.processes.size());
     const CpuStateTable& states = trace.cpuStates;
     for (uint32_t row = 0; row < states.size() && !isStopped(stop, row); ++row) {
-        int64_t& endNs = seenNs[trace.threads[states.thread[row]].process];
+        int64_t& endNs = sampledNs[trace.threads[states.thread[row]].process];
         endNs = std::max(endNs, states.endNs[row]);
     }
-    return seenNs;
+    return sampledNs;
 }
 
-/// What a process left open ended with it, not with the last process of the trace: at its last sign
-/// of life, of its own or seen from outside. Of one that was killed nothing later is known; of
-/// others that did nothing more the trace's end is the best guess.
+/// Ends open ranges at the last event or outside sample of their process, not at the end of the
+/// trace. After a kill, no later time is known. For a process without later events, the end of the
+/// trace is the best estimate.
 void endOpenRanges(Trace& trace, const std::stop_token& stop) {
     NvtxTable& nvtx = trace.nvtx;
-    std::optional<std::vector<int64_t>> seenNs;
+    std::optional<std::vector<int64_t>> sampledNs;
     for (uint32_t row = 0; row < nvtx.size() && !isStopped(stop, row); ++row) {
         if (nvtx.isOpen[row] == 0) continue;
         const int64_t startNs = nvtx.startNs[row];
@@ -144,8 +145,8 @@ void endOpenRanges(Trace& trace, const std::stop_token& stop) {
         const Process& process = trace.processes[index];
         int64_t endNs = process.range.endNs;
         if (endNs <= startNs) {
-            if (!seenNs) seenNs = lastSeenNs(trace, stop);
-            endNs = (*seenNs)[index];
+            if (!sampledNs) sampledNs = lastSampledNs(trace, stop);
+            endNs = (*sampledNs)[index];
         }
         if (endNs <= startNs) endNs = process.endedAbnormally ? startNs : trace.range.endNs;
         nvtx.endNs.set(row, std::max(startNs, endNs));
@@ -179,7 +180,7 @@ void buildTiles(Trace& trace, unsigned threads, const std::stop_token& stop) {
     Tasks tasks;
     for (Track& track : trace.tracks)
         for (Lane& lane : track.lanes)
-            if (lane.size() >= LaneTiles::leastSlices)
+            if (lane.size() >= LaneTiles::minSlices)
                 tasks.emplace_back([&lane, &stop] { lane.tiles = buildLaneTiles(lane, stop); });
     runTasks(threads, tasks);
 }
@@ -193,7 +194,7 @@ bool finishTrace(Trace& trace, unsigned threads, const std::stop_token& stop) {
     computeDepths(trace, stop);
     noteColors(trace.nvtx);
     buildStacks(trace, stop);
-    // What follows relies on what was done before: rows in order, links that are whole.
+    // Later steps require sorted rows and complete links.
     if (stop.stop_requested()) return false;
     trace.links = buildLaunchLinks(trace, threads, stop);
     // Strings must not grow while several threads read them.
@@ -204,7 +205,7 @@ bool finishTrace(Trace& trace, unsigned threads, const std::stop_token& stop) {
     if (stop.stop_requested()) return false;
     GpuLanes ofGpus;
     std::vector<ThreadLanes> ofThreads;
-    // The lanes of GPUs show for what a collective waits, if there are any.
+    // GPU lanes show the waiting of collectives, if any.
     const bool areLanesLast = trace.nccl.size() > 0;
     const auto collectLanes = [&] { ofGpus = collectGpuLanes(trace, names, busy, stop); };
     runTasks(threads, {[&] {

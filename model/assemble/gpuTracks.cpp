@@ -14,20 +14,20 @@
 
 namespace lanescope {
 
-/// What a stream of a GPU is for, told by what ran on it. Streams of a GPU stand in this order.
+/// The purpose of a GPU stream, derived from its operations. Streams of a GPU are sorted in this
+/// order.
 enum class StreamRole : uint8_t { Compute, Communication, Copies, Memset, UnifiedMemory };
 
-/// The role that most of the operations on these lanes have: a graph computes, and so does whatever
-/// runs one kernel for each of its copies. Counts and not times decide, so that two runs of one
-/// program look alike. Without operations `Compute`. O(n).
+/// Returns the role of most operations on these lanes. A graph computes, as does a stream with a
+/// kernel for each copy. Counts, not times, decide, so that two runs of one program look alike.
+/// `Compute` without operations. O(n).
 StreamRole roleOf(const std::vector<Lane>& lanes);
 
-/// What a stream of this role is called: "Compute".
+/// Returns the display name of a role: "Compute".
 std::string_view nameOf(StreamRole role);
 
 namespace {
 
-/// How many operations of each kind ran.
 struct Tally {
     int64_t kernels = 0;
     int64_t nccl = 0;
@@ -65,7 +65,7 @@ struct Tally {
             case SliceCategory::Counter:
             case SliceCategory::Busy:
             case SliceCategory::CpuRunning:
-            case SliceCategory::CpuNoCore:
+            case SliceCategory::CpuRunnable:
             case SliceCategory::CpuGil:
             case SliceCategory::CpuLock:
             case SliceCategory::CpuInput:
@@ -106,13 +106,12 @@ std::string_view nameOf(StreamRole role) {
 
 namespace {
 
-/// A stream with less than this share of the operations of the busiest stream of its GPU is quiet:
-/// it stands last and shows its own slices only, until it is unfolded. Start-up leaves several of
-/// them.
-constexpr double quietShare = 0.01;
+/// A stream with less than this share of the operations of the busiest stream of its GPU is quiet.
+/// It is shown last and, until unfolded, only with its own slices. Start-up leaves several of them.
+constexpr double quietThreshold = 0.01;
 
-/// Migrations of managed memory belong to no stream; files have them on one of this number, on
-/// which others, of AMD, have their kernels.
+/// Returns true if the stream contains migrations of managed memory. Files store them on this
+/// stream number, which AMD profilers use for kernels.
 bool isUnifiedMemory(const Stream& stream, const std::vector<Lane>& lanes) {
     const auto isOfKernel = [](SliceCategory category) {
         return category == SliceCategory::Kernel || isOfNcclKernel(category);
@@ -126,7 +125,7 @@ bool isUnifiedMemory(const Stream& stream, const std::vector<Lane>& lanes) {
 std::string gpuSubtitle(const Gpu& gpu) {
     if (gpu.smCount <= 0) return gpu.name;
     return fmt::format("{}{}{} {}", gpu.name, gpu.name.empty() ? "" : ", ", gpu.smCount,
-                       coresWord(gpu));
+                       processorsName(gpu));
 }
 
 size_t sliceCountOf(const std::vector<Lane>& lanes) {
@@ -135,7 +134,6 @@ size_t sliceCountOf(const std::vector<Lane>& lanes) {
     return count;
 }
 
-/// A stream of a GPU that did something, with what decides where it stands.
 struct StreamRank {
     uint32_t stream = 0;
     size_t sliceCount = 0;
@@ -143,25 +141,24 @@ struct StreamRank {
     bool isQuiet = false;
 };
 
-/// The streams of a GPU by process and role, quiet ones behind; of one role those with the most
-/// operations first; only those with work. Counts and not times decide, so that two runs of one
-/// program look alike.
+/// Returns the active streams of a GPU by process and role, then by number of operations, quiet
+/// ones last. Counts, not times, decide, so that two runs of one program look alike.
 std::vector<StreamRank> streamsOf(const Trace& trace, uint32_t gpu,
                                   const std::vector<std::vector<Lane>>& lanes) {
     std::vector<StreamRank> streams;
-    size_t most = 0;
+    size_t maxCount = 0;
     for (uint32_t stream = 0; stream < trace.streams.size(); ++stream) {
         const size_t count = sliceCountOf(lanes[stream]);
         if (trace.streams[stream].gpu != gpu || count == 0) continue;
         const bool isUnified = isUnifiedMemory(trace.streams[stream], lanes[stream]);
         streams.push_back(
             {stream, count, isUnified ? StreamRole::UnifiedMemory : roleOf(lanes[stream]), false});
-        most = std::max(most, count);
+        maxCount = std::max(maxCount, count);
     }
-    // The few calls of NCCL are what a training on several GPUs waits for.
+    // Communication is never quiet: a training on several GPUs waits for few NCCL calls.
     for (StreamRank& rank : streams)
         rank.isQuiet =
-            static_cast<double>(rank.sliceCount) < quietShare * static_cast<double>(most) &&
+            static_cast<double>(rank.sliceCount) < quietThreshold * static_cast<double>(maxCount) &&
             rank.role != StreamRole::Communication;
     std::stable_sort(streams.begin(), streams.end(), [&trace](const auto& a, const auto& b) {
         const Stream& first = trace.streams[a.stream];
@@ -177,15 +174,15 @@ std::vector<StreamRank> streamsOf(const Trace& trace, uint32_t gpu,
     return streams;
 }
 
-/// "Compute, stream 7": what it is for, and the number that the program knows it by.
+/// Returns "Compute, stream 7": the role and the number of the stream in the program.
 std::string streamTitle(const Stream& stream, StreamRole role) {
-    // What belongs to no stream has a number in files only.
+    // Migrations have a stream number only in files.
     if (role == StreamRole::UnifiedMemory) return std::string(nameOf(role));
     return fmt::format("{}, {} {}", nameOf(role), stream.isNullStream ? "default stream" : "stream",
                        stream.streamId);
 }
 
-/// Whose stream it is, if that is not plain, and what runs on it.
+/// Returns the process of a stream if it is not obvious, and its contents.
 std::string streamSubtitle(const Trace& trace, const StreamRank& rank, bool namesProcess) {
     std::string text;
     if (namesProcess) text = processSubtitle(trace.processes[trace.streams[rank.stream].process]);
@@ -193,13 +190,13 @@ std::string streamSubtitle(const Trace& trace, const StreamRank& rank, bool name
     return text;
 }
 
-/// What ranges are called that stand below a stream: most files have them of one source.
+/// Returns the title of the ranges below a stream. Most files have ranges of one source.
 std::string projectionTitle(const Trace& trace, const std::vector<Lane>& lanes) {
     for (const Lane& lane : lanes) {
         if (lane.size() == 0) continue;
         const uint32_t nvtx = trace.projections.nvtx[lane.event[0].row()];
         const std::string_view domain = trace.strings.at(trace.nvtx.domain[nvtx]);
-        if (isOfProfiler(domain)) return "Operators";
+        if (isProfilerDomain(domain)) return "Operators";
     }
     return "NVTX";
 }

@@ -26,8 +26,9 @@ namespace lanescope {
 
 namespace {
 
-/// Records of one event looked through for one of the waiting call's own context.
-constexpr size_t maximumLooks = 64;
+/// Maximum number of records of one event that are searched for one of the context of the waiting
+/// call.
+constexpr size_t maxRecordsSearched = 64;
 
 struct Record {
     uint32_t process;
@@ -58,7 +59,6 @@ LargeVector<Record> recordsOf(const Trace& trace, const EventCallTable& calls) {
     return records;
 }
 
-/// Finds what a wait waits for.
 class Records {
   public:
     explicit Records(LargeVector<Record> records)
@@ -87,10 +87,11 @@ class Records {
                                                 return std::tie(a.process, a.event, a.correlation) <
                                                        std::tie(b.process, b.event, b.correlation);
                                             });
-        // Numbers of events are unique in a context; some recorders count them by process.
+        // Event numbers are unique in a context. Some recorders count them per process.
         const Record* last = nullptr;
-        size_t looks = 0;
-        for (auto each = after; each != byEvent_.begin() && looks < maximumLooks; ++looks) {
+        size_t searched = 0;
+        for (auto each = after; each != byEvent_.begin() && searched < maxRecordsSearched;
+             ++searched) {
             --each;
             if (each->process != wait.process || each->event != wait.event) break;
             if (each->context == wait.context) return &*each;
@@ -105,7 +106,7 @@ class Records {
     }
 
     LargeVector<Record> byEvent_;   // by process, event, correlation
-    LargeVector<uint32_t> bySync_;  // those with a number of their own, by process and number
+    LargeVector<uint32_t> bySync_;  // those with a synchronization number, by process and number
 };
 
 }  // namespace
@@ -162,7 +163,7 @@ void buildBackwards(Trace& trace, const std::stop_token& stop) {
         sorted.size(),
         [&sorted](uint32_t a, uint32_t b) { return sorted.backward[a] < sorted.backward[b]; },
         memory, stop);
-    // An order that is empty is the one that they have.
+    // An empty order means that the rows are sorted already.
     for (uint32_t row = 0; row < sorted.size(); ++row)
         sorted.byBackward.push_back(order.empty() ? row : order[row]);
     table = std::move(sorted);
@@ -170,13 +171,13 @@ void buildBackwards(Trace& trace, const std::stop_token& stop) {
 
 namespace {
 
-/// What a process lends.
-struct Lender {
-    uint32_t thread = noIndex;  ///< Its main thread, if that has stacks; else any thread lends.
-    uint32_t stack = noIndex;   ///< The last one.
+/// The source of borrowed stacks in a process.
+struct StackSource {
+    uint32_t thread = noIndex;  ///< The main thread, if it has stacks. Else any thread.
+    uint32_t stack = noIndex;   ///< The latest stack.
 };
 
-/// The rows of a table that may have a stack, in order of time.
+/// The rows of a table with a stack column, in order of time.
 class Places {
   public:
     Places(const Column<int64_t>& timeNs, const Column<uint32_t>& thread, Column<uint32_t>& stack,
@@ -191,24 +192,23 @@ class Places {
     bool isAtEnd() const { return row_ >= stack_.size(); }
     int64_t timeNs() const { return timeNs_[row_]; }
 
-    void findLenders(const Trace& trace, std::vector<Lender>& lenders,
-                     const std::stop_token& stop) const {
+    void findStackSources(const Trace& trace, std::vector<StackSource>& sources,
+                          const std::stop_token& stop) const {
         for (uint32_t row = 0; row < stack_.size() && !isStopped(stop, row); ++row) {
             if (stack_[row] == noIndex) continue;
             const uint32_t process = trace.threads[thread_[row]].process;
             if (trace.threads[thread_[row]].tid == trace.processes[process].pid)
-                lenders[process].thread = thread_[row];
+                sources[process].thread = thread_[row];
         }
     }
-    /// Looks at one row and goes on to the next.
-    void take(const Trace& trace, std::vector<Lender>& lenders) {
+    void take(const Trace& trace, std::vector<StackSource>& sources) {
         const uint32_t thread = thread_[row_], stack = stack_[row_];
         ++row_;
-        Lender& lender = lenders[trace.threads[thread].process];
-        const bool isLent = stack == noIndex && lender.stack != noIndex && lender.thread != thread;
-        if (stack != noIndex && (lender.thread == noIndex || lender.thread == thread))
-            lender.stack = stack;
-        stacks_.push_back(isLent ? lender.stack : stack);
+        StackSource& source = sources[trace.threads[thread].process];
+        const bool isLent = stack == noIndex && source.stack != noIndex && source.thread != thread;
+        if (stack != noIndex && (source.thread == noIndex || source.thread == thread))
+            source.stack = stack;
+        stacks_.push_back(isLent ? source.stack : stack);
         areLent_.push_back(isLent ? 1 : 0);
     }
     void finish() {
@@ -226,8 +226,7 @@ class Places {
     uint32_t row_ = 0;
 };
 
-/// One of several tables lends at a time: of those that are not at their end that which is behind,
-/// of equal ones the first.
+/// Returns the table whose next row is earliest. The first of equal ones.
 template <size_t count>
 Places* nextOf(std::array<Places, count>& tables) {
     Places* next = nullptr;
@@ -236,7 +235,7 @@ Places* nextOf(std::array<Places, count>& tables) {
     return next;
 }
 
-/// By process and number; of several that are called alike copies come first, then the latest.
+/// Sorts by process and number. For equal ones: copies first, then the latest.
 void sortNodes(Trace& trace, const std::stop_token& stop) {
     GraphNodeTable& nodes = trace.graphNodes;
     const auto keyOf = [&](uint32_t row) {
@@ -250,17 +249,17 @@ void sortNodes(Trace& trace, const std::stop_token& stop) {
         forEachField(nodes, [&]<class T>(Column<T>& column) { permute(column, order, stop); });
 }
 
-/// A node that is the copy of another was captured where that was.
+/// Assigns to copied nodes the capture place of the original.
 void resolveCopies(Trace& trace, const std::stop_token& stop) {
     GraphNodeTable& nodes = trace.graphNodes;
-    constexpr int mostCopies = 64;  // of copies; nobody makes so many
+    constexpr int maxCopyChain = 64;  // of copies; a limit for crafted files
     Column<uint32_t> stacks(nodes.stack.memory());
     Column<uint8_t> areLent(nodes.isStackLent.memory());
     for (uint32_t row = 0; row < nodes.size(); ++row) {
         if (isStopped(stop, row)) return;
         const uint32_t process = trace.threads[nodes.thread[row]].process;
         uint32_t at = graphNodeRow(trace, process, nodes.node[row]);
-        for (int copies = 0; at != noIndex && nodes.original[at] != 0 && copies < mostCopies;
+        for (int copies = 0; at != noIndex && nodes.original[at] != 0 && copies < maxCopyChain;
              ++copies)
             at = graphNodeRow(trace, process, nodes.original[at]);
         const bool isKnown = at != noIndex && nodes.original[at] == 0;
@@ -276,18 +275,18 @@ void resolveCopies(Trace& trace, const std::stop_token& stop) {
 void buildStacks(Trace& trace, const std::stop_token& stop) {
     GraphNodeTable& nodes = trace.graphNodes;
     if (trace.stacks.size() > 0) {
-        std::vector<Lender> lenders(trace.processes.size());
-        // A range is begun before what is called in it.
+        std::vector<StackSource> sources(trace.processes.size());
+        // Ranges come first, since a range begins before the calls in it.
         std::array tables{
             Places(trace.nvtx.startNs, trace.nvtx.thread, trace.nvtx.stack, trace.nvtx.isStackLent),
             Places(trace.apiCalls.startNs, trace.apiCalls.thread, trace.apiCalls.stack,
                    trace.apiCalls.isStackLent),
             Places(nodes.timeNs, nodes.thread, nodes.stack, nodes.isStackLent)};
-        for (const Places& table : tables) table.findLenders(trace, lenders, stop);
+        for (const Places& table : tables) table.findStackSources(trace, sources, stop);
         size_t taken = 0;
         while (Places* const next = nextOf(tables)) {
             if (isStopped(stop, taken++)) return;
-            next->take(trace, lenders);
+            next->take(trace, sources);
         }
         for (Places& table : tables) table.finish();
     }
@@ -297,17 +296,16 @@ void buildStacks(Trace& trace, const std::stop_token& stop) {
 
 namespace {
 
-/// Ranges times streams; some seconds' work. Real runs need less than a hundredth, hostile files
-/// could ask for any number.
-constexpr uint64_t mostSteps = uint64_t{1} << 32;
+/// Maximum of ranges times streams: some seconds of work. Real runs need less than 1 %, hostile
+/// files could request any number.
+constexpr uint64_t maxProjectionSteps = uint64_t{1} << 32;
 
-/// One piece of GPU work, by the call that launched it.
 struct LaunchedWork {
     int64_t callStartNs;
     EventRef work;
 };
 
-/// What one thread launched on one stream, in order of the calls; by thread and stream.
+/// The work that each thread launched on each stream, in order of the calls.
 using WorkOfThreads = std::map<std::pair<uint32_t, uint32_t>, LargeVector<LaunchedWork>>;
 
 WorkOfThreads joinCallsWithWork(const Trace& trace, const std::stop_token& stop) {
@@ -328,12 +326,12 @@ WorkOfThreads joinCallsWithWork(const Trace& trace, const std::stop_token& stop)
     return joined;
 }
 
-/// From the first start to the last end of any run of work.
+/// The interval from the first start to the last end of a run of work.
 class WorkSpan {
   public:
     WorkSpan(const Trace& trace, const LargeVector<LaunchedWork>& work)
         : trace_(trace), work_(work) {
-        // A stream works in the order of its calls, so this is the usual case and needs no memory.
+        // The usual case, since a stream works in the order of its calls. Needs no memory.
         TimeRange last = trace.rangeOf(work.front().work);
         for (const LaunchedWork& each : work) {
             const TimeRange range = trace.rangeOf(each.work);
@@ -352,7 +350,7 @@ class WorkSpan {
         }
     }
 
-    /// Of the pieces `[low, high)`; the run must not be empty.
+    /// Returns the interval of the pieces `[low, high)`, which must not be empty.
     TimeRange of(size_t low, size_t high) const {
         if (starts_) return {starts_->minimum(low, high), ends_->maximum(low, high)};
         return {trace_.rangeOf(work_[low].work).startNs,
@@ -365,8 +363,8 @@ class WorkSpan {
     std::optional<ExtremesTree<int64_t>> starts_, ends_;
 };
 
-/// Rows of ranges (not marks) by thread, each thread's sorted by start as the table is. Python
-/// functions lie too deep in each other to be looked at on a GPU.
+/// Returns the rows of ranges (not marks) by thread, sorted by start. Python functions are skipped,
+/// since they are nested too deeply for a projection onto a GPU.
 RowsByOwner rangesByThread(const Trace& trace, const std::stop_token& stop) {
     return {trace.nvtx.thread, trace.threads.size(), stop, [&trace](uint32_t row) {
                 return trace.nvtx.style[row] != NvtxStyle::Mark &&
@@ -383,7 +381,8 @@ void append(ProjectionTable& table, TimeRange range, uint32_t nvtx, uint32_t str
     table.operationCount.push_back(count);
 }
 
-/// Projects the ranges of one thread onto one stream; `work` is what it launched there.
+/// Projects the ranges of one thread onto one stream. `work` is the work that the thread launched
+/// there.
 void project(const Trace& trace, std::span<const uint32_t> ranges, uint32_t stream,
              const LargeVector<LaunchedWork>& work, ProjectionTable& table,
              const std::stop_token& stop) {
@@ -405,9 +404,8 @@ void project(const Trace& trace, std::span<const uint32_t> ranges, uint32_t stre
     }
 }
 
-/// By start; of those that start together the outer range first.
 void sortProjections(const NvtxTable& nvtx, ProjectionTable& table, const std::stop_token& stop) {
-    // Plain, since a sort looks at each many times.
+    // A plain copy, since a sort reads each value many times.
     LargeMemory* const memory = table.startNs.memory();
     const LargeVector<int64_t> startNs(table.startNs.begin(), table.startNs.end(), memory);
     const auto isBefore = [&](uint32_t a, uint32_t b) {
@@ -437,7 +435,7 @@ void buildProjections(Trace& trace, const std::stop_token& stop) {
     for (auto& [place, work] : works) {
         const auto [thread, stream] = place;
         steps += ranges.of(thread).size();
-        if (steps > mostSteps) {
+        if (steps > maxProjectionSteps) {
             trace.health.push_back(
                 {Severity::Warning, HealthCode::ProjectionsCut,
                  "Too many NVTX ranges on threads with too many streams: those of the last threads "
@@ -455,7 +453,7 @@ void buildProjections(Trace& trace, const std::stop_token& stop) {
         if (isStopped(stop, row)) return;
         const uint32_t lane =
             packers[table.stream[row]].place(table.startNs[row], table.endNs[row]);
-        table.depth.push_back(static_cast<uint16_t>(std::min(lane, LanePacker::maximumLanes)));
+        table.depth.push_back(static_cast<uint16_t>(std::min(lane, LanePacker::maxLanes)));
     }
     trace.projections = std::move(table);
 }

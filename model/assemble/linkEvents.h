@@ -7,28 +7,30 @@
 
 namespace lanescope {
 
-/// Fills `streamWaits` from `eventRecords` and `eventWaits`, and empties those two: each wait is
-/// paired with the last record of its event before it. Calls are ordered by correlation, which
-/// CUPTI counts upwards within a process. Waits for an event that nobody recorded, and those that a
-/// stream does for itself, make no difference and are left out. O(n log n) in records and waits.
+/// Fills `streamWaits` from `eventRecords` and `eventWaits`, and empties these two. Pairs each wait
+/// with the last earlier record of its event. Calls are ordered by correlation, which CUPTI counts
+/// upwards within a process. Waits without a record and waits of a stream for itself have no effect
+/// and are skipped. O(n log n) in records and waits.
 void buildWaits(Trace& trace);
 
-/// Sorts `backwards` by the rows of the sorted ranges, leaves out what is there twice or is the
-/// backward of itself, and fills the column of those from the other end. O(n log n). Stopped, it
-/// leaves the table in no order.
+/// Sorts `backwards` by the sorted ranges, removes duplicates and pairs of one range with itself,
+/// and fills the column for the reverse direction. O(n log n). If stopped, the order of the table
+/// is undefined.
 void buildBackwards(Trace& trace, const std::stop_token& stop);
 
-/// Gives calls, ranges and nodes of CUDA graphs of threads that run no Python the stack for which
-/// they work: that of the last of them before of the main thread of their process, which waits for
-/// them, as in PyTorch's backward. Where the main thread has no stacks, that of the last of any
-/// thread. Then gives nodes that are copies the stack of what they are copies of, and sorts nodes
-/// by process and number. Once all are sorted by time. O(n), O(n log n) in nodes.
+/// Assigns Python stacks to calls, ranges and CUDA graph nodes of threads without Python.
+/// - They get the latest earlier stack of the main thread of their process, which waits for them,
+///   as in PyTorch's backward.
+/// - If the main thread has no stacks, they get the latest stack of any thread.
+/// - Then copied nodes get the stack of their original, and nodes are sorted by process and number.
+///
+/// Requires that all tables are sorted by time. O(n), O(n log n) in nodes.
 void buildStacks(Trace& trace, const std::stop_token& stop);
 
-/// Fills `projections`: for every NVTX range but Python functions and every stream, the stretch
-/// from the first start to the last end of the GPU work whose launching call starts within the
-/// range on its thread. Needs `Trace::links`. O((calls + ranges) log calls + ranges * streams used
-/// by their thread). Stopped, it leaves `projections` as they were.
+/// Fills `projections`. A projection exists for each stream and NVTX range other than Python
+/// functions. It spans the first start to the last end of the GPU work whose launching call starts
+/// within the range on its thread. Requires `Trace::links`. O((calls + ranges) log calls + ranges *
+/// streams used by their thread). If stopped, `projections` is unchanged.
 void buildProjections(Trace& trace, const std::stop_token& stop);
 
 }  // namespace lanescope

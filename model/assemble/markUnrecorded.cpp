@@ -10,7 +10,7 @@ namespace {
 
 using Ranges = std::vector<TimeRange>;
 
-/// What lies in `whole` and in none of `ranges`, which are sorted.
+/// Returns the parts of `whole` outside of `ranges`, which must be sorted.
 Ranges complement(const Ranges& ranges, TimeRange whole) {
     Ranges rest;
     int64_t from = whole.startNs;
@@ -23,7 +23,7 @@ Ranges complement(const Ranges& ranges, TimeRange whole) {
     return rest;
 }
 
-/// What lies in both; each is sorted and without overlaps.
+/// Returns the intersection of two lists, each sorted and without overlaps.
 Ranges intersection(const Ranges& a, const Ranges& b) {
     Ranges both;
     for (size_t i = 0, j = 0; i < a.size() && j < b.size();) {
@@ -35,7 +35,7 @@ Ranges intersection(const Ranges& a, const Ranges& b) {
     return both;
 }
 
-/// Sorted and without overlaps; neighbours that touch become one.
+/// Returns the ranges sorted and without overlaps. Adjacent ones are merged.
 Ranges united(Ranges ranges) {
     std::sort(ranges.begin(), ranges.end(),
               [](const TimeRange& a, const TimeRange& b) { return a.startNs < b.startNs; });
@@ -49,7 +49,6 @@ Ranges united(Ranges ranges) {
     return all;
 }
 
-/// The processes whose events stand on the track.
 std::set<uint32_t> processesOf(const Trace& trace, const Track& track) {
     std::set<uint32_t> processes;
     switch (track.kind) {
@@ -84,13 +83,13 @@ std::set<uint32_t> processesOf(const Trace& trace, const Track& track) {
     return processes;
 }
 
-/// Whether events of the track may be among what was lost. What this program does not know may be
-/// anything.
+/// Returns true if the lost events may include events of the track. An unknown kind may include
+/// any.
 bool concerns(Loss what, TrackKind track) {
     const bool isAny = what == Loss::LogBlocks || what == Loss::NestedCalls ||
                        what == Loss::CallsWithoutMemory || !isKnown(what);
     switch (track) {
-        case TrackKind::ThreadNvtx:  // NCCL's operations stand among the ranges.
+        case TrackKind::ThreadNvtx:  // NCCL operations are shown among the ranges.
             return isAny || what == Loss::NvtxCalls || what == Loss::NcclEvents;
         case TrackKind::Gpu:
         case TrackKind::Stream:
@@ -101,7 +100,7 @@ bool concerns(Loss what, TrackKind track) {
         case TrackKind::CounterStates:
             return isAny || what == Loss::CudaActivity;
         case TrackKind::CounterGroup:
-        case TrackKind::ThreadStates:  // What another process saw.
+        case TrackKind::ThreadStates:  // Recorded from another process.
         case TrackKind::ThreadStacks:
             return false;
         case TrackKind::StreamProjection:

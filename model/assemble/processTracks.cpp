@@ -15,13 +15,13 @@ namespace lanescope {
 
 namespace {
 
-/// Threads of a process that are shown unfolded at first; the others have little to say.
+/// Number of threads per process that are unfolded at first.
 constexpr size_t unfoldedThreads = 2;
 
 void addDomainTrack(Trace& trace, uint32_t thread, int32_t parent, DomainLanes& work) {
     const std::string_view domain = trace.strings.at(work.domain);
     std::string title = "NVTX";
-    if (isOfProfiler(domain))
+    if (isProfilerDomain(domain))
         title = domain;
     else if (work.domain != 0)
         title += fmt::format(": {}", domain);
@@ -62,12 +62,12 @@ void addThreadTracks(Trace& trace, uint32_t thread, int32_t parent, bool isFolde
         trace.tracks[track].lanes = std::move(work.calls);
         noteDropped(trace, track, work.droppedCalls);
     }
-    if (work.states.isThere()) addStateTracks(trace, thread, own, work.states.edit());
+    if (work.states.hasValue()) addStateTracks(trace, thread, own, work.states.edit());
     trace.tracks[threadTrack].lanes = std::move(work.busy);
 }
 
-/// Processes by the rank that they work for, its own first; those of none after them as the file
-/// lists them.
+/// Returns the processes by their rank, the main process of a rank first. Processes without a rank
+/// follow in the order of the file.
 std::vector<uint32_t> orderedProcesses(const Trace& trace,
                                        const std::vector<std::optional<int>>& ranks) {
     std::vector<uint32_t> order(trace.processes.size());
@@ -79,18 +79,17 @@ std::vector<uint32_t> orderedProcesses(const Trace& trace,
     return order;
 }
 
-/// The busiest first; but the one that the program began with is what people look for, so it stands
-/// before them unless it did next to nothing.
+/// Sorts by activity, the busiest first. The main thread leads unless it is almost idle.
 void sortThreads(const Trace& trace, const std::vector<ThreadLanes>& work,
                  std::vector<uint32_t>& threads) {
     constexpr uint64_t littleOf = 50;
-    uint64_t most = 0;
-    for (const uint32_t thread : threads) most = std::max(most, work[thread].count);
+    uint64_t maxCount = 0;
+    for (const uint32_t thread : threads) maxCount = std::max(maxCount, work[thread].count);
     const auto place = [&](uint32_t thread) {
         const Thread& info = trace.threads[thread];
         const uint64_t count = work[thread].count;
         const bool isMain = info.tid == trace.processes[info.process].pid;
-        return std::pair(isMain && count * littleOf >= most, count);
+        return std::pair(isMain && count * littleOf >= maxCount, count);
     };
     std::stable_sort(threads.begin(), threads.end(),
                      [&](uint32_t a, uint32_t b) { return place(a) > place(b); });
@@ -110,7 +109,7 @@ void addProcessTracks(Trace& trace, const TrackSources& sources, std::vector<Thr
     for (uint32_t thread = 0; thread < trace.threads.size(); ++thread)
         if (work[thread].count > 0 || work[thread].states->isWorthShowing)
             threadsOf[trace.threads[thread].process].push_back(thread);
-    const std::string callsTitle = fmt::format("{} API", callWord(trace));
+    const std::string callsTitle = fmt::format("{} API", gpuApiName(trace));
     const std::vector<std::optional<int>> ranks = ranksServed(trace);
     for (const uint32_t process : orderedProcesses(trace, ranks)) {
         std::vector<uint32_t>& threads = threadsOf[process];

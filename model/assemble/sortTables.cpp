@@ -13,7 +13,7 @@ namespace lanescope {
 
 namespace {
 
-/// Empty for a table that is sorted already, the usual case.
+/// Returns the order by start, or an empty one if the table is sorted already, the usual case.
 template <class Table>
 RowOrder orderOf(const Table& table, const std::stop_token& stop) {
     const auto isBefore = [&table](uint32_t a, int64_t aNs, uint32_t b, int64_t bNs) {
@@ -28,7 +28,7 @@ RowOrder orderOf(const Table& table, const std::stop_token& stop) {
         lastNs = startNs;
     }
     if (isSorted) return {};
-    // Plain, since a sort looks at each many times.
+    // A plain copy, since a sort reads each value many times.
     LargeMemory* const memory = table.startNs.memory();
     const LargeVector<int64_t> startNs(table.startNs.begin(), table.startNs.end(), memory);
     return sortedOrder(
@@ -37,7 +37,6 @@ RowOrder orderOf(const Table& table, const std::stop_token& stop) {
         stop);
 }
 
-/// Puts every column of a table into the order of the given rows.
 class Permuter {
   public:
     Permuter(const RowOrder& order, const std::stop_token& stop) : order_(order), stop_(stop) {}
@@ -50,15 +49,15 @@ class Permuter {
     void operator()(RecordColumn<T>& records) {
         permute(records, order_, stop_);
     }
-    void operator()(bool) {}  // something said of the whole table
+    void operator()(bool) {}  // a property of the whole table
 
   private:
     const RowOrder& order_;
     const std::stop_token& stop_;
 };
 
-/// Sorts a table by one of its columns. Of several rows with one value the file's order counts:
-/// what is freed may be allocated anew.
+/// Sorts a table by one of its columns. The sort is stable, since freed memory may be allocated
+/// again at the same time.
 template <class Table, class T>
 void sortBy(Table& table, const Column<T>& column, const std::stop_token& stop) {
     const RowOrder order = sortedOrder(
@@ -67,7 +66,7 @@ void sortBy(Table& table, const Column<T>& column, const std::stop_token& stop) 
     if (!order.empty()) forEachField(table, Permuter(order, stop));
 }
 
-/// `rows` are rows of a table that was put into this order.
+/// Renumbers `rows`, which are rows of a table that was sorted into this order.
 void renumber(Column<uint32_t>& rows, const RowOrder& order) {
     if (order.empty()) return;
     RowOrder newRow(order.size(), order.get_allocator());
@@ -77,7 +76,7 @@ void renumber(Column<uint32_t>& rows, const RowOrder& order) {
     rows = std::move(renumbered);
 }
 
-// What points to rows of a table follows them.
+// Renumbers references to rows of sorted tables.
 
 template <class Kind>
 void follow(Trace&, Kind, const RowOrder&, const std::stop_token&) {}

@@ -12,10 +12,9 @@
 
 namespace lanescope {
 
-/// The order of the rows of a table.
 using RowOrder = LargeVector<uint32_t>;
 
-/// Puts `column` into the order of the given rows; leaves it as it is if stopped.
+/// Sorts `column` into the order of the given rows. Unchanged if stopped.
 template <class Column>
 void permute(Column& column, const RowOrder& order, const std::stop_token& stop) {
     Column permuted(order.get_allocator().memory());
@@ -26,8 +25,8 @@ void permute(Column& column, const RowOrder& order, const std::stop_token& stop)
     column = std::move(permuted);
 }
 
-/// The rows `[0, count)` in the order of `isLess`, in `memory`; empty if they stand in it already,
-/// the usual case, or if stopped.
+/// Returns the rows `[0, count)` in the order of `isLess`, allocated in `memory`. Empty if they are
+/// sorted already, the usual case, or if stopped.
 template <class Less>
 RowOrder sortedOrder(uint32_t count, Less isLess, LargeMemory* memory,
                      const std::stop_token& stop) {
@@ -45,9 +44,9 @@ RowOrder sortedOrder(uint32_t count, Less isLess, LargeMemory* memory,
     return order;
 }
 
-/// Sorts every table of events by start, of those that start together the longest first, and keeps
-/// `nccl` pointing to its rows of `nvtx`. O(n) for tables that are sorted already.
-/// Stopped, it leaves tables that are as long as before, in no order.
+/// Sorts every event table by start, the longest first at equal starts, and keeps the references of
+/// `nccl` to rows of `nvtx`. O(n) for sorted tables. If stopped, the tables keep their length and
+/// their order is undefined.
 void sortTables(Trace& trace, unsigned threads, const std::stop_token& stop);
 
 }  // namespace lanescope

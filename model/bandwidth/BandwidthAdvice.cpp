@@ -14,9 +14,9 @@ namespace lanescope {
 namespace {
 
 constexpr int64_t manyCopies = 1000;
-/// What gains have to be worth, as shares of the time looked at.
-constexpr double worthPinning = 0.002, worthBatching = 0.005, worthOverlapping = 0.02,
-                 worthNotWaiting = 0.01, worthOtherLink = 0.002;
+/// Minimum gains that are reported, as shares of the examined time.
+constexpr double minPinningGain = 0.002, minBatchingGain = 0.005, minOverlappingGain = 0.02,
+                 minNotWaitingGain = 0.01, minOtherLinkGain = 0.002;
 constexpr double wellOverlappedPercent = 50;
 
 /// A sum over GPUs.
@@ -80,7 +80,7 @@ void CopyAdviser::advisePinning(MemcpyKind kind, const std::vector<CopyStatistic
     if (reachable <= actual) return;
     const auto gainNs =
         static_cast<int64_t>(static_cast<double>(pageable.gpuBusyNs) * (1 - actual / reachable));
-    if (!isWorthIt(gainNs, worthPinning)) return;
+    if (!isWorthIt(gainNs, minPinningGain)) return;
     const double share = 100 * static_cast<double>(pageable.bytes) / static_cast<double>(all.bytes);
     advice_.push_back({AdviceKind::PageableMemory,
                        fmt::format("{:.0f} % of {} bytes were pageable at {} GB/s; {}: about {} of "
@@ -93,7 +93,7 @@ void CopyAdviser::advisePinning(MemcpyKind kind, const std::vector<CopyStatistic
 void CopyAdviser::adviseBatching(MemcpyKind kind) {
     const CopyTally& tally = tallies_[slotOf(kind)];
     const int64_t gainNs = std::max(tally.tinyCallNs, tally.tinyGpuNs);
-    if (tally.tinyCount < manyCopies || !isWorthIt(gainNs, worthBatching)) return;
+    if (tally.tinyCount < manyCopies || !isWorthIt(gainNs, minBatchingGain)) return;
     const std::string where =
         tally.tinyCallNs > tally.tinyGpuNs
             ? fmt::format("{} in the calls, {} on the GPU", formatDuration(tally.tinyCallNs),
@@ -116,14 +116,14 @@ void CopyAdviser::adviseOverlap(MemcpyKind kind, const std::vector<CopyStatistic
         isPageable = isPageable || hostSideOf(row.group) == MemoryKind::Pageable;
         byGpu[row.group.gpu].add(row);
     }
-    // Copies hide behind kernels of their GPU only, and behind none twice.
+    // Copies overlap only with kernels of their GPU, and with none twice.
     int64_t gainNs = 0;
     for (const auto& [gpu, of] : byGpu) {
         const int64_t kernelNs = gpu < kernelNs_.size() ? kernelNs_[gpu] : 0;
         gainNs += std::clamp<int64_t>(of.gpuBusyNs - of.overlappedNs, 0,
                                       std::max<int64_t>(0, kernelNs - of.overlappedNs));
     }
-    if (sum.gpuBusyNs <= 0 || !isWorthIt(gainNs, worthOverlapping)) return;
+    if (sum.gpuBusyNs <= 0 || !isWorthIt(gainNs, minOverlappingGain)) return;
     const double percent =
         100 * static_cast<double>(sum.overlappedNs) / static_cast<double>(sum.gpuBusyNs);
     if (percent >= wellOverlappedPercent) return;
@@ -139,7 +139,7 @@ void CopyAdviser::adviseOverlap(MemcpyKind kind, const std::vector<CopyStatistic
 
 void CopyAdviser::adviseNotWaiting() {
     const CopyTally& tally = tallies_[slotOf(MemcpyKind::DtoH)];
-    if (!isWorthIt(tally.holdingCallNs, worthNotWaiting)) return;
+    if (!isWorthIt(tally.holdingCallNs, minNotWaitingGain)) return;
     advice_.push_back(
         {AdviceKind::BlockingCopies,
          fmt::format("{} DtoH copies held their threads for {}, waiting for the work "
@@ -156,7 +156,7 @@ void CopyAdviser::adviseOnPeers(const std::vector<CopyStatistics>& rows) {
         const GpuConnection* const connection = connectionOf(trace_, gpu, peer);
         const std::optional<double> mean = row.meanGBps();
         if (!connection || connection->nvlinks > 0 || !mean ||
-            !isWorthIt(row.gpuBusyNs, worthOtherLink))
+            !isWorthIt(row.gpuBusyNs, minOtherLinkGain))
             continue;
         const std::string word =
             connection->abbreviation.empty() ? connection->name : connection->abbreviation;

@@ -14,30 +14,31 @@ namespace lanescope {
 
 enum class AdviceKind : uint8_t {
     PageableMemory,  ///< Pinned host memory would be faster.
-    TinyCopies,      ///< So small that starting them is all they cost.
-    PeerOverPcie,    ///< Copies from GPU to GPU that no NVLink carries.
+    TinyCopies,      ///< So small that launching them is their whole cost.
+    PeerOverPcie,    ///< Copies between GPUs without NVLink.
     NotOverlapped,   ///< Copies while the GPU computes nothing.
     BlockingCopies,  ///< Copies whose call waits until they have ended.
 };
 
-/// Something about the copies that could be better, with what it may be worth.
+/// A possible improvement of copies, with its maximum gain.
 struct BandwidthAdvice {
     AdviceKind kind = AdviceKind::PageableMemory;
-    std::string sentence;  ///< For the user, with the figures.
-    int64_t gainNs = 0;    ///< At most this much time; never more than what they took.
-    EventRef example;      ///< The copy that shows it best.
+    std::string sentence;  ///< Text for the user, with the figures.
+    int64_t gainNs = 0;    ///< Upper bound; never more than the time of the copies.
+    EventRef example;      ///< The most significant copy.
 };
 
-/// Says what could be better about copies. What is worth less than a small share of the time looked
-/// at is not said.
+/// Finds possible improvements of copies. Gains below a small share of the examined time are
+/// omitted.
 class CopyAdviser {
   public:
-    /// `range` is the time that gains are compared with, `kernelNs` how long each GPU ran kernels
-    /// in it, by index into `Trace::gpus`.
+    /// `range` is the time that gains are compared with, `kernelNs` the kernel time of each GPU in
+    /// it, by index into `Trace::gpus`.
     CopyAdviser(const Trace& trace, TimeRange range, std::vector<int64_t> kernelNs)
         : trace_(trace), range_(range), kernelNs_(std::move(kernelNs)) {}
 
-    /// `rows` are the statistics of the same copies as `CopyGrouping::Device`. Greatest gain first.
+    /// Returns advice, largest gain first. `rows` are the statistics of the same copies by
+    /// `CopyGrouping::Device`.
     std::vector<BandwidthAdvice> advise(const CopyTallies& tallies,
                                         const std::vector<CopyStatistics>& rows);
 

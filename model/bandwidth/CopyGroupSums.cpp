@@ -18,7 +18,7 @@ RankSequence::RankSequence(std::vector<uint32_t> ranks) : size_(ranks.size()) {
     std::vector<uint32_t> sorted(ranks.size());
     for (int shift = bitCount - 1; shift >= 0; --shift) {
         Level level;
-        // A word more, so that the end is a position like any other.
+        // An additional word, so that the end is a position like any other.
         level.bits.assign(size_ / 64 + 1, 0);
         level.onesBefore.reserve(level.bits.size());
         uint32_t ones = 0;
@@ -56,7 +56,7 @@ uint32_t RankSequence::select(size_t first, size_t last, size_t k,
     for (const Level& level : levels_) {
         --shift;
         const size_t firstOnes = level.ones(first), lastOnes = level.ones(last);
-        // Those of `left` that are still meant agree in all higher bits.
+        // The remaining ones of `left` agree in all higher bits.
         const auto ones = std::partition_point(left.begin(), left.end(), [shift](uint32_t each) {
             return ((each >> shift) & 1) == 0;
         });
@@ -81,7 +81,7 @@ uint32_t RankSequence::select(size_t first, size_t last, size_t k,
 namespace {
 
 constexpr uint32_t blockSize = 256;
-constexpr int64_t largestSum = std::numeric_limits<int64_t>::max() / 4;
+constexpr int64_t maxSum = std::numeric_limits<int64_t>::max() / 4;
 
 using Piece = CopySweep::Piece;
 
@@ -95,13 +95,13 @@ double rateOf(const Piece& piece) {
 
 }  // namespace
 
-Piece cutTo(const TimeRange& range, Piece piece) {
+Piece clippedTo(const TimeRange& range, Piece piece) {
     if (piece.startNs >= range.startNs && piece.endNs <= range.endNs) return piece;
     const int64_t wholeNs = piece.endNs - piece.startNs;
     piece.startNs = std::max(piece.startNs, range.startNs);
     piece.endNs = std::min(piece.endNs, range.endNs);
     piece.bytes = partOfBytes(piece.bytes, piece.endNs - piece.startNs, wholeNs);
-    piece.isCut = true;
+    piece.isClipped = true;
     return piece;
 }
 
@@ -142,15 +142,15 @@ CopyGroupSums::CopyGroupSums(CopyGroup group, std::vector<uint32_t> copies, size
     : group_(group), gpuCount_(gpuCount), copies_(std::move(copies)) {
     State state;
     state.gpus.resize(gpuCount);
-    std::vector<std::pair<double, uint32_t>> rates;  // and the place among those with a rate
+    std::vector<std::pair<double, uint32_t>> rates;  // and the index among those with a rate
     std::vector<uint32_t> rated;
     int64_t latestStartNs = std::numeric_limits<int64_t>::min();
     for (size_t index = 0; index < copies_.size(); ++index) {
         const Piece piece = lookup.piece(copies_[index]);
-        // Once it is too large nothing more is added, so that no sum can overflow. Only a damaged
-        // index has copies out of order; what is looked up by halves must not be.
-        isUsable_ = isUsable_ && piece.bytes >= 0 && piece.bytes < largestSum - state.bytes &&
-                    piece.endNs - piece.startNs < largestSum - state.summedNs &&
+        // Adds nothing once it is too large, so that no sum can overflow. Only a corrupt index has
+        // copies out of order; binary searches require the order.
+        isUsable_ = isUsable_ && piece.bytes >= 0 && piece.bytes < maxSum - state.bytes &&
+                    piece.endNs - piece.startNs < maxSum - state.summedNs &&
                     piece.startNs >= latestStartNs && piece.endNs >= piece.startNs;
         if (!isUsable_) return;
         latestStartNs = piece.startNs;
@@ -193,10 +193,10 @@ CopyGroupSums::State CopyGroupSums::stateAtEnd(const CopyLookup& lookup) const {
     return state;
 }
 
-std::vector<CopyGroupSums::Cut> CopyGroupSums::endingAfter(int64_t timeNs, uint32_t from,
-                                                           uint32_t to,
-                                                           const CopyLookup& lookup) const {
-    std::vector<Cut> cuts;
+std::vector<CopyGroupSums::ClippedCopy> CopyGroupSums::endingAfter(int64_t timeNs, uint32_t from,
+                                                                   uint32_t to,
+                                                                   const CopyLookup& lookup) const {
+    std::vector<ClippedCopy> cuts;
     if (from >= to) return cuts;
     for (size_t number = (to - 1) / blockSize + 1; number-- > 0;) {
         const Block& block = blocks_[number];
@@ -210,7 +210,7 @@ std::vector<CopyGroupSums::Cut> CopyGroupSums::endingAfter(int64_t timeNs, uint3
                 rated += hasRate(piece) ? 1 : 0;
             }
         }
-        // Nothing further to the left reaches so far.
+        // Nothing further to the left reaches this far.
         const Union& before = block.before.all;
         if (number * blockSize <= from || !before.isBusy || before.untilNs <= timeNs) break;
     }
@@ -226,7 +226,7 @@ CopyRates CopyGroupSums::ratesOfRange(size_t first, size_t last, std::vector<uin
         return rateOf(lookup.piece(copyOfRank_[ranks_.select(first, last, place, left)]));
     };
     const auto rateAt = [&](size_t place) {
-        // So many of the added ones are among the `place` slowest of all.
+        // This many of the added ones are among the `place` slowest of all.
         size_t low = place > kept ? place - kept : 0;
         size_t high = std::min(place, added.size());
         while (low < high) {
@@ -257,7 +257,7 @@ std::optional<CopyStatistics> CopyGroupSums::sumUp(std::optional<TimeRange> rang
     if (copies_.empty()) return std::nullopt;
     const State from = range ? stateBefore(range->startNs, lookup) : blocks_.front().before;
     const State to = range ? stateBefore(range->endNs, lookup) : stateAtEnd(lookup);
-    std::vector<Cut> fromLeft, toRight;
+    std::vector<ClippedCopy> fromLeft, toRight;
     if (range) {
         fromLeft = endingAfter(range->startNs, 0, from.count, lookup);
         toRight = endingAfter(range->endNs, from.count, to.count, lookup);
@@ -266,14 +266,14 @@ std::optional<CopyStatistics> CopyGroupSums::sumUp(std::optional<TimeRange> rang
     sum.group = group_;
     sum.count = int64_t{to.count} - from.count + static_cast<int64_t>(fromLeft.size());
     if (sum.count == 0) return std::nullopt;
-    sum.cutCount = static_cast<int64_t>(fromLeft.size() + toRight.size());
+    sum.clippedCount = static_cast<int64_t>(fromLeft.size() + toRight.size());
     sum.bytes = to.bytes - from.bytes;
     sum.summedNs = to.summedNs - from.summedNs;
     sum.unratedCount = to.unrated - from.unrated;
     sum.ratedBytes = to.ratedBytes - from.ratedBytes;
     sum.ratedNs = to.ratedNs - from.ratedNs;
     std::vector<uint32_t> left;
-    for (const Cut& cut : toRight) {
+    for (const ClippedCopy& cut : toRight) {
         const int64_t ns = cut.whole.endNs - cut.whole.startNs;
         sum.bytes -= cut.whole.bytes;
         sum.summedNs -= ns;
@@ -286,9 +286,9 @@ std::optional<CopyStatistics> CopyGroupSums::sumUp(std::optional<TimeRange> rang
         left.push_back(ranks_.at(cut.rated));
     }
     std::vector<double> added;
-    for (const std::vector<Cut>* const cuts : {&fromLeft, &toRight}) {
-        for (const Cut& cut : *cuts) {
-            const Piece piece = cutTo(*range, cut.whole);
+    for (const std::vector<ClippedCopy>* const cuts : {&fromLeft, &toRight}) {
+        for (const ClippedCopy& cut : *cuts) {
+            const Piece piece = clippedTo(*range, cut.whole);
             const int64_t ns = piece.endNs - piece.startNs;
             sum.bytes += piece.bytes;
             sum.summedNs += ns;
@@ -305,7 +305,7 @@ std::optional<CopyStatistics> CopyGroupSums::sumUp(std::optional<TimeRange> rang
     const size_t lastRated = to.count - static_cast<size_t>(to.unrated);
     if (lastRated - firstRated - left.size() + added.size() > 0)
         sum.rates = ratesOfRange(firstRated, lastRated, std::move(left), std::move(added), lookup);
-    // What a union of copies that began before an edge covers behind it is one stretch from there.
+    // The union of copies that began before an edge covers one interval after it.
     const auto beyond = [](const Union& each, int64_t edgeNs) {
         return each.isBusy ? std::max<int64_t>(0, each.untilNs - edgeNs) : 0;
     };

@@ -12,28 +12,28 @@
 
 namespace lanescope {
 
-/// A permutation of the numbers below n, kept so that of any stretch of it the k-th least number is
-/// found without looking at the stretch: a wavelet matrix, a level of n bits for each bit of the
-/// numbers. Some 1.5 * log2(n) bits a number. Immutable; any thread.
+/// A permutation of the numbers below n that finds the k-th smallest number of any range of
+/// positions without visiting the range: a wavelet matrix, with a level of n bits for each bit of
+/// the numbers. Some 1.5 * log2(n) bits per number. Immutable; any thread.
 class RankSequence {
   public:
     RankSequence() = default;
-    /// `ranks` holds each number below its size once. O(n log n).
+    /// `ranks` contains each number below its size once. O(n log n).
     explicit RankSequence(std::vector<uint32_t> ranks);
 
     size_t size() const { return size_; }
-    /// The number at a position. O(log n).
+    /// Returns the number at a position. O(log n).
     uint32_t at(size_t position) const;
-    /// The `k`-th least, from 0, of the numbers from position `first` to before `last` without
-    /// those of `left`, which lie among them and are sorted. There must be more than `k`.
-    /// O(log n * log left).
+    /// Returns the `k`-th smallest, from 0, of the numbers from position `first` to before `last`,
+    /// without those of `left`, which are among them and sorted. There must be more than `k`. O(log
+    /// n * log left).
     uint32_t select(size_t first, size_t last, size_t k, std::span<const uint32_t> left = {}) const;
 
   private:
     /// One bit of each number, in the order in which the levels above sorted them.
     struct Level {
         std::vector<uint64_t> bits;
-        std::vector<uint32_t> onesBefore;  ///< Of each word.
+        std::vector<uint32_t> onesBefore;  ///< Per word.
         uint32_t zeros = 0;
 
         bool bit(size_t position) const { return (bits[position / 64] >> (position % 64)) & 1; }
@@ -43,39 +43,40 @@ class RankSequence {
     size_t size_ = 0;
 };
 
-/// What is looked up of single copies, by number.
+/// Access to single copies, by number.
 struct CopyLookup {
     std::function<CopySweep::Piece(uint32_t copy)> piece;
-    /// Kernel time of a GPU before a moment.
+    /// Kernel time of a GPU before a time.
     std::function<int64_t(uint32_t gpu, int64_t timeNs)> kernelNsBefore;
 };
 
-/// The copies of one group, with what is known up to each block of them, so that any range of time
-/// is summed up without looking at the copies in its middle: sums and unions are differences of
-/// what is known at the edges, quantiles come from a `RankSequence`. The results are those of a
-/// `CopySweep`, to the bit. Some 14 bytes a copy. Immutable once built; any thread.
+/// The copies of one group, with prefix sums per block, so that any range of time is summed without
+/// visiting the copies in its middle: sums and unions are differences of the values at the edges,
+/// quantiles come from a `RankSequence`. The results are those of a `CopySweep`, to the bit. Some
+/// 14 bytes per copy. Immutable; any thread.
 class CopyGroupSums {
   public:
-    /// `copies` of one group, by start. O(n log n).
+    /// `copies` are of one group, by start. O(n log n).
     CopyGroupSums(CopyGroup group, std::vector<uint32_t> copies, size_t gpuCount,
                   const CopyLookup& lookup);
 
-    /// False if sums are too large to be subtracted from each other, or copies not in order.
+    /// Returns false if sums are too large to be subtracted from each other, or copies not in
+    /// order.
     bool isUsable() const { return isUsable_; }
-    /// Nothing if no copy lies in the range. O(log n), and the copies that an edge cuts.
+    /// Returns nullopt if no copy is in the range. O(log n), and the copies clipped by an edge.
     std::optional<CopyStatistics> sumUp(std::optional<TimeRange> range,
                                         const CopyLookup& lookup) const;
 
   private:
-    /// How long at least one of some copies runs.
+    /// Time in which at least one of some copies runs.
     struct Union {
         int64_t busyNs = 0, untilNs = 0;
-        /// Beside kernels: in all, and of the GPU's kernels before `untilNs`.
+        /// Overlapped with kernels: in all, and of the GPU's kernels before `untilNs`.
         int64_t overlappedNs = 0, coveredAtEnd = 0;
         bool isBusy = false;
         void add(const CopySweep::Piece& piece);
     };
-    /// The first so many copies, whole.
+    /// State after the first copies, unclipped.
     struct State {
         uint32_t count = 0;
         int64_t unrated = 0, bytes = 0, summedNs = 0, ratedNs = 0, ratedBytes = 0;
@@ -85,20 +86,20 @@ class CopyGroupSums {
     };
     struct Block {
         State before;
-        int64_t startNs = 0;      ///< Of its first copy.
-        int64_t latestEndNs = 0;  ///< Of its own copies.
+        int64_t startNs = 0;      ///< Start of its first copy.
+        int64_t latestEndNs = 0;  ///< Latest end of its own copies.
     };
-    /// A copy that reaches over an edge.
-    struct Cut {
-        uint32_t index;  ///< Within the group.
-        uint32_t rated;  ///< How many of those before it have a rate.
+    /// A copy that is clipped by an edge.
+    struct ClippedCopy {
+        uint32_t index;  ///< Index within the group.
+        uint32_t rated;  ///< Number of earlier ones with a rate.
         CopySweep::Piece whole;
     };
     State stateBefore(int64_t timeNs, const CopyLookup& lookup) const;
     State stateAtEnd(const CopyLookup& lookup) const;
-    /// The copies from number `from` to before `to` that end after `timeNs`.
-    std::vector<Cut> endingAfter(int64_t timeNs, uint32_t from, uint32_t to,
-                                 const CopyLookup& lookup) const;
+    /// Returns the copies from number `from` to before `to` that end after `timeNs`.
+    std::vector<ClippedCopy> endingAfter(int64_t timeNs, uint32_t from, uint32_t to,
+                                         const CopyLookup& lookup) const;
     CopyRates ratesOfRange(size_t first, size_t last, std::vector<uint32_t> left,
                            std::vector<double> added, const CopyLookup& lookup) const;
 
@@ -106,13 +107,13 @@ class CopyGroupSums {
     size_t gpuCount_;
     std::vector<uint32_t> copies_;
     std::vector<Block> blocks_;
-    RankSequence ranks_;                ///< Of the copies with a rate, by start.
+    RankSequence ranks_;                ///< Ranks of the copies with a rate, by start.
     std::vector<uint32_t> copyOfRank_;  ///< From the slowest.
     bool isUsable_ = true;
 };
 
-/// The part of a copy that lies in a range, `isCut` where that is not all of it. Kernel times stay
+/// Returns the part of a copy in a range; `isClipped` if that is not all of it. Kernel times stay
 /// those of the whole copy.
-CopySweep::Piece cutTo(const TimeRange& range, CopySweep::Piece piece);
+CopySweep::Piece clippedTo(const TimeRange& range, CopySweep::Piece piece);
 
 }  // namespace lanescope

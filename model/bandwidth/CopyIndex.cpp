@@ -15,7 +15,7 @@ namespace {
 
 constexpr uint32_t runLength = 256;
 constexpr uint32_t talliedTogether = 1024;
-constexpr size_t mostClasses = std::numeric_limits<uint16_t>::max();
+constexpr size_t maxClasses = std::numeric_limits<uint16_t>::max();
 
 bool isBetweenGpus(MemcpyKind kind) {
     return kind == MemcpyKind::PtoP || kind == MemcpyKind::UvmDtoD;
@@ -25,7 +25,7 @@ uint32_t gpuOr(int16_t gpu, uint32_t fallback, size_t gpuCount) {
     return gpu >= 0 && static_cast<size_t>(gpu) < gpuCount ? static_cast<uint32_t>(gpu) : fallback;
 }
 
-/// The part of a group that a grouping tells.
+/// Returns the part of a group that a grouping distinguishes.
 CopyGroup reduced(CopyGroup group, CopyGrouping grouping) {
     const bool isPair = group.peer != group.gpu;
     if (grouping == CopyGrouping::Kind) group.source = group.destination = MemoryKind::Unknown;
@@ -42,8 +42,8 @@ int64_t CopyIndex::KernelTime::before(int64_t timeNs) const {
     return coveredNs[last] + std::min(timeNs, endNs[last]) - startNs[last];
 }
 
-CopyIndex::CopyIndex(TracePtr trace, uint32_t fewestCopiesForSums)
-    : trace_(std::move(trace)), kernels_(trace_->gpus.size()), fewestForSums_(fewestCopiesForSums) {
+CopyIndex::CopyIndex(TracePtr trace, uint32_t minCopies)
+    : trace_(std::move(trace)), kernels_(trace_->gpus.size()), minCopiesForSums_(minCopies) {
     addKernels();
     memcpyCount_ = trace_->memcpys.size();
     const size_t count = size_t{memcpyCount_} + trace_->memsets.size();
@@ -140,7 +140,7 @@ void CopyIndex::addTable(const Table& table, EventKind kind) {
         if (row == 0 || found != last) {
             const auto next = static_cast<uint16_t>(classes_.size());
             const auto [place, isNew] = known.try_emplace(found, next);
-            if (isNew && classes_.size() < mostClasses) classes_.push_back(found);
+            if (isNew && classes_.size() < maxClasses) classes_.push_back(found);
             last = found;
             lastClass =
                 std::min<uint16_t>(place->second, static_cast<uint16_t>(classes_.size() - 1));
@@ -271,8 +271,8 @@ std::vector<CopyStatistics> CopyIndex::sweep(const Query& query) const {
         const uint32_t gpu = classes_[classOf_[copy]].streamGpu;
         CopySweep::Piece piece{row.startNs,           row.endNs,           row.bytes, gpu,
                                coveredAtStart_[copy], coveredAtEnd_[copy], false};
-        if (query.range) piece = cutTo(*query.range, piece);
-        if (piece.isCut) {
+        if (query.range) piece = clippedTo(*query.range, piece);
+        if (piece.isClipped) {
             piece.coveredAtStart = kernels_[gpu].before(piece.startNs);
             piece.coveredAtEnd = kernels_[gpu].before(piece.endNs);
         }
@@ -300,9 +300,9 @@ std::vector<CopyGroupSums> CopyIndex::makeSums(CopyGrouping grouping) const {
 }
 
 const std::vector<CopyGroupSums>* CopyIndex::sumsFor(const Query& query) const {
-    if (size() < fewestForSums_ || query.process != noIndex) return nullptr;
+    if (size() < minCopiesForSums_ || query.process != noIndex) return nullptr;
     Sums& sums = sums_[static_cast<size_t>(query.grouping)];
-    // Who asks for all once will hardly ask again; who asks for a range drags it.
+    // A query for all is hardly repeated; a query for a range is one of many while dragging.
     if (!query.range && !sums.isMade) return nullptr;
     std::call_once(sums.once, [&] {
         sums.groups = makeSums(query.grouping);

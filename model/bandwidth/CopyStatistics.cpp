@@ -12,10 +12,10 @@ namespace lanescope {
 
 namespace {
 
-constexpr int smallestShift = 12;  // 4 KiB
+constexpr int minBucketShift = 12;  // 4 KiB
 constexpr int shiftsPerBucket = 2;
 
-/// "4 KiB": bounds are powers of two and want no fraction.
+/// "4 KiB": bounds are powers of two and need no fraction.
 std::string boundName(int64_t bytes) {
     if (bytes >= int64_t{1} << 30) return fmt::format("{} GiB", bytes >> 30);
     if (bytes >= int64_t{1} << 20) return fmt::format("{} MiB", bytes >> 20);
@@ -25,13 +25,13 @@ std::string boundName(int64_t bytes) {
 }  // namespace
 
 int sizeBucketOf(int64_t bytes) {
-    if (bytes < int64_t{1} << smallestShift) return 0;
+    if (bytes < int64_t{1} << minBucketShift) return 0;
     const int width = std::bit_width(static_cast<uint64_t>(bytes)) - 1;
-    return std::min((width - smallestShift) / shiftsPerBucket + 1, sizeBucketCount - 1);
+    return std::min((width - minBucketShift) / shiftsPerBucket + 1, sizeBucketCount - 1);
 }
 
 int64_t sizeBucketStart(int bucket) {
-    return bucket <= 0 ? 0 : int64_t{1} << (smallestShift + shiftsPerBucket * (bucket - 1));
+    return bucket <= 0 ? 0 : int64_t{1} << (minBucketShift + shiftsPerBucket * (bucket - 1));
 }
 
 int64_t sizeBucketEnd(int bucket) {
@@ -61,8 +61,8 @@ std::string CopyGroup::searchName() const {
 
 namespace {
 
-/// The value below which `share` of the values in `[first, last)` lie, interpolated between
-/// neighbours. What lies left of the result's place is smaller, what lies right of it greater.
+/// Returns the value below which `share` of the values in `[first, last)` are, interpolated between
+/// neighbours. Values left of its position are smaller, values right of it greater.
 double quantile(std::vector<double>& values, size_t first, size_t last, double share) {
     const double place = share * static_cast<double>(values.size() - 1);
     const auto low = static_cast<size_t>(place);
@@ -80,7 +80,7 @@ std::optional<double> percent(double part, double whole) {
     return 100 * part / whole;
 }
 
-/// More is no error of rounding.
+/// A larger excess is no rounding error.
 constexpr double beyondPeakPercent = 100.5;
 
 }  // namespace
@@ -93,7 +93,7 @@ CopyRates ratesOf(std::vector<double>& values) {
     rates.minimum = *least;
     rates.maximum = *greatest;
     rates.median = quantile(values, 0, count, 0.5);
-    // After the median every value stands on its side of it.
+    // After the median every value is on its side of it.
     const auto middle = static_cast<size_t>(0.5 * static_cast<double>(count - 1));
     rates.p10 = quantile(values, 0, std::min(middle + 2, count), 0.1);
     rates.p90 = quantile(values, middle, count, 0.9);
@@ -139,7 +139,7 @@ std::optional<double> CopyStatistics::overlappedPercent() const {
 namespace {
 
 constexpr int64_t tinyBytes = 4096;
-/// Copies from here on are fast enough to tell what their kind of memory is good for.
+/// Copies of at least this size show the speed of their kind of memory.
 constexpr int64_t largeBytes = 1 << 20;
 
 }  // namespace
@@ -159,7 +159,7 @@ void CopyTally::add(const CopyGroup& group, const TalliedCopy& copy) {
         // A call that waits for the GPU takes as long as the GPU does, however small the copy.
         if (!holds) tinyCallNs = saturatingSum(tinyCallNs, copy.callNs);
     }
-    // What the copy itself takes is no waiting for the work before it.
+    // The time of the copy itself is no wait for the work before it.
     const int64_t waitedNs = copy.callNs - copy.when.durationNs();
     if (holds && waitedNs > 0) {
         ++holdingCount;

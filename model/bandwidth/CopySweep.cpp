@@ -68,7 +68,7 @@ void CopySweep::add(uint32_t group, int bucket, const Piece& piece) {
     Slot& slot = slots_[index];
     CopyStatistics& sum = slot.sum;
     ++sum.count;
-    if (piece.isCut) ++sum.cutCount;
+    if (piece.isClipped) ++sum.clippedCount;
     sum.bytes = saturatingSum(sum.bytes, piece.bytes);
     const int64_t ns = piece.endNs - piece.startNs;
     if (ns <= 0) {

@@ -11,16 +11,16 @@ namespace lanescope {
 
 namespace {
 
-/// Smaller copies say little of the link.
+/// Smaller copies give little evidence about the link.
 constexpr int64_t largeBytes = 1 << 20;
 
-/// A pair while its copies are added up, by start.
+/// Sums of a pair while its copies are added, by start.
 struct Growing {
     LinkUse use;
     int64_t busyUntilNs = 0;
     bool isBusy = false;
-    int64_t mostBytes = -1;
-    double leastGBps = 0;
+    int64_t maxBytes = -1;
+    double minGBps = 0;
 
     void add(TimeRange when) {
         const int64_t fromNs = isBusy ? std::max(when.startNs, busyUntilNs) : when.startNs;
@@ -29,17 +29,17 @@ struct Growing {
         isBusy = true;
     }
 
-    /// A copy as a whole, also if a range cuts it.
+    /// The whole copy, even if a range clips it.
     void consider(EventRef event, int64_t bytes, int64_t wholeNs) {
-        if (bytes > mostBytes) {
-            mostBytes = bytes;
+        if (bytes > maxBytes) {
+            maxBytes = bytes;
             use.largest = event;
         }
         if (bytes < largeBytes || wholeNs <= 0) return;
         const double rate = static_cast<double>(bytes) / static_cast<double>(wholeNs);
         use.bestCopyGBps = std::max(use.bestCopyGBps, rate);
-        if (use.slowest.isValid() && rate >= leastGBps) return;
-        leastGBps = rate;
+        if (use.slowest.isValid() && rate >= minGBps) return;
+        minGBps = rate;
         use.slowest = event;
     }
 };

@@ -12,14 +12,14 @@ namespace lanescope {
 namespace {
 
 constexpr double logarithmicFrom = 30;
-constexpr int mostPlaces = 1 << 11;
+constexpr int maxPlaces = 1 << 11;
 
-/// How far the copies of a chart reach. Looked up first, and the copies visited once more after:
-/// keeping ten million of them would take more memory than the trace.
+/// Range of a chart's copies. Found in a first pass, before a second visit of the copies: keeping
+/// ten million of them would take more memory than the trace.
 struct Extent {
     std::vector<CopyGroup> groups;
     RateExtent rates;
-    int64_t leastBytes = 0, mostBytes = 0, count = 0;
+    int64_t minBytes = 0, maxBytes = 0, count = 0;
 };
 
 Extent extentOf(const CopyIndex& index, const CopyIndex::Query& query) {
@@ -28,39 +28,39 @@ Extent extentOf(const CopyIndex& index, const CopyIndex::Query& query) {
         for (const CopyPoint& point : points) {
             const bool isFirst = all.count++ == 0;
             const double rate = point.gigabytesPerSecond;
-            all.rates.leastGBps = isFirst ? rate : std::min(all.rates.leastGBps, rate);
-            all.rates.mostGBps = std::max(all.rates.mostGBps, rate);
-            all.leastBytes = isFirst ? point.bytes : std::min(all.leastBytes, point.bytes);
-            all.mostBytes = std::max(all.mostBytes, point.bytes);
+            all.rates.minGBps = isFirst ? rate : std::min(all.rates.minGBps, rate);
+            all.rates.maxGBps = std::max(all.rates.maxGBps, rate);
+            all.minBytes = isFirst ? point.bytes : std::min(all.minBytes, point.bytes);
+            all.maxBytes = std::max(all.maxBytes, point.bytes);
         }
     });
     return all;
 }
 
-/// The place of `share` in [0, 1] among `count` of them.
+/// Returns the position of `share` in [0, 1] among `count`.
 int placeOf(double share, int count) {
     return std::clamp(static_cast<int>(share * count), 0, count - 1);
 }
 
-/// Where values stand between the least (0) and the greatest (1) of them.
+/// Maps values to the interval from the minimum (0) to the maximum (1).
 class Scale {
   public:
     Scale(double least, double most, bool isLogarithmic)
-        : least_(least),
+        : min_(least),
           whole_(isLogarithmic ? std::log(most / least) : most),
           isLogarithmic_(isLogarithmic) {}
     double shareOf(double value) const {
         if (!(whole_ > 0)) return 0;
-        return isLogarithmic_ ? std::log(value / least_) / whole_ : value / whole_;
+        return isLogarithmic_ ? std::log(value / min_) / whole_ : value / whole_;
     }
 
   private:
-    double least_, whole_;
+    double min_, whole_;
     bool isLogarithmic_;
 };
 
 Scale scaleOf(const RateExtent& rates) {
-    return {rates.leastGBps, rates.mostGBps, rates.isLogarithmic()};
+    return {rates.minGBps, rates.maxGBps, rates.isLogarithmic()};
 }
 
 double shareOfTime(int64_t timeNs, const TimeRange& range) {
@@ -80,7 +80,7 @@ bool isLarger(const CopyPoint& a, const CopyPoint& b) {
 }  // namespace
 
 bool RateExtent::isLogarithmic() const {
-    return leastGBps > 0 && mostGBps / leastGBps > logarithmicFrom;
+    return minGBps > 0 && maxGBps / minGBps > logarithmicFrom;
 }
 
 double RateExtent::shareOf(double gigabytesPerSecond) const {
@@ -90,18 +90,18 @@ double RateExtent::shareOf(double gigabytesPerSecond) const {
 CopyCells copyCells(const CopyIndex& index, const CopyIndex::Query& query, const CopyGrid& grid) {
     Extent all = extentOf(index, query);
     const TimeRange range = query.range.value_or(index.trace().range);
-    const int columns = std::clamp(grid.columns, 1, mostPlaces);
-    const int rows = std::clamp(grid.rows, 1, mostPlaces);
+    const int columns = std::clamp(grid.columns, 1, maxPlaces);
+    const int rows = std::clamp(grid.rows, 1, maxPlaces);
     const Scale rates = scaleOf(all.rates);
-    const Scale sizes(static_cast<double>(all.leastBytes), static_cast<double>(all.mostBytes),
-                      all.leastBytes > 0);
+    const Scale sizes(static_cast<double>(all.minBytes), static_cast<double>(all.maxBytes),
+                      all.minBytes > 0);
     const auto columnOf = [&](const CopyPoint& point) {
         const double share = grid.across == CopyAxis::Time
                                  ? shareOfTime(point.startNs, range)
                                  : sizes.shareOf(static_cast<double>(point.bytes));
         return placeOf(share, columns);
     };
-    // Of each group that has any, by column and row: which of `cells` it is, counted from 1.
+    // For each group that has any, by column and row: its index in `cells`, from 1.
     std::vector<std::vector<uint32_t>> numbers(all.groups.size());
     std::vector<CopyCell> cells;
     index.visitRated(query, all.groups, [&](std::span<const CopyPoint> points) {
@@ -126,8 +126,8 @@ CopyCells copyCells(const CopyIndex& index, const CopyIndex::Query& query, const
     CopyCells result;
     result.groups = std::move(all.groups);
     result.rates = all.rates;
-    result.leastBytes = all.leastBytes;
-    result.mostBytes = all.mostBytes;
+    result.minBytes = all.minBytes;
+    result.maxBytes = all.maxBytes;
     result.copyCount = all.count;
     result.cells.reserve(cells.size());
     for (const std::vector<uint32_t>& plane : numbers)
@@ -139,15 +139,15 @@ CopyCells copyCells(const CopyIndex& index, const CopyIndex::Query& query, const
 double RateHistogram::binStart(int bin) const {
     if (binCount <= 0 || rates.isEmpty()) return 0;
     const double share = static_cast<double>(bin) / binCount;
-    if (!rates.isLogarithmic()) return rates.mostGBps * share;
-    return rates.leastGBps * std::pow(rates.mostGBps / rates.leastGBps, share);
+    if (!rates.isLogarithmic()) return rates.maxGBps * share;
+    return rates.minGBps * std::pow(rates.maxGBps / rates.minGBps, share);
 }
 
 RateHistogram rateHistogram(const CopyIndex& index, const CopyIndex::Query& query, int binCount) {
     Extent all = extentOf(index, query);
     RateHistogram result;
     result.rates = all.rates;
-    result.binCount = std::clamp(binCount, 1, mostPlaces);
+    result.binCount = std::clamp(binCount, 1, maxPlaces);
     const size_t groupCount = all.groups.size();
     const Scale rates = scaleOf(all.rates);
     std::vector<RateBin> bins(groupCount * static_cast<size_t>(result.binCount));

@@ -12,12 +12,13 @@ namespace lanescope {
 
 namespace {
 
-/// A reading that came later than this, or than such a part of its range, is none of its end: the
+/// A reading later than this, or than this part of its range, does not belong to its end: the
 /// sampler had not begun, or the machine was busy.
-constexpr int64_t latestNs = 10'000'000, latestPart = 50;
+constexpr int64_t maxDelayNs = 10'000'000, maxDelayDivisor = 50;
 
-/// When the counter was read for a moment: of the values within the reading the one nearest to it.
-/// A reading that left the count as it was has no sample of its own, and any time in it is as good.
+/// Returns the time of the counter's reading for `momentNs`: the nearest of the values within the
+/// reading. A reading without a change has no sample of its own, and any time in it is equally
+/// good.
 std::optional<int64_t> timeOfReading(const CounterSeries& series, int64_t momentNs,
                                      TimeRange reading) {
     if (reading.isEmpty() || series.isEmpty()) return std::nullopt;
@@ -55,7 +56,7 @@ CounterIntegral sumOver(const CounterSeries& series, TimeRange range) {
     CounterIntegral result;
     result.wholeNs = std::max<int64_t>(0, range.durationNs());
     if (range.isEmpty() || series.isEmpty()) return result;
-    const uint32_t first = firstHeldAfter(series, range.startNs);
+    const uint32_t first = firstInEffectAfter(series, range.startNs);
     long double sum = 0;
     result.isExact = first < series.size() && series.timeNs(first) == range.startNs;
     bool endsWithSample = false;
@@ -90,7 +91,7 @@ CounterIntegral integralOf(const CounterSeries& series, TimeRange range) {
 
 CounterIntegral integralBetween(const CounterSeries& series, TimeRange range,
                                 TimeRange startReading, TimeRange endReading) {
-    const int64_t toleranceNs = std::max(latestNs, range.durationNs() / latestPart);
+    const int64_t toleranceNs = std::max(maxDelayNs, range.durationNs() / maxDelayDivisor);
     const auto isNear = [toleranceNs](std::optional<int64_t> timeNs, int64_t momentNs) {
         return timeNs && std::abs(*timeNs - momentNs) <= toleranceNs;
     };

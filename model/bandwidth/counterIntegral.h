@@ -8,36 +8,35 @@
 
 namespace lanescope {
 
-/// What a counter of rates or shares amounts to in a stretch of time.
+/// Integral of a counter of rates or shares over a range of time.
 struct CounterIntegral {
-    double amount = 0;    ///< Value times seconds: bytes of bytes a second, joules of watts.
-    int64_t knownNs = 0;  ///< In which the value is known.
-    int64_t wholeNs = 0;  ///< The stretch.
-    double maximum = 0;   ///< Of the known values.
-    /// The longest interval between two samples that counts, whether it reaches beyond the stretch
-    /// or not; those in which the counter stood still left out.
+    double amount = 0;    ///< Value times seconds: bytes for bytes per second, joules for watts.
+    int64_t knownNs = 0;  ///< Time with a known value.
+    int64_t wholeNs = 0;  ///< The whole range.
+    double maximum = 0;   ///< Maximum of the known values.
+    /// The longest relevant interval between two samples, even if it extends beyond the range;
+    /// without those in which the counter did not change.
     int64_t longestIntervalNs = 0;
-    /// No value holds across either end, so nothing had to be shared out: for a counter that was
-    /// cumulative, the amount is the difference of two readings.
+    /// No value holds across either end, so nothing was divided: for a cumulative counter, the
+    /// amount is the difference of two readings.
     bool isExact = false;
-    /// The counter was read too seldom to tell of this stretch, so nothing of it is known.
+    /// The counter was read too rarely for this range, so nothing is known.
     bool isUnread = false;
 
     bool hasValue() const { return knownNs > 0; }
     bool isComplete() const { return knownNs == wholeNs && wholeNs > 0; }
-    /// Of the known part.
+    /// Returns the mean of the known part.
     double mean() const { return knownNs > 0 ? amount * 1e9 / static_cast<double>(knownNs) : 0; }
 };
 
-/// Within an interval between two samples the value counts as even. Nothing is known (`isUnread`)
-/// of a counter of rates or shares if such an interval is longer than `range`: what it holds says
-/// nothing of the range. O(log n + samples in range).
+/// Returns the integral over `range`; the value is constant between two samples. A counter of rates
+/// or shares is unknown (`isUnread`) if such an interval is longer than `range`: it gives no
+/// evidence about the range. O(log n + samples in range).
 CounterIntegral integralOf(const CounterSeries& series, TimeRange range);
 
-/// Of a range for whose ends the counter was read on purpose, within `startReading` and
-/// `endReading`: between the values of the two that are nearest to the ends, if the counter has
-/// any that are within 10 ms of them or a fiftieth of the range; else as above. An empty reading is
-/// none.
+/// Returns the integral of a range at whose ends the counter was read on purpose, within
+/// `startReading` and `endReading`: between the nearest values of the two, if they are within 10 ms
+/// of the ends or a fiftieth of the range; else as above. An empty reading means none.
 CounterIntegral integralBetween(const CounterSeries& series, TimeRange range,
                                 TimeRange startReading, TimeRange endReading);
 

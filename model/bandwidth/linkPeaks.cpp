@@ -10,7 +10,7 @@ namespace lanescope {
 
 namespace {
 
-/// Bytes a second of one NVLink and direction, by the GPU's compute capability.
+/// Returns bytes per second of one NVLink and direction, by the GPU's compute capability.
 double bytesPerNvlink(int computeMajor) {
     if (computeMajor == 6) return 20e9;
     if (computeMajor >= 7 && computeMajor <= 9) return 25e9;
@@ -24,7 +24,7 @@ const Gpu* gpuNumbered(const Trace& trace, int64_t id) {
     return found == trace.gpus.end() ? nullptr : &*found;
 }
 
-/// What the file says of the GPU of that number; nothing of one that it does not tell of.
+/// Returns the facts of the GPU of that number; empty if unknown.
 GpuFacts factsOf(const Trace& trace, int64_t gpu) {
     for (const GpuFacts& each : trace.gpuFacts)
         if (each.gpu == gpu) return each;
@@ -39,7 +39,7 @@ CopyPeak peakFrom(double bytesPerSecond, PeakOrigin origin, LinkKind link) {
     return {bytesPerSecond / 1e9, origin, link};
 }
 
-/// The best peak for which `fits`: a measured one before a nominal one.
+/// Returns the best peak for which `fits` is true: measured ones first.
 template <class Fits>
 const LinkPeak* findPeak(const Trace& trace, LinkKind kind, int64_t gpu, Fits fits) {
     const LinkPeak* best = nullptr;
@@ -105,7 +105,7 @@ std::optional<CopyPeak> peakOfNvlink(const Trace& trace, int64_t gpu, int64_t pe
     const LinkPeak* const whole = findPeak(
         trace, LinkKind::NvLink, gpu, [](const LinkPeak& each) { return each.peer == noGpuId; });
     if (!found && whole) {
-        // Of direct links a pair has only some of those of the GPU.
+        // With direct links a pair has only some of those of the GPU.
         const bool isPart = connection && connection->nvlinks > 0 && whole->links > 0 &&
                             connection->nvlinks < whole->links;
         const double share = isPart ? static_cast<double>(connection->nvlinks) / whole->links : 1.0;

@@ -9,40 +9,42 @@
 
 namespace lanescope {
 
-/// What a copy can be compared with.
+/// Reference rate of a copy.
 struct CopyPeak {
-    double gigabytesPerSecond = 0;  ///< Of copied bytes; above 0.
+    double gigabytesPerSecond = 0;  ///< Rate of copied bytes; above 0.
     PeakOrigin origin = PeakOrigin::Nominal;
     LinkKind link = LinkKind::Pcie;
 };
 
-/// The bytes of a copy a second at the peak of the link that carries it: PCIe for copies between
-/// host and GPU, of which a measured one counts for its kind of host memory only; NVLink or else
-/// PCIe between two GPUs; half of what the GPU's memory moves for a copy within a GPU, as each byte
-/// is read and written. Measured peaks win over nominal ones. Nothing where the trace does not
-/// tell. `gpu` and `peer` are numbers of GPUs (`Gpu::id`); the copy goes from `gpu` to `peer` if
-/// there are two. O(peaks).
+/// Returns the bytes per second of a copy at the peak of its link, or nullopt if unknown:
+/// - PCIe between host and GPU; a measured peak counts for its kind of host memory only;
+/// - NVLink or else PCIe between two GPUs;
+/// - half of the bandwidth of the GPU's memory within a GPU, as each byte is read and written.
+///
+/// Measured peaks take precedence over nominal ones. `gpu` and `peer` are numbers of GPUs
+/// (`Gpu::id`); the copy goes from `gpu` to `peer` if there are two. O(peaks).
 std::optional<CopyPeak> peakOfCopy(const Trace& trace, MemcpyKind kind, MemoryKind hostMemory,
                                    int64_t gpu, int64_t peer = noGpuId);
-/// The same for a memset, which only writes.
+/// Returns the peak of a memset, which only writes.
 std::optional<CopyPeak> peakOfMemset(const Trace& trace, int64_t gpu);
 
-/// PCIe of one direction; NVLink of one direction of a GPU, to all its peers together if `peer` is
-/// `noGpuId`.
+/// Returns the peak of PCIe in one direction, or of NVLink in one direction of a GPU, to all its
+/// peers together if `peer` is `noGpuId`.
 std::optional<CopyPeak> peakOfPcie(const Trace& trace, int64_t gpu);
 std::optional<CopyPeak> peakOfNvlink(const Trace& trace, int64_t gpu, int64_t peer = noGpuId);
 
-/// The connection from one GPU to another; null if the trace does not tell. O(connections).
+/// Returns the connection from one GPU to another; null if unknown. O(connections).
 const GpuConnection* connectionOf(const Trace& trace, int64_t gpu, int64_t peer);
 
-/// What so many NVLinks of a GPU of that compute capability can carry in one direction, in bytes a
-/// second; 0 for what is not known.
+/// Returns the nominal bandwidth of NVLinks of a GPU of that compute capability in one direction,
+/// in bytes per second; 0 if unknown.
 double nominalNvlinkBytesPerSecond(int computeMajor, int links);
 
-/// NVLinks of the GPU that are up, whoever is at the other end; 0 if none or unknown.
+/// Returns the number of active NVLinks of the GPU, to any peer; 0 if none or unknown.
 int32_t nvlinksOf(const Trace& trace, int64_t gpu);
 
-/// A slice of a GPU (MIG): it has memory and copy engines of its own, and no link to other GPUs.
+/// Returns true for a slice of a GPU (MIG): it has memory and copy engines of its own, and no link
+/// to other GPUs.
 bool isMigDevice(const Gpu& gpu);
 
 /// "measured", "nominal".

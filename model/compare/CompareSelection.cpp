@@ -15,8 +15,8 @@ namespace {
 
 constexpr int64_t noLimit = std::numeric_limits<int64_t>::max();
 
-/// Start of range number `occurrence` called `name` in the process that has it first: every rank
-/// has its own, so they are counted by process.
+/// Returns the start of range number `occurrence` called `name` in the process that has it first.
+/// Every rank has its own, so they are counted by process.
 std::optional<int64_t> occurrenceStart(const Trace& trace, std::string_view name, int occurrence) {
     const NvtxTable& nvtx = trace.nvtx;
     const bool isPattern = name.find('#') != std::string_view::npos;
@@ -30,12 +30,13 @@ std::optional<int64_t> occurrenceStart(const Trace& trace, std::string_view name
     return std::nullopt;
 }
 
-/// Number of the first step of any process that begins at `timeNs` or later, or nothing.
+/// Returns the number of the first step of any process that begins at `timeNs` or later, or
+/// nullopt.
 std::optional<int64_t> firstStepFrom(const RunSteps& run, int64_t timeNs) {
     std::optional<int64_t> first;
     for (const WorkerSteps& worker : run.workers) {
         for (const StepSpan& step : worker.steps) {
-            // A range is a moment of the CPU.
+            // A range is a time of the CPU.
             const TimeRange& found = step.launches.isEmpty() ? step.range : step.launches;
             if (found.startNs < timeNs) continue;
             first = std::min(first.value_or(step.number), step.number);
@@ -45,7 +46,7 @@ std::optional<int64_t> firstStepFrom(const RunSteps& run, int64_t timeNs) {
     return first;
 }
 
-/// `first + number`, at most the largest number there is.
+/// Returns `first + number`, saturated.
 int64_t shifted(int64_t first, int64_t number) {
     return number > noLimit - first ? noLimit : first + number;
 }

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tables of a comparison that are not about parts, contributors and ranges.
 #include "model/compare/ComparisonTable.h"
 
 #include <algorithm>
@@ -24,7 +23,7 @@ struct FieldEntry {
     std::string_view name;
     Form form;
     Owner owner;
-    Cell (*of)(const ContributorShare& share) = nullptr;  ///< What a contributor has of it.
+    Cell (*of)(const ContributorShare& share) = nullptr;  ///< Value of a contributor.
 };
 
 Cell totalOf(const ContributorShare& share) {
@@ -75,7 +74,7 @@ constexpr std::array fieldEntries{
     FieldEntry{"Time", Form::Time, Owner::Row, totalOf},
 };
 static_assert(fieldEntries.size() == static_cast<size_t>(Field::OnlyTotal) + 1);
-// What `cellOf` asks the contributor for.
+// The fields that `cellOf` reads from the contributor.
 static_assert(std::all_of(fieldEntries.begin() + static_cast<size_t>(Field::BaselineTotal),
                           fieldEntries.end(), [](const FieldEntry& each) { return each.of; }));
 
@@ -110,7 +109,7 @@ Cell cellOf(const ComparisonView& view, const ComparisonRow& row, Field field, s
         case Field::Name:
             return row.name;
         case Field::Range:
-            // Only the row of a range has no name of its own.
+            // Only a range's row has no name of its own.
             return row.name.empty() && wording != Wording::Programs ? "(outside of any range)"
                                                                     : row.path;
         case Field::Baseline:
@@ -186,7 +185,7 @@ std::string headingOf(const ComparisonView& view, Field field, size_t candidate,
             break;
     }
     const std::string run = entry.owner == Owner::Baseline ? "Baseline" : "Candidate";
-    // The unit below tells it from the times.
+    // The unit below distinguishes it from the times.
     if (wording == Wording::Narrow && entry.form == Form::Rate)
         return entry.owner == Owner::Baseline ? run : heading;
     return run + " " + what;
@@ -197,7 +196,7 @@ struct Place {
     size_t candidate;
 };
 
-/// Which field of which candidate each column holds.
+/// Returns the field and candidate of each column.
 std::vector<Place> placesOf(const ComparisonView& view, const Layout& layout, Wording wording) {
     std::vector<Place> places;
     for (const std::vector<Field>& group : layout) {
@@ -362,8 +361,8 @@ std::string textOf(std::string_view text) {
     return std::string(text);
 }
 
-/// The part that grew most, or nothing.
-Cell mostLostIn(const StepParts& before, const StepParts& after) {
+/// Returns the part that grew most, or an empty cell.
+Cell partWithLargestLoss(const StepParts& before, const StepParts& after) {
     size_t worst = 0;
     for (size_t part = 1; part < stepPartCount; ++part)
         if (after.ns[part] - before.ns[part] > after.ns[worst] - before.ns[worst]) worst = part;
@@ -438,7 +437,7 @@ ComparisonTable judgedTable(const WorkerComparison& pair) {
         RowLead lead;
         if (isPart)
             lead.part = claim.part;
-        else if (const ContributorDifference* idle = mostChangedIdle(pair, claim))
+        else if (const ContributorDifference* idle = findLargestIdleChange(pair, claim))
             lead = leadTo(*idle);
         table.add({isPart ? textOf(name(claim.part)) : "idle in " + claim.path, claim.baselineNs,
                    claim.differenceNs, claim.lowNs, claim.highNs, pValueText(claim.adjustedPValue),
@@ -463,7 +462,7 @@ ComparisonTable stepTable(const WorkerSummary& baseline, const WorkerSummary& ca
         lead.step = static_cast<int>(index);
         table.add({step.number, step.name, step.baselineNs, step.candidateNs, step.lostNs(),
                    step.lostInAllNs,
-                   mostLostIn(baseline.steps[index].parts, candidate.steps[index].parts)},
+                   partWithLargestLoss(baseline.steps[index].parts, candidate.steps[index].parts)},
                   std::move(lead));
     }
     return table;

@@ -15,22 +15,22 @@
 
 namespace lanescope::compare {
 
-/// How the numbers of a column are written.
+/// Number format of a column.
 enum class Form : uint8_t {
     Text,
-    StepTime,  ///< Of the mean step: in the scale of the comparison.
-    StepLoss,  ///< The same with a sign: what the candidate lost.
-    Time,      ///< Exact; each cell in its own unit.
-    Loss,      ///< The same with a sign.
+    StepTime,  ///< Time in the mean step, in the scale of the comparison.
+    StepLoss,  ///< Time lost by the candidate in the mean step, with a sign.
+    Time,      ///< Exact time; each cell has its own unit.
+    Loss,      ///< Exact time with a sign.
     Percent,
     Change,  ///< Percent with a sign.
     Rate,
     Count,
     Size,
-    Number,  ///< It only names something.
+    Number,  ///< An identifying number.
 };
 
-/// What a column of a comparison's rows can hold.
+/// Content of a column.
 enum class Field : uint8_t {
     Part,
     Kind,
@@ -40,12 +40,12 @@ enum class Field : uint8_t {
     Baseline,
     Candidate,
     Lost,
-    OtherLost,  ///< Of the mean step; OtherLost: of all candidates but the first.
+    OtherLost,  ///< Time in the mean step; OtherLost is for all candidates but the first.
     Change,     ///< Lost time in percent of the baseline's.
     BaselineShare,
-    CandidateShare,  ///< Of the mean step of that run, in percent.
+    CandidateShare,  ///< Percent of the mean step of that run.
     BaselineTotal,
-    CandidateTotal,  ///< Hidden time, too.
+    CandidateTotal,  ///< Includes overlapped time.
     BaselineCount,
     CandidateCount,
     BaselineSize,
@@ -55,17 +55,17 @@ enum class Field : uint8_t {
     BaselineName,
     CandidateName,
     OnlyCount,
-    OnlyTotal,  ///< Of the only side that has it.
+    OnlyTotal,  ///< Value of the only side that has the row.
 };
 
 struct ComparisonColumn {
     std::string name;
     Form form = Form::Text;
-    std::optional<Field> field = {};  ///< What it holds, if it is one of these.
+    std::optional<Field> field = {};  ///< Content of the column, if it is one of these.
 };
 
-/// A table of a comparison, drawn by whoever shows it. Cells hold plain numbers: times in
-/// nanoseconds, rates in 10^9 bytes a second, shares in percent.
+/// A table of a comparison, independent of its layout. Cells contain plain numbers: times in
+/// nanoseconds, rates in 10^9 bytes per second, shares in percent.
 struct ComparisonTable {
     std::string name;  ///< "parts".
     DurationScale scale;
@@ -75,50 +75,51 @@ struct ComparisonTable {
 
     void add(std::vector<Cell> row, RowLead lead = {});
     bool isLoss(size_t column) const;
-    /// Of all numbers of a column: "ms", "%", "GB/s"; empty where there is none or each has its
-    /// own.
+    /// Returns the common unit of a column ("ms", "%", "GB/s"). Empty if the column has no unit or
+    /// each cell has its own.
     std::string_view unitOf(size_t column) const;
-    /// "+4.241", "72.92 ms", a name: a cell without `unitOf` its column; empty for an empty cell.
+    /// Returns the text of a cell without `unitOf` its column: "+4.241", "72.92 ms", a name. Empty
+    /// for an empty cell.
     std::string number(size_t row, size_t column) const;
-    /// "+4.241 ms": the same with it.
+    /// Returns the text of a cell with its unit: "+4.241 ms".
     std::string text(size_t row, size_t column) const;
-    /// Its plain numbers, for files, and to be sorted and filtered.
+    /// Returns the plain numbers, for files, sorting and filtering.
     ReportTable asReport() const;
-    /// Some of its columns, in this order.
+    /// Returns a copy with some of the columns, in this order.
     ComparisonTable withColumns(std::initializer_list<size_t> wanted) const;
 };
 
-/// How a table is headed, what its words are, and whose columns it has.
+/// Headings, wording and candidates of a table.
 enum class Wording : uint8_t {
-    Narrow,    ///< For people, all candidates; units stand below, so that two columns may be
+    Narrow,    ///< For people, all candidates; units are shown below, so that two columns may be
                ///< "Baseline".
-    Wide,      ///< For people, the first candidate; each column is named apart.
-    Programs,  ///< The same with identifiers instead of words.
+    Wide,      ///< For people, the first candidate; every column has a different name.
+    Programs,  ///< The first candidate, with identifiers instead of words.
 };
 
-/// The columns of a table: one for each field, and of what is the candidates' one for each of them.
-/// The fields of one group stand together, candidate by candidate.
+/// Columns of a table: one per field, or one per candidate for the candidates' fields. The fields
+/// of one group are adjacent, candidate by candidate.
 using Layout = std::vector<std::vector<Field>>;
 
 ComparisonTable tableOf(const ComparisonView& view, std::span<const ComparisonRow> rows,
                         const Layout& layout, Wording wording);
 
-/// Run, Worker, Step, Name, Wall, Excess, Part, Part Excess, Contributor, Range: the steps that
-/// stand out; `Narrow` has contributors without parameters. Rows lead to the step of the same
-/// number of these workers, if they are given.
+/// Returns the outlier steps: Run, Worker, Step, Name, Wall, Excess, Part, Part Excess,
+/// Contributor, Range. `Narrow` omits the contributors' parameters. Rows lead to the step of the
+/// same number of these workers, if the workers are passed.
 ComparisonTable outlierTable(const RunComparison& comparison, Wording wording,
                              const analysis::WorkerSummary* baseline = nullptr,
                              const analysis::WorkerSummary* candidate = nullptr);
-/// Every pair of workers by its median step: Baseline, Candidate, Baseline Steps, Candidate Steps,
-/// Baseline Median, Candidate Median, Change, p, Outcome.
+/// Returns every pair of workers by median step: Baseline, Candidate, Baseline Steps, Candidate
+/// Steps, Baseline Median, Candidate Median, Change, p, Outcome.
 ComparisonTable workerTable(const RunComparison& comparison);
-/// What was judged beside the step, with the run as the unit: Judged, Baseline, Lost, Low, High, p,
-/// Certain. Empty of two runs.
+/// Returns the quantities judged in addition to the step, with the run as the unit: Judged,
+/// Baseline, Lost, Low, High, p, Certain. Empty for two runs.
 ComparisonTable judgedTable(const WorkerComparison& pair);
-/// Every compared step against the one in its place.
+/// Returns every compared step and its counterpart.
 ComparisonTable stepTable(const analysis::WorkerSummary& baseline,
                           const analysis::WorkerSummary& candidate);
-/// Counters over the compared steps: means and greatest values.
+/// Returns means and maxima of counters over the compared steps.
 ComparisonTable counterTable(std::span<const CounterDifference> counters);
 
 }  // namespace lanescope::compare

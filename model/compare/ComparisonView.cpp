@@ -23,7 +23,7 @@ RowSide sideOf(const ContributorShare* share) {
     return share ? RowSide{share->exposedNs, {}, share} : RowSide{};
 }
 
-/// A row of what every run has, if only for no time.
+/// Returns a row of something that every run has, if only for no time.
 ComparisonRow rowOf(std::string_view name, std::optional<StepPart> part, int64_t baselineNs,
                     size_t candidateCount) {
     ComparisonRow row;
@@ -66,7 +66,7 @@ RowLead leadTo(const ContributorDifference& contributor) {
     return {queryOf(contributor), contributor.part};
 }
 
-int64_t ComparisonRow::greatestLossNs() const {
+int64_t ComparisonRow::maxAbsoluteLossNs() const {
     int64_t greatest = 0;
     for (const RowSide& side : candidates)
         if (std::abs(side.lostNs.value_or(0)) > std::abs(greatest)) greatest = *side.lostNs;
@@ -137,7 +137,7 @@ std::vector<ComparisonRow> unmatchedRows(const ComparisonView& view, bool isOfBa
         return row.match != wanted || isIdle(*row.part) || row.kind == ContributorKind::Others;
     });
     std::stable_sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) {
-        return std::abs(a.greatestLossNs()) > std::abs(b.greatestLossNs());
+        return std::abs(a.maxAbsoluteLossNs()) > std::abs(b.maxAbsoluteLossNs());
     });
     return rows;
 }
@@ -173,7 +173,7 @@ std::vector<ComparisonRow> rangeRows(const ComparisonView& view, bool isByPart) 
             side.ns = side.ns.value_or(0);
             side.lostNs = *side.ns - *row.baseline.ns;
         }
-        // The contributor of that range that lost most stands for it.
+        // The contributor of that range with the largest loss represents it.
         const ContributorDifference* worst = nullptr;
         for (const ContributorDifference& each : view.first().contributors)
             if (each.path == row.path && (!row.part || each.part == *row.part) &&
@@ -184,17 +184,17 @@ std::vector<ComparisonRow> rangeRows(const ComparisonView& view, bool isByPart) 
     return rows;
 }
 
-void keepWeightiest(std::vector<ComparisonRow>& rows, size_t top, bool keepsUnchanged) {
+void keepLargestChanges(std::vector<ComparisonRow>& rows, size_t top, bool keepsUnchanged) {
     if (top > 0 && !keepsUnchanged)
-        std::erase_if(rows, [](const ComparisonRow& row) { return row.greatestLossNs() == 0; });
+        std::erase_if(rows, [](const ComparisonRow& row) { return row.maxAbsoluteLossNs() == 0; });
     if (top > 0 && rows.size() > top) {
         std::stable_sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) {
-            return std::abs(a.greatestLossNs()) > std::abs(b.greatestLossNs());
+            return std::abs(a.maxAbsoluteLossNs()) > std::abs(b.maxAbsoluteLossNs());
         });
         rows.erase(rows.begin() + static_cast<ptrdiff_t>(top), rows.end());
     }
     std::stable_sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) {
-        return a.greatestLossNs() > b.greatestLossNs();
+        return a.maxAbsoluteLossNs() > b.maxAbsoluteLossNs();
     });
 }
 

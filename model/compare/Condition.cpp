@@ -19,33 +19,34 @@ namespace lanescope::compare {
 
 using namespace analysis;
 
-/// Reads the pieces of a condition from left to right, as the parser asks for them: what a piece is
-/// depends on what may stand there. Spaces between pieces mean nothing.
+/// Reads the tokens of a condition from left to right, on demand of the parser, since a token
+/// depends on the allowed ones. Spaces between tokens mean nothing.
 class ConditionScanner {
   public:
     explicit ConditionScanner(std::string_view text) : text_(text) {}
 
     bool isAtEnd();
-    /// Takes `symbol` if it comes next, with nothing between it and the piece before if `isTight`.
+    /// Consumes `symbol` if it comes next; if `isTight`, only directly after the previous token.
     bool take(std::string_view symbol, bool isTight = false);
-    /// The letters, digits and '_' that come next; empty for anything else.
+    /// Consumes the next letters, digits and '_'; empty for anything else.
     std::string_view takeWord();
-    /// `takeWord` without taking it.
+    /// Returns the next word without consuming it.
     std::string_view peekWord();
-    /// A name: in double or single quotes, in which a backslash takes the next character as it is;
-    /// or without quotes up to a space, '.', '<', '>' or '='. Empty if none comes; fails for a
-    /// quote that is not closed and for a name in quotes without a letter.
+    /// Consumes a name: in double or single quotes, in which a backslash escapes the next
+    /// character, or without quotes up to a space, '.', '<', '>' or '='. Empty if there is none.
+    /// Fails for an unclosed quote and for a quoted name without a letter.
     Result<std::string> takeName();
-    /// Digits with or without a fraction: "3", "0.25".
+    /// Consumes digits with or without a fraction: "3", "0.25".
     Result<double> takeNumber();
-    /// The unit that comes next: letters, "GB/s", "%", "\u00b5s"; may be empty.
+    /// Consumes the next unit: letters, "GB/s", "%", "\u00b5s"; may be empty.
     std::string_view takeUnit();
 
-    /// Place of the next piece in bytes; of an error that is about it.
+    /// Returns the position of the next token in bytes, for errors.
     size_t position();
-    /// "In the condition "...", at character 7: " and then what is wrong. Characters, not bytes.
+    /// Returns the error "In the condition "...", at character 7: " plus `what`. Characters, not
+    /// bytes.
     [[nodiscard]] tl::unexpected<Error> failAt(size_t position, std::string_view what) const;
-    /// `failAt` the next piece, with what stands there instead.
+    /// Returns an error at the next token, which quotes it.
     [[nodiscard]] tl::unexpected<Error> failExpecting(std::string_view expected);
 
   private:
@@ -58,7 +59,7 @@ class ConditionScanner {
 
 namespace {
 
-// Not <cctype>: what counts as a letter must not depend on the locale.
+// Not <cctype>: letters must not depend on the locale.
 bool isSpace(char c) {
     return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
@@ -75,7 +76,7 @@ bool endsBareName(char c) {
     return isSpace(c) || c == '.' || c == '<' || c == '>' || c == '=' || c == '"' || c == '\'';
 }
 
-/// What stands at `at`, for a sentence: the word there, or the character.
+/// Returns the word or character at `at`, for a sentence.
 std::string_view pieceAt(std::string_view text, size_t at) {
     size_t end = at;
     while (end < text.size() && isWordCharacter(text[end])) ++end;
@@ -180,7 +181,7 @@ using namespace compare;
 
 namespace {
 
-/// Lower case, with '_' between words: so all ways to write a name are one.
+/// Returns lower case with '_' between words, so that all spellings of a name are equal.
 std::string normalized(std::string_view name) {
     std::string result = lowerCase(std::string(name));
     for (char& letter : result)
@@ -341,7 +342,7 @@ constexpr std::array<UnitEntry, 11> units{{
     {"", Dimension::Count, 1},
 }};
 
-/// How much of the dimension's own unit one of `unit` is; nothing if it has no such unit.
+/// Returns the factor from `unit` to the dimension's own unit; nullopt if it has no such unit.
 std::optional<double> factorOf(std::string_view unit, Dimension dimension) {
     if (dimension == Dimension::Time) return nsPerUnit(unit);
     for (const UnitEntry& entry : units)
@@ -349,7 +350,7 @@ std::optional<double> factorOf(std::string_view unit, Dimension dimension) {
     return std::nullopt;
 }
 
-/// "a, b or c".
+/// Returns "a, b or c".
 template <class Range, class NameOf>
 std::string alternatives(const Range& range, NameOf nameOf) {
     std::string text;

@@ -13,7 +13,7 @@
 
 namespace lanescope::compare {
 
-/// What a condition is about.
+/// Subject of a condition.
 enum class Subject : uint8_t {
     Step,
     Part,
@@ -23,27 +23,28 @@ enum class Subject : uint8_t {
     Memset,
     Range,
     Slower,
-    Faster,  ///< What the comparison found, spread between steps considered; no number.
+    Faster,  ///< Verdict of the comparison, with regard to the spread between steps; no number.
 };
 
-/// Which of its numbers.
+/// Number of the subject.
 enum class Measure : uint8_t {
     Median,
     P95,
     Mean,
     Minimum,
-    Maximum,    ///< Of the steps' times.
-    Time,       ///< Summed durations per step, hidden ones too; of parts and ranges, step time.
-    Exposed,    ///< What of it nothing else hides: its share of the step's time.
-    Count,      ///< Of steps in the run; else how often per step.
-    Bytes,      ///< Per step.
-    Bandwidth,  ///< 10^9 bytes a second; of collectives the bus bandwidth.
+    Maximum,  ///< Statistics of the steps' times.
+    Time,     ///< Summed durations per step, including overlapped time; for parts and ranges, step
+              ///< time.
+    Exposed,  ///< Time not overlapped by anything else: its share of the step's time.
+    Count,    ///< Number of steps in the run; else count per step.
+    Bytes,    ///< Per step.
+    Bandwidth,  ///< 10^9 bytes per second; for collectives the bus bandwidth.
 };
 
-/// In what a measure is counted. Thresholds hold nanoseconds, pieces, bytes or GB/s.
+/// Unit family of a measure. Thresholds contain nanoseconds, pieces, bytes or GB/s.
 enum class Dimension : uint8_t { Time, Count, Bytes, Bandwidth };
 
-/// What a verdict is about.
+/// Scope of a verdict.
 enum class VerdictScope : uint8_t {
     Step,
     Part,   ///< "slower in compute": one of the parts of that name, for certain.
@@ -53,11 +54,11 @@ enum class VerdictScope : uint8_t {
 
 enum class Relation : uint8_t { Greater, GreaterOrEqual, Less, LessOrEqual };
 
-/// With what the number is compared.
+/// Reference of the comparison.
 enum class ThresholdKind : uint8_t {
-    Value,       ///< "70 ms": with the candidate's number itself.
-    Difference,  ///< "+2 ms": with the candidate's less the baseline's.
-    Percent,     ///< "3 %", "+3 %": with that difference in percent of the baseline's.
+    Value,       ///< "70 ms": the candidate's number itself is compared.
+    Difference,  ///< "+2 ms": the candidate's number minus the baseline's is compared.
+    Percent,     ///< "3 %", "+3 %": that difference in percent of the baseline's is compared.
 };
 
 struct Threshold {
@@ -68,41 +69,40 @@ struct Threshold {
 /// One comparison with a number: "copy HtoD.bandwidth < 40 GB/s".
 struct ConditionTest {
     Subject subject = Subject::Step;
-    std::string name;  ///< Of what the subject has many: a kernel, a part. '*' stands for any text.
-    VerdictScope scope = VerdictScope::Step;  ///< Of a verdict; `name` says which part or range.
+    std::string name;  ///< Name, for subjects with many: a kernel, a part. '*' matches any text.
+    VerdictScope scope = VerdictScope::Step;  ///< For a verdict; `name` is the part or range.
     Measure measure = Measure::Median;
     Relation relation = Relation::Greater;
     Threshold threshold;
 };
 
-/// What `--fail-if` asks for: met if all of its tests hold.
+/// A `--fail-if` condition: met if all of its tests hold.
 struct Condition {
-    std::string text;  ///< As it was written.
+    std::string text;  ///< Text as written by the user.
     std::vector<ConditionTest> tests;
 };
 
-/// Reads a condition; resources/manual/compare.md has the grammar. The error is one sentence that
-/// holds the condition and the place in it, counted in characters from 1. Linear; any thread.
+/// Parses a condition; resources/manual/compare.md has the grammar. The error contains the
+/// condition and the position in it, in characters from 1. Linear; any thread.
 Result<Condition> parseCondition(std::string_view text);
 
-/// In the order in which sentences list them.
+/// Returns all subjects in the order of their listing in sentences.
 std::span<const Subject> allSubjects();
-/// Name of a subject or a measure in the grammar: "kernel", "p50".
+/// Returns the name of a subject or a measure in the grammar: "kernel", "p50".
 std::string_view name(Subject subject);
 std::string_view name(Measure measure);
 Dimension dimensionOf(Measure measure);
-/// What can be asked of the subject; the first is meant where a condition names none. Empty for
-/// `Slower` and `Faster`.
+/// Returns the measures of a subject; the first is the default. Empty for `Slower` and `Faster`.
 std::span<const Measure> measuresOf(Subject subject);
-/// Whether there are many of them, so that a condition must say which.
+/// Returns true if there are many of the subject, so that a condition must name one.
 bool hasName(Subject subject);
 
-/// The parts of a step that a condition calls `name`: one by its name or identifier, in any case
-/// and with '_', '-' or spaces ("exposed_HtoD"), or several: "communication", "copies", "idle".
-/// Empty if there is no such part.
+/// Returns the parts of a step called `name`: one by its name or identifier, in any case and with
+/// '_', '-' or spaces ("exposed_HtoD"), or several: "communication", "copies", "idle". Empty if
+/// there is no such part.
 std::vector<analysis::StepPart> partsCalled(std::string_view name);
 
-/// All names that `partsCalled` knows, for a sentence: "compute, ..., copies and idle".
+/// Returns all names accepted by `partsCalled`, for a sentence: "compute, ..., copies and idle".
 std::string partNames();
 
 }  // namespace lanescope::compare

@@ -29,7 +29,7 @@ namespace lanescope::compare {
 
 using namespace analysis;
 
-/// One pair of workers, but for its place in the runs: with times of the mean step as they are
+/// Comparison of one pair of workers, without its place in the runs: with times of the mean step as
 /// shown, and to the nanosecond.
 struct ComparedWorkers {
     WorkerComparison shown, exact;
@@ -38,10 +38,10 @@ struct ComparedWorkers {
 /// Compares a worker with its counterpart. O(n log n), and quadratic in renamed kernels.
 ComparedWorkers compareWorkers(const WorkerSummary& baseline, const WorkerSummary& candidate);
 
-/// The patterns of steps (`patternOf`) that one side has and the other has not, or has less than
-/// half as much of: what no median tells. Of several runs a side, what at least half of them do.
-/// One for each kind and period, of the worker where it is not time spent waiting for other ranks;
-/// the dearest first. With their words. O(n log n) in the steps.
+/// Returns the patterns of steps (`patternOf`) that one side has and the other lacks, or has less
+/// than half as much of. Medians do not show them. With several runs per side, patterns of at least
+/// half of them. One for each kind and period, of the worker where it is not time spent waiting for
+/// other ranks; most expensive first. With their words. O(n log n) in the steps.
 std::vector<PatternDifference> patternDifferences(const std::vector<WorkerComparison>& pairs,
                                                   const RunSummary& baseline,
                                                   const RunSummary& candidate);
@@ -126,16 +126,15 @@ std::vector<RangeDifference> rangeDifferences(
     return ranges;
 }
 
-/// A thread that waits is seen to sleep in one run and to wait for a lock in another: idle causes
-/// that differ in nothing but the state of the thread are one, unless both sides have the same of
-/// them.
+/// A waiting thread is seen to sleep in one run and to wait for a lock in another. Idle causes that
+/// differ only in the state of the thread are merged, unless both sides have the same set of them.
 using CauseKey = std::tuple<StepPart, std::string, std::string>;
 
 CauseKey causeKey(const Contributor& idle) {
-    return {idle.part, std::string(withoutState(idle.name)), idle.path};
+    return {idle.part, std::string(nameWithoutState(idle.name)), idle.path};
 }
 
-/// The causes whose states differ between both sides.
+/// Returns the causes whose states differ between both sides.
 std::set<CauseKey> causesOfOtherStates(const WorkerSummary& baseline,
                                        const WorkerSummary& candidate) {
     std::map<CauseKey, std::array<std::set<std::string>, 2>> names;
@@ -150,7 +149,7 @@ std::set<CauseKey> causesOfOtherStates(const WorkerSummary& baseline,
     return other;
 }
 
-/// The worker with each of these causes as one, in the place of its first.
+/// Returns the worker with each of these causes merged, at the place of its first.
 WorkerSummary withOneOfEach(const std::set<CauseKey>& causes, WorkerSummary worker) {
     std::map<CauseKey, size_t> places;
     std::vector<Contributor> merged;
@@ -162,7 +161,7 @@ WorkerSummary withOneOfEach(const std::set<CauseKey>& causes, WorkerSummary work
         }
         const auto [place, isFirst] = places.try_emplace(std::move(key), merged.size());
         if (isFirst) {
-            each.name.resize(withoutState(each.name).size());
+            each.name.resize(nameWithoutState(each.name).size());
             merged.push_back(std::move(each));
             continue;
         }
@@ -176,7 +175,7 @@ WorkerSummary withOneOfEach(const std::set<CauseKey>& causes, WorkerSummary work
     return worker;
 }
 
-/// Fills in the times of the mean step.
+/// Sets the times of the mean step.
 void addMeanStep(const WorkerSummary& baseline, const WorkerSummary& candidate,
                  const std::vector<ContributorMatch>& matches, int64_t quantumNs,
                  WorkerComparison& pair) {
@@ -206,7 +205,7 @@ ComparedWorkers compareWorkers(const WorkerSummary& ofBaseline, const WorkerSumm
     pair.baseline = distributionOf(before);
     pair.candidate = distributionOf(after);
     pair.claim = judgeSteps(before, after);
-    // Steps that take no time are no measure of anything (`timelessSentence`).
+    // Steps that take no time measure nothing (`timelessSentence`).
     const auto isTimeless = [](const StepDistribution& steps) {
         return steps.count > 0 && steps.medianNs <= 0;
     };
@@ -226,7 +225,7 @@ namespace {
 
 using Steps = std::span<const StepSummary>;
 
-/// The steps of each run of a worker that may be several: they are counted anew in each.
+/// Returns the steps of each run of a pooled worker: step numbers restart in each.
 std::vector<Steps> runsOf(const WorkerSummary& worker) {
     std::vector<Steps> runs;
     const Steps all = worker.steps;
@@ -243,7 +242,7 @@ bool isSame(const StepPattern& a, const StepPattern& b) {
     return a.kind == b.kind && a.period == b.period && (a.excessNs < 0) == (b.excessNs < 0);
 }
 
-/// What at least half of the runs of a worker do.
+/// Returns the pattern of at least half of a worker's runs.
 std::optional<StepPattern> commonPattern(const WorkerSummary& worker, size_t series) {
     const std::vector<Steps> runs = runsOf(worker);
     std::vector<StepPattern> found;
@@ -259,8 +258,8 @@ std::optional<StepPattern> commonPattern(const WorkerSummary& worker, size_t ser
     return std::nullopt;
 }
 
-/// Names what carries the pattern: what the outliers among its steps agree on, else what changed
-/// most of its part between the sides, if that is half of it.
+/// Sets the main contributor of the pattern: the common one of the outliers among its steps, else
+/// the one that changed most of its part between the sides, if that is half of it.
 void blame(PatternDifference& one, const WorkerSummary& worker, const WorkerComparison& pair) {
     const StepPattern& pattern = one.pattern;
     const OutlierStep* first = nullptr;
@@ -281,12 +280,12 @@ void blame(PatternDifference& one, const WorkerSummary& worker, const WorkerComp
         return;
     }
     const int64_t sign = (pattern.costNs < 0) == one.isCandidate ? -1 : 1;
-    int64_t mostNs = std::abs(pattern.costNs) / 2;
+    int64_t largestNs = std::abs(pattern.costNs) / 2;
     for (const ContributorDifference& each : pair.contributors) {
         if (each.part != pattern.part || each.kind == ContributorKind::Others ||
-            each.lostNs() * sign < mostNs)
+            each.lostNs() * sign < largestNs)
             continue;
-        mostNs = each.lostNs() * sign;
+        largestNs = each.lostNs() * sign;
         one.contributor = each.name();
         one.path = each.path;
     }
@@ -341,12 +340,12 @@ std::string textOf(const PatternDifference& one) {
     return text;
 }
 
-/// Of a worker that waits for others in its collectives the pattern is theirs.
+/// Returns true for a worker that waits for others in its collectives: the pattern is theirs.
 bool isTheirs(const StepPattern& pattern) {
     return pattern.part == StepPart::ExposedCommunication;
 }
 
-/// Keeps one of each kind: where it is the worker's own, and of these the dearest.
+/// Keeps one difference of each kind: the worker's own, and the most expensive of these.
 void add(PatternDifference one, std::vector<PatternDifference>& found) {
     const auto known = std::find_if(found.begin(), found.end(), [&](const auto& each) {
         return each.isCandidate == one.isCandidate && isSame(each.pattern, one.pattern);
@@ -397,7 +396,7 @@ std::vector<PatternDifference> patternDifferences(const std::vector<WorkerCompar
 
 namespace {
 
-/// The worker of `run` with that rank on its first GPU, or `noIndex`.
+/// Returns the worker of `run` with that rank on its first GPU, or `noIndex`.
 uint32_t workerOfRank(const RunSummary& run, std::optional<int> rank) {
     for (uint32_t index = 0; index < run.workers.size(); ++index)
         if (rank && run.workers[index].rank == rank) return index;
@@ -428,8 +427,8 @@ std::vector<WorkerPair> workerPairs(const RunSummary& baseline, const RunSummary
 
 namespace {
 
-/// The pair that decides how fast both runs are: that of the slower run's critical worker, since
-/// what holds that run up happens there. The first pair if that worker has no counterpart.
+/// Returns the pair that determines the speed of both runs: that of the slower run's critical
+/// worker, where that run is held up. The first pair if that worker has no counterpart.
 uint32_t criticalPairOf(const std::vector<WorkerComparison>& pairs, const RunSummary& baseline,
                         const RunSummary& candidate) {
     if (pairs.empty()) return noIndex;
@@ -492,8 +491,8 @@ const std::string& ContributorDifference::name() const {
 void answer(RunComparison& comparison, const RunSummary& baseline, const RunSummary& candidate) {
     comparison.answer = answerOf(comparison, baseline, candidate);
     comparison.answer.cautions = cautionsOf(baseline, candidate);
-    sayAnswer(comparison, baseline, candidate);
-    // It may be all there is to it, so it stands before the verdict.
+    writeAnswer(comparison, baseline, candidate);
+    // It may be the whole explanation, so it precedes the verdict.
     const auto differences = machineDifferences(baseline.facts, candidate.facts);
     if (differences.empty() || comparison.answer.outcome == Outcome::Nothing) return;
     const std::string first =

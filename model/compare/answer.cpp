@@ -15,17 +15,17 @@ using namespace analysis;
 
 namespace {
 
-constexpr size_t mostCauses = 3;
-constexpr size_t mostChanges = 2;             ///< Of kind, beside those that a part's cause tells.
-constexpr int64_t smallestChangeShare = 100;  ///< Of the step: one part in so many.
-constexpr double otherCount = 0.1;            ///< A count that differs by more is another one.
-constexpr int64_t smallestCauseShare = 6;     ///< One part in so many.
-constexpr size_t mostOffsets = 2;
-/// What PCIe 5 x16 can carry in one direction, the fastest link between GPUs but NVLink.
-constexpr double fastestPcieGBps = 64;
+constexpr size_t maxCauses = 3;
+constexpr size_t maxKindChanges = 2;  ///< Changes of kind, in addition to those in a part's cause.
+constexpr int64_t minChangeDivisor = 100;  ///< Of the step: one part in so many.
+constexpr double countTolerance = 0.1;     ///< Relative difference from which a count is different.
+constexpr int64_t minCauseDivisor = 6;     ///< One part in so many.
+constexpr size_t maxOffsets = 2;
+/// Bandwidth of PCIe 5 x16 in one direction, the fastest link between GPUs except NVLink.
+constexpr double maxPcieGBps = 64;
 
-/// The contributor of a part that changed most in the direction of `sign`; null if none did at
-/// least a third of it.
+/// Returns the contributor of a part that changed most in the direction of `sign`; null if none
+/// changed by at least a third of the part.
 const ContributorDifference* mainContributor(const WorkerComparison& pair, StepPart part,
                                              int64_t lostNs) {
     const int64_t sign = lostNs < 0 ? -1 : 1;
@@ -37,7 +37,7 @@ const ContributorDifference* mainContributor(const WorkerComparison& pair, StepP
     return main && main->lostNs() * sign * 3 >= lostNs * sign ? main : nullptr;
 }
 
-/// GPUs that are joined by NVLink, which carried data between them and does no longer: by the
+/// Returns true if NVLink connects the GPUs, carried data between them and no longer does: by the
 /// counters of both runs, else by the pace of something slower.
 bool hasLostNvlink(StepPart part, const ContributorDifference* main, const RunSummary& baseline,
                    const RunSummary& candidate) {
@@ -48,12 +48,12 @@ bool hasLostNvlink(StepPart part, const ContributorDifference* main, const RunSu
         candidate.nvlink.evidence == LinkEvidence::Counters)
         return baseline.nvlink.use == NvlinkVerdict::Use::Used &&
                candidate.nvlink.use == NvlinkVerdict::Use::NotSeen;
-    return main && main->baseline.gigabytesPerSecond > fastestPcieGBps &&
+    return main && main->baseline.gigabytesPerSecond > maxPcieGBps &&
            main->candidate.gigabytesPerSecond > 0 &&
-           main->candidate.gigabytesPerSecond < fastestPcieGBps;
+           main->candidate.gigabytesPerSecond < maxPcieGBps;
 }
 
-/// Whether nothing of the other side lies in the NVTX ranges of this contributor.
+/// Returns true if the other side has nothing in the NVTX ranges of this contributor.
 bool isInNewRange(const WorkerComparison& pair, const ContributorDifference& one) {
     const bool isCandidate = one.match == MatchKind::OnlyCandidate;
     return !one.path.empty() &&
@@ -64,8 +64,8 @@ bool isInNewRange(const WorkerComparison& pair, const ContributorDifference& one
            });
 }
 
-/// The mean step of the baseline without the time before and after all work, which is not the
-/// program's where no steps were found.
+/// Returns the baseline's mean step without the time before and after all work, which is not the
+/// program's if no steps were found.
 int64_t busyStepNs(const WorkerComparison& pair) {
     int64_t ns = pair.baseline.meanNs;
     for (const ContributorDifference& each : pair.contributors)
@@ -74,13 +74,13 @@ int64_t busyStepNs(const WorkerComparison& pair) {
     return ns;
 }
 
-/// Whether the program does something else here, rather than the same in another time, and it
-/// weighs at least a hundredth of the step.
+/// Returns true if the program does something else here, instead of the same in another time, and
+/// it is at least a hundredth of the step.
 bool isChangeOfKind(const WorkerComparison& pair, const ContributorDifference& one) {
-    // How often a rank is the last is no matter of what it does.
+    // The number of times that a rank is last does not depend on its own work.
     if (one.kind == ContributorKind::Others || one.part == StepPart::WaitingForRanks) return false;
     const int64_t hiddenNs = std::abs(one.candidate.totalNs - one.baseline.totalNs);
-    if (std::max(std::abs(one.lostNs()), hiddenNs) * smallestChangeShare < busyStepNs(pair))
+    if (std::max(std::abs(one.lostNs()), hiddenNs) * minChangeDivisor < busyStepNs(pair))
         return false;
     const bool isIdle = one.kind == ContributorKind::Idle;
     if (one.match == MatchKind::OnlyBaseline || one.match == MatchKind::OnlyCandidate)
@@ -90,7 +90,7 @@ bool isChangeOfKind(const WorkerComparison& pair, const ContributorDifference& o
         return one.kind != ContributorKind::Kernel ||
                kernelFamily(one.baseline.name) != kernelFamily(one.candidate.name);
     return std::abs(one.candidate.count - one.baseline.count) >
-           otherCount * std::max(one.candidate.count, one.baseline.count);
+           countTolerance * std::max(one.candidate.count, one.baseline.count);
 }
 
 const QuantityClaim* judgedPart(const WorkerComparison& pair, StepPart part) {
@@ -99,7 +99,7 @@ const QuantityClaim* judgedPart(const WorkerComparison& pair, StepPart part) {
     return nullptr;
 }
 
-/// Changes of kind that no cause tells, those that cost most first.
+/// Returns changes of kind without a cause, most expensive first.
 std::vector<Cause> furtherChanges(const WorkerComparison& pair, const std::vector<Cause>& causes) {
     std::vector<const ContributorDifference*> changes;
     for (const ContributorDifference& each : pair.contributors) {
@@ -112,7 +112,7 @@ std::vector<Cause> furtherChanges(const WorkerComparison& pair, const std::vecto
     std::stable_sort(changes.begin(), changes.end(), [](const auto* a, const auto* b) {
         return std::abs(a->lostNs()) > std::abs(b->lostNs());
     });
-    if (changes.size() > mostChanges) changes.resize(mostChanges);
+    if (changes.size() > maxKindChanges) changes.resize(maxKindChanges);
     std::vector<Cause> further;
     for (const ContributorDifference* each : changes) {
         Cause cause;
@@ -139,7 +139,7 @@ Cause causeOf(const WorkerComparison& pair, const PartDifference& part, const Ru
     return cause;
 }
 
-/// Idle time of a path, told by what of it changed most.
+/// Returns a cause for the idle time of a path, described by its contributor that changed most.
 Cause causeOf(const WorkerComparison& pair, const QuantityClaim& idle) {
     Cause cause;
     cause.isOfWholePart = false;
@@ -147,7 +147,7 @@ Cause causeOf(const WorkerComparison& pair, const QuantityClaim& idle) {
     for (const ContributorDifference& each : pair.contributors)
         if (each.kind == ContributorKind::Idle && each.path == idle.path)
             cause.lostNs += each.lostNs();
-    if (const ContributorDifference* main = mostChangedIdle(pair, idle)) cause.main = *main;
+    if (const ContributorDifference* main = findLargestIdleChange(pair, idle)) cause.main = *main;
     if (cause.main) {
         cause.part = cause.main->part;
         cause.isChangeOfKind = isChangeOfKind(pair, *cause.main);
@@ -155,7 +155,7 @@ Cause causeOf(const WorkerComparison& pair, const QuantityClaim& idle) {
     return cause;
 }
 
-/// What is certain and is no cause yet, the largest first.
+/// Adds certain changes that are not yet a cause, largest first.
 void addCertain(const WorkerComparison& pair, const RunSummary& baseline,
                 const RunSummary& candidate, std::vector<Cause>& causes) {
     std::vector<const QuantityClaim*> certain;
@@ -171,7 +171,7 @@ void addCertain(const WorkerComparison& pair, const RunSummary& baseline,
     std::stable_sort(certain.begin(), certain.end(), [](const auto* a, const auto* b) {
         return std::abs(a->differenceNs) > std::abs(b->differenceNs);
     });
-    if (certain.size() > mostCauses) certain.resize(mostCauses);
+    if (certain.size() > maxCauses) certain.resize(maxCauses);
     for (const QuantityClaim* each : certain) {
         if (each->kind == QuantityKind::IdleInRange)
             causes.push_back(causeOf(pair, *each));
@@ -198,8 +198,8 @@ InstanceQuery queryOf(const ContributorDifference& contributor) {
     return query;
 }
 
-const ContributorDifference* mostChangedIdle(const WorkerComparison& pair,
-                                             const QuantityClaim& idle) {
+const ContributorDifference* findLargestIdleChange(const WorkerComparison& pair,
+                                                   const QuantityClaim& idle) {
     const int64_t sign = idle.differenceNs < 0 ? -1 : 1;
     const ContributorDifference* most = nullptr;
     for (const ContributorDifference& each : pair.contributors)
@@ -219,8 +219,8 @@ const ContributorDifference* mainOffset(const WorkerComparison& pair, const Caus
             (!most || each.lostNs() * sign > most->lostNs() * sign))
             most = &each;
     if (!most) return nullptr;
-    const int64_t mostNs = most->lostNs() * sign;
-    return mostNs * 2 >= restNs * sign && mostNs <= restNs * sign * 2 ? most : nullptr;
+    const int64_t largestNs = most->lostNs() * sign;
+    return largestNs * 2 >= restNs * sign && largestNs <= restNs * sign * 2 ? most : nullptr;
 }
 
 bool isOffset(const WorkerComparison& pair, const Cause& cause) {
@@ -247,14 +247,14 @@ std::vector<Cause> causesOf(const WorkerComparison& pair, const RunSummary& base
     std::vector<Cause> causes;
     const auto addWeighty = [&](const std::vector<const PartDifference*>& parts, size_t most) {
         for (size_t index = 0; index < std::min(parts.size(), most); ++index)
-            if (std::abs(parts[index]->lostNs()) * smallestCauseShare >= allNs)
+            if (std::abs(parts[index]->lostNs()) * minCauseDivisor >= allNs)
                 causes.push_back(causeOf(pair, *parts[index], baseline, candidate));
     };
-    addWeighty(changed, mostCauses);
-    addWeighty(offsets, mostOffsets);
+    addWeighty(changed, maxCauses);
+    addWeighty(offsets, maxOffsets);
     addCertain(pair, baseline, candidate, causes);
     for (Cause& change : furtherChanges(pair, causes)) causes.push_back(std::move(change));
-    // What costs nothing is no reason of a change.
+    // A change without a cost is no reason.
     const auto rank = [&](const Cause& cause) {
         const bool isReason = cause.lostNs != 0 || pair.claim.outcome == Outcome::Alike ||
                               pair.claim.outcome == Outcome::WithinNoise;
@@ -268,9 +268,9 @@ std::vector<Cause> causesOf(const WorkerComparison& pair, const RunSummary& base
 
 namespace {
 
-/// The longest step of the candidate that stands out, if it does so more than any of the baseline,
-/// and those that lost their time as it did.
-std::vector<uint32_t> tellingOutliers(const std::vector<RunOutlier>& outliers) {
+/// Returns the candidate's longest outlier step if it exceeds all of the baseline's, and the steps
+/// that lost their time in the same way.
+std::vector<uint32_t> significantOutliers(const std::vector<RunOutlier>& outliers) {
     const RunOutlier* longest = nullptr;
     int64_t baselineNs = 0;
     for (const RunOutlier& outlier : outliers) {
@@ -305,15 +305,15 @@ Answer answerOf(const RunComparison& comparison, const RunSummary& baseline,
     if (answer.outcome == Outcome::Nothing) return answer;
     answer.causes = causesOf(*pair, baseline, candidate);
     if (isAlike(answer.outcome)) {
-        // Amounts within noise have no cause; what the program does otherwise is a fact all the
-        // same, and so is what is certain of a part of the step.
+        // Amounts within noise have no cause. A change in what the program does remains a fact, and
+        // so does a certain change of a part.
         std::erase_if(answer.causes, [](const Cause& cause) {
             return !cause.isChangeOfKind && !cause.isCertain();
         });
         if (std::any_of(answer.causes.begin(), answer.causes.end(),
                         [](const Cause& cause) { return cause.isCertain(); }))
             answer.outcome = Outcome::PartsChanged;
-        answer.tellingOutliers = tellingOutliers(comparison.outliers);
+        answer.significantOutliers = significantOutliers(comparison.outliers);
     }
     return answer;
 }

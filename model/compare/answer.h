@@ -7,44 +7,48 @@
 
 namespace lanescope::compare {
 
-/// Of the idle time in the path of `idle` the contributor that changed most in its direction; null
-/// if there is none.
-const ContributorDifference* mostChangedIdle(const WorkerComparison& pair,
-                                             const QuantityClaim& idle);
+/// Returns the idle contributor in the path of `idle` that changed most in its direction; null if
+/// there is none.
+const ContributorDifference* findLargestIdleChange(const WorkerComparison& pair,
+                                                   const QuantityClaim& idle);
 
-/// What finds it in the traces.
+/// Returns the query that finds the contributor in the traces.
 InstanceQuery queryOf(const ContributorDifference& contributor);
 
-/// What of the part that `cause` is about changed most the other way than its `main`, or beside it;
-/// null if there is none, or it is less than half of what lies between `main` and the part, or more
-/// than twice that, so that it takes others to tell.
+/// Returns the contributor in the part of `cause` that changed most against its `main`, or next to
+/// it. Null if there is none, or if it is less than half or more than twice the difference between
+/// `main` and the part, so that further contributors are needed.
 const ContributorDifference* mainOffset(const WorkerComparison& pair, const Cause& cause);
 
-/// Whether the step became longer and this shorter, or the other way round. Of steps that did
-/// neither nothing is.
+/// Returns true if the step became longer and this shorter, or vice versa. False if the step did
+/// not change.
 bool isOffset(const WorkerComparison& pair, const Cause& cause);
 
-/// Why the steps of the candidate take longer, or shorter if they do: the parts that changed in
-/// that direction, weightiest first, at most three, each with at least a sixth of all that changed
-/// so; at most two parts that offset as much; then what is certain (`QuantityClaim`) and not among
-/// them, and further changes of kind. What changed in the direction of the step first, and of that
-/// changes of kind, then what is certain; without words. Empty if the means are equal and nothing
-/// is certain. `pair` is of a worker of these runs.
+/// Returns the causes of the candidate's longer, or shorter, steps, without words:
+/// - at most three parts that changed in that direction, largest first, each with at least a sixth
+///   of
+///   all such change;
+/// - at most two parts that offset as much;
+/// - certain changes (`QuantityClaim`) not among them;
+/// - further changes of kind.
+///
+/// Causes in the direction of the step come first, among them changes of kind, then certain ones.
+/// Empty if the means are equal and nothing is certain. `pair` is of a worker of these runs.
 std::vector<Cause> causesOf(const WorkerComparison& pair, const analysis::RunSummary& baseline,
                             const analysis::RunSummary& candidate);
 
-/// The answer of a comparison whose figures are complete: outcome, causes, and the steps that tell
-/// something. Its words (`sayAnswer`) and cautions are left to the caller.
+/// Returns the answer of a comparison with complete figures: outcome, causes and significant steps.
+/// The caller adds words (`writeAnswer`) and cautions.
 Answer answerOf(const RunComparison& comparison, const analysis::RunSummary& baseline,
                 const analysis::RunSummary& candidate);
 
-/// Gives a comparison whose figures are complete its answer, cautions and words.
+/// Sets answer, cautions and words of a comparison with complete figures.
 void answer(RunComparison& comparison, const analysis::RunSummary& baseline,
             const analysis::RunSummary& candidate);
 
-/// Puts the answer of a comparison, whose figures are complete, into words: its sentence, the text
-/// of its causes, and its details. The numbers are those of the tables.
-void sayAnswer(RunComparison& comparison, const analysis::RunSummary& baseline,
-               const analysis::RunSummary& candidate);
+/// Writes the answer of a comparison with complete figures in words: its sentence, the text of its
+/// causes, and its details. The numbers are those of the tables.
+void writeAnswer(RunComparison& comparison, const analysis::RunSummary& baseline,
+                 const analysis::RunSummary& candidate);
 
 }  // namespace lanescope::compare

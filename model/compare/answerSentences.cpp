@@ -20,7 +20,7 @@ using namespace analysis;
 
 namespace {
 
-/// Why two runs cannot be compared: steps of no time in one, or no GPU work.
+/// Returns why two runs cannot be compared: steps of no time in one, or no GPU work.
 std::string incomparableSentence(const RunSummary& baseline, const RunSummary& candidate) {
     for (const auto& [side, run] : {std::pair("baseline", &baseline), {"candidate", &candidate}})
         if (const std::string timeless = timelessSentence(*run); !timeless.empty())
@@ -34,10 +34,10 @@ std::string incomparableSentence(const RunSummary& baseline, const RunSummary& c
                        printable((isBaseline ? baseline : candidate).facts.title));
 }
 
-constexpr size_t mostOutliersTold = 3;
-/// Bandwidths that differ by less are the same, for a sentence.
+constexpr size_t maxReportedOutliers = 3;
+/// A smaller relative difference is not mentioned.
 constexpr double bandwidthTolerance = 0.1;
-constexpr double fromThatOn = 100;  ///< Percent: a factor of two.
+constexpr double ratioThresholdPercent = 100;  ///< Percent: a factor of two.
 
 bool isOtherBandwidth(double before, double after) {
     return before > 0 && after > 0 &&
@@ -61,7 +61,7 @@ std::string matchText(const ContributorDifference& main) {
             ", in the place of {}",
             replacedName(main.baseline.name, main.name(), main.kind == ContributorKind::Idle));
     const double before = main.baseline.count, after = main.candidate.count;
-    // How often a rank is not the last is no number of collectives.
+    // The number of times that a rank is not the last is not a number of collectives.
     const bool isWork =
         main.kind == ContributorKind::Kernel || main.kind == ContributorKind::Copy ||
         (main.kind == ContributorKind::Collective && main.part != StepPart::WaitingForRanks);
@@ -70,8 +70,8 @@ std::string matchText(const ContributorDifference& main) {
     return {};
 }
 
-/// "+0.912 ms in the mean step for HtoD from pageable, in the place of HtoD from pinned, bandwidth
-/// 52.1 → 8.3 GB/s".
+/// Returns "+0.912 ms in the mean step for HtoD from pageable, in the place of HtoD from pinned,
+/// bandwidth 52.1 → 8.3 GB/s".
 std::string changeText(const Cause& cause, const std::string& time) {
     const ContributorDifference& main = *cause.main;
     const std::string which = shortContributorName(main.name(), main.kind == ContributorKind::Idle);
@@ -96,8 +96,8 @@ std::string contributorText(const ContributorDifference& one) {
     return fmt::format("in {}{}", kind, which);
 }
 
-/// What offsets a contributor that changed by more than its part: ", offset by +0.602 ms in
-/// cudaLaunchKernel".
+/// Returns the offset of a contributor that changed by more than its part: ", offset by +0.602 ms
+/// in cudaLaunchKernel".
 std::string offsetText(const Cause& cause, const WorkerComparison& pair) {
     const int64_t mainNs = cause.main->lostNs(), restNs = cause.lostNs - mainNs;
     if (std::abs(mainNs) <= std::abs(cause.lostNs) && (mainNs < 0) == (cause.lostNs < 0)) return {};
@@ -135,16 +135,16 @@ std::string causeText(const Cause& cause, const WorkerComparison& pair) {
     return cause.hasLostNvlink ? text + ", no longer over the NVLink that joins these GPUs" : text;
 }
 
-/// Whether runs of the programs would show it again: " (certain: +1.101 to +1.307 ms in the median
-/// step, 95 % confidence)", " (within the spread between runs)"; empty where only two runs tell.
-/// The interval is of the median steps of the runs, or of their mean idle time in a range.
+/// Returns whether other runs of the programs would show the change: " (certain: +1.101 to +1.307
+/// ms in the median step, 95 % confidence)", " (within the spread between runs)". Empty for two
+/// runs. The interval is for the median steps of the runs, or for their mean idle time in a range.
 std::string certaintyText(const Cause& cause, const DurationScale& scale) {
     if (!cause.judged) return {};
-    if (!cause.isCertain() && cause.judged->adjustedPValue < significantRuns)
+    if (!cause.isCertain() && cause.judged->adjustedPValue < runsSignificanceThreshold)
         return fmt::format(
             " (beyond the spread between runs, but {} in the median step, less than {:.0f} % of "
             "it)",
-            scale.differenceText(std::llround(cause.judged->differenceNs)), smallestPercentOfStep);
+            scale.differenceText(std::llround(cause.judged->differenceNs)), minRelevantPercent);
     if (!cause.isCertain()) return " (within the spread between runs)";
     const bool isPart = cause.judged->kind == QuantityKind::Part;
     return fmt::format(" (certain: {} {} to {} in the {} step, 95 % confidence)",
@@ -170,7 +170,7 @@ std::string runsText(const Claim& claim) {
         fmt::format("{} against {}", claim.baselineRuns, runCount(claim.candidateRuns));
     if (claim.spreadRuns > 0)
         text += fmt::format(", by the spread of {} earlier ones", claim.spreadRuns);
-    return claim.areByTurns ? text + " by turns" : text;
+    return claim.areAlternating ? text + " by turns" : text;
 }
 
 std::string confidenceText(const Claim& claim) {
@@ -178,35 +178,36 @@ std::string confidenceText(const Claim& claim) {
                        percentDifferenceText(claim.highPercent));
 }
 
-/// Percent are of the time that a step takes: "9.9 % longer". From a factor of two on it is a
-/// ratio, "2.75 times as long", or the other way round "2.75 times as fast": no one pictures 640 %
-/// more or 64 % less.
+/// Returns a change of the step time: "9.9 % longer". From a factor of two on a ratio, "2.75 times
+/// as long" or "2.75 times as fast", since 640 % more or 64 % less is hard to picture.
 std::string changeOf(double percent, std::string_view more, std::string_view less) {
-    if (percent >= fromThatOn) return fmt::format("{:.2f} times as long", 1 + percent / 100);
-    if (percent <= -fromThatOn / 2)
+    if (percent >= ratioThresholdPercent)
+        return fmt::format("{:.2f} times as long", 1 + percent / 100);
+    if (percent <= -ratioThresholdPercent / 2)
         return fmt::format("{:.2f} times as fast", 1 / (1 + percent / 100));
     return fmt::format("{} % {}", percentText(std::abs(percent)), percent > 0 ? more : less);
 }
 
-/// What was found; the causes, which add up, are of the mean step.
+/// Returns the finding. The causes, which add up, are about the mean step.
 std::string claimText(const Claim& claim) {
     if (claim.unit == ClaimUnit::Steps)
         return "In these two runs the candidate's median step is " +
                changeOf(claim.percent, "longer", "shorter");
-    return fmt::format("Candidate {} {} ({}; {}, {})", claim.percent >= fromThatOn ? "takes" : "is",
+    return fmt::format("Candidate {} {} ({}; {}, {})",
+                       claim.percent >= ratioThresholdPercent ? "takes" : "is",
                        changeOf(claim.percent, "slower", "faster"), runsText(claim),
                        confidenceText(claim), pValueEquation(claim.adjustedPValue));
 }
 
-/// ", and the mean step 5.87 times as fast": where few steps that are far longer make another
-/// answer of the mean, which the causes are of.
+/// Returns ", and the mean step 5.87 times as fast" if few very long steps change the mean
+/// otherwise than the median. The causes explain the mean.
 std::string meanText(const WorkerComparison& pair) {
-    constexpr double leastOther = 10;
+    constexpr double minOtherPercent = 10;
     if (pair.claim.unit != ClaimUnit::Steps || pair.baseline.meanNs <= 0) return {};
     const double percent = 100 * (static_cast<double>(pair.candidate.meanNs) /
                                       static_cast<double>(pair.baseline.meanNs) -
                                   1);
-    if (std::abs(percent - pair.claim.percent) < leastOther) return {};
+    if (std::abs(percent - pair.claim.percent) < minOtherPercent) return {};
     return ", and the mean step " + changeOf(percent, "longer", "shorter");
 }
 
@@ -247,8 +248,8 @@ Clause ofSingle(std::string text, bool isCandidate, int64_t number) {
     return clause;
 }
 
-/// What changed most of a part where no single thing stands out.
-const ContributorDifference* mostChanged(const WorkerComparison& pair, StepPart part) {
+/// Returns the contributor of a part that changed most, if no single one stands out.
+const ContributorDifference* findLargestChange(const WorkerComparison& pair, StepPart part) {
     const ContributorDifference* most = nullptr;
     for (const ContributorDifference& each : pair.contributors)
         if (each.part == part && each.kind != ContributorKind::Others &&
@@ -258,22 +259,23 @@ const ContributorDifference* mostChanged(const WorkerComparison& pair, StepPart 
 }
 
 Clause ofCause(const Cause& cause, const WorkerComparison& pair) {
-    const ContributorDifference* main = cause.main ? &*cause.main : mostChanged(pair, cause.part);
-    Clause clause{cause.text, ClauseKind::Step};  // a part of which nothing is listed
+    const ContributorDifference* main =
+        cause.main ? &*cause.main : findLargestChange(pair, cause.part);
+    Clause clause{cause.text, ClauseKind::Step};  // a part without listed contributors
     if (!main) return clause;
     clause.kind = ClauseKind::Cause;
     clause.query = queryOf(*main);
     return clause;
 }
 
-/// Puts a sentence together.
+/// Builds a sentence from clauses.
 class Clauses {
   public:
     void add(Clause clause) {
         if (!clause.text.empty()) all_.push_back(std::move(clause));
     }
-    /// `before`, the causes with "; " between them, nothing at all without causes. Where the first
-    /// begins that is none of the change, but less of it, that is said.
+    /// Adds `before` and the causes, separated by "; "; nothing without causes. Marks the first
+    /// cause that offsets the change.
     void addCauses(std::string before, const std::vector<Cause>& causes,
                    const WorkerComparison& pair) {
         bool isWithIt = true;
@@ -284,7 +286,7 @@ class Clauses {
             add(ofCause(cause, pair));
         }
     }
-    /// What stands out where the medians are alike: patterns of steps, else single ones.
+    /// Adds the differences of runs with equal medians: patterns of steps, else single steps.
     void addTelling(const RunComparison& comparison) {
         if (!comparison.patterns.empty()) {
             const PatternDifference& first = comparison.patterns.front();
@@ -292,7 +294,7 @@ class Clauses {
             add(ofSingle(first.text, first.isCandidate, first.pattern.firstNumber));
             return;
         }
-        const std::vector<uint32_t>& telling = comparison.answer.tellingOutliers;
+        const std::vector<uint32_t>& telling = comparison.answer.significantOutliers;
         const auto outlier = [&](uint32_t index) -> const RunOutlier& {
             return comparison.outliers[index];
         };
@@ -317,7 +319,7 @@ bool isWithinNoise(const Claim& claim) {
     return std::abs(claim.differenceNs) <= claim.noiseNs;
 }
 
-/// How many runs, then what is known of the whole step.
+/// Returns the number of runs, then the facts about the whole step.
 std::string undecidedText(const Claim& claim) {
     std::string text = fmt::format("no difference is certain: {} % ({})",
                                    percentDifferenceText(claim.percent), confidenceText(claim));
@@ -352,7 +354,7 @@ std::vector<Clause> clausesOf(const RunComparison& comparison, const WorkerCompa
             clauses.add(words("."));
             break;
         case Outcome::Alike:
-            // What is beyond the spread and may still be chance is not called alike.
+            // A difference beyond the spread that may still be chance is not called alike.
             clauses.add(words(isWithinNoise(claim)
                                   ? "In these two runs steps are alike: "
                                   : "In these two runs no difference can be told from chance: "));
@@ -423,7 +425,7 @@ std::string judgedText(const WorkerComparison& pair) {
                               certain > 1 ? "differ" : "differs");
 }
 
-/// 'Steps are "step #". ', of both runs or of each; empty where nothing marks them.
+/// Returns 'Steps are "step #". ', for both runs or each; empty if the steps have no marks.
 std::string whatStepsAre(const RunComparison& runs) {
     const auto marked = [](StepSource source, const std::string& pattern) {
         return fmt::format("{} \"{}\"",
@@ -469,9 +471,9 @@ std::vector<std::string> detailsOf(const RunComparison& comparison, const Worker
     for (const PatternDifference& each : comparison.patterns)
         details.push_back(asSentence(each.text));
     for (size_t index = 0; index < comparison.outliers.size(); ++index) {
-        if (index == mostOutliersTold) {
+        if (index == maxReportedOutliers) {
             details.push_back(fmt::format("{} more steps stand out.",
-                                          comparison.outliers.size() - mostOutliersTold));
+                                          comparison.outliers.size() - maxReportedOutliers));
             break;
         }
         details.push_back(asSentence(outlierText(comparison.outliers[index])));
@@ -481,7 +483,8 @@ std::vector<std::string> detailsOf(const RunComparison& comparison, const Worker
 
 }  // namespace
 
-void sayAnswer(RunComparison& comparison, const RunSummary& baseline, const RunSummary& candidate) {
+void writeAnswer(RunComparison& comparison, const RunSummary& baseline,
+                 const RunSummary& candidate) {
     Answer& answer = comparison.answer;
     const WorkerComparison* pair = comparison.criticalPair();
     if (!pair || answer.outcome == Outcome::Nothing) {
@@ -496,7 +499,7 @@ void sayAnswer(RunComparison& comparison, const RunSummary& baseline, const RunS
     for (const Clause& clause : answer.clauses) answer.sentence += clause.text;
     answer.details = detailsOf(comparison, *pair, baseline, candidate);
     const std::string nvlink = nvlinkSentence(baseline, candidate);
-    // First where it may explain the difference: there is not always room for all of them.
+    // First if it may explain the difference, since there is not always room for all of them.
     if (!nvlink.empty())
         answer.details.insert(
             isNvlinkUseOther(baseline, candidate) ? answer.details.begin() : answer.details.end(),

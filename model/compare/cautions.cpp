@@ -18,7 +18,7 @@ using namespace analysis;
 
 namespace {
 
-/// From the start of its first compared step to the end of its last, since 1970.
+/// Returns the range from the start of its first compared step to the end of its last, since 1970.
 TimeRange utcOf(const SummaryFacts& facts, const WorkerSummary& worker) {
     const StepSummary& last = worker.steps.back();
     return {facts.startUtcNs + worker.steps.front().startNs,
@@ -120,7 +120,7 @@ bool isNvlinkUseOther(const RunSummary& baseline, const RunSummary& candidate) {
 
 namespace {
 
-constexpr size_t mostWarningsShown = 3;
+constexpr size_t maxShownWarnings = 3;
 constexpr double alikeKernelCount = 0.1;
 constexpr double alikeClocks = 0.02;
 
@@ -130,7 +130,7 @@ class Cautions {
     void add(fmt::format_string<Args...> format, Args&&... args) {
         sentences_.push_back(fmt::format(format, std::forward<Args>(args)...));
     }
-    /// Both values are known and differ.
+    /// Adds a caution if both values are known and differ.
     void addIfOther(std::string_view what, const std::string& baseline,
                     const std::string& candidate) {
         if (!baseline.empty() && !candidate.empty() && baseline != candidate)
@@ -201,7 +201,7 @@ void addWhatRan(const RunSummary& baseline, const RunSummary& candidate, Caution
                      kernelsBefore, kernelsAfter);
 }
 
-/// What of the machine was otherwise while they ran, rather than what they are.
+/// Adds differences of the machine's state during the runs, as opposed to its type.
 void addHowItRan(const SummaryFacts& before, const SummaryFacts& after, Cautions& cautions) {
     if (areClocksOther(before, after))
         cautions.addIfOther("Mean SM clock of the GPUs", megahertzText(before.smClockHz),
@@ -238,14 +238,14 @@ void addHowStepsWereFound(const RunSummary& baseline, const RunSummary& candidat
 
 void addLosses(std::string_view side, const SummaryFacts& facts, Cautions& cautions) {
     size_t shown = 0;
-    bool isEndSaid = false;
+    bool isEndReported = false;
     for (const HealthNote& warning : facts.healthWarnings) {
-        if (shown == mostWarningsShown) break;
+        if (shown == maxShownWarnings) break;
         cautions.add("The {}: {}", side, printable(shownText(warning)));
-        isEndSaid = isEndSaid || warning.code == HealthCode::ProcessEndedAbnormally;
+        isEndReported = isEndReported || warning.code == HealthCode::ProcessEndedAbnormally;
         ++shown;
     }
-    if (facts.isTruncated && !isEndSaid)
+    if (facts.isTruncated && !isEndReported)
         cautions.add("The {} ended abnormally; its last events may be missing.", side);
     if (const size_t more = facts.healthWarnings.size() - shown; more > 0)
         cautions.add("The {}: {} more warning{}; \"lanescope info\" says {}.", side, more,

@@ -10,32 +10,31 @@
 
 namespace lanescope::compare {
 
-/// Whether two traces are of one recording, as copies, excerpts and exports of it are: they hold a
-/// process with the same id that did its steps at the same time of day on the same host. No machine
-/// has two such. Exports know no host, which fits any then. Where it is not known when they were
-/// recorded, equal content tells (`SummaryFacts::contentHash`). Of several runs together never.
-/// O(workers of one * workers of the other); any thread.
+/// Returns true if two traces are of one recording, such as copies, excerpts and exports: they
+/// contain a process with the same id that did its steps at the same time of day on the same host.
+/// No machine has two such processes. Exports have no host, which matches any. If the time of
+/// recording is unknown, equal content decides (`SummaryFacts::contentHash`). False for pooled
+/// runs. O(workers of one * workers of the other); any thread.
 bool isSameRecording(const analysis::RunSummary& one, const analysis::RunSummary& other);
 
-/// What both runs sent over NVLink in a step, and how that is known: "NVLink, from each GPU in a
-/// step: baseline 222.4 MiB (used; computed from NCCL); candidate 0 B (not used; by
-/// its counters)." What is not known is said to be unknown. Empty where both runs had one GPU only.
+/// Returns the NVLink traffic of both runs per step, and its evidence: "NVLink, from each GPU in a
+/// step: baseline 222.4 MiB (used; computed from NCCL); candidate 0 B (not used; by its counters)."
+/// Unknown traffic is reported as unknown. Empty if both runs had one GPU only.
 std::string nvlinkSentence(const analysis::RunSummary& baseline,
                            const analysis::RunSummary& candidate);
 
-/// One run used NVLink and the other did not, or they sent amounts more than a tenth apart.
+/// Returns true if only one run used NVLink, or if their amounts differ by more than a tenth.
 bool isNvlinkUseOther(const analysis::RunSummary& baseline, const analysis::RunSummary& candidate);
 
-/// The GPUs that worked, of one name together: "2 x NVIDIA H200".
+/// Returns the GPUs with work, grouped by name: "2 x NVIDIA H200".
 std::string gpusText(const analysis::SummaryFacts& facts);
 
-/// In what the machines differed on which two runs ran: "driver", "SM clock"; empty for nothing
-/// that is known.
+/// Returns the known differences between the machines of two runs: "driver", "SM clock".
 std::vector<std::string_view> machineDifferences(const analysis::SummaryFacts& baseline,
                                                  const analysis::SummaryFacts& candidate);
 
-/// What makes a comparison of two runs doubtful, weightiest first: differences in what they ran on
-/// and in how they were recorded, and what either trace lost.
+/// Returns reasons to doubt a comparison of two runs, most significant first: differences of
+/// machine and recording, and losses of either trace.
 std::vector<std::string> cautionsOf(const analysis::RunSummary& baseline,
                                     const analysis::RunSummary& candidate);
 

@@ -9,26 +9,25 @@
 
 namespace lanescope::compare {
 
-
 namespace {
 
 constexpr int orders = 999;
 constexpr double significant = 0.025;
-constexpr double smallestPercent = 1;
+constexpr double minChangePercent = 1;
 
 struct Split {
     size_t first = 0;
-    double distance = 0;  ///< Of the sum from its line, squared; over n1 n2 / n.
+    double distance = 0;  ///< Squared distance of the sum from its line; over n1 n2 / n.
 };
 
-/// The split at which both sides' means differ most. `logs` has the mean 0.
+/// Returns the split with the largest difference of the two means. `logs` has the mean 0.
 Split furthestSplit(std::span<const double> logs) {
     const auto all = static_cast<double>(logs.size());
     Split furthest;
     double sum = 0;
-    for (size_t before = 1; before + fewestBesideChange <= logs.size(); ++before) {
+    for (size_t before = 1; before + minValuesPerSide <= logs.size(); ++before) {
         sum += logs[before - 1];
-        if (before < fewestBesideChange) continue;
+        if (before < minValuesPerSide) continue;
         const auto count = static_cast<double>(before);
         const double distance = sum * sum * all / (count * (all - count));
         if (distance > furthest.distance) furthest = {before, distance};
@@ -36,7 +35,7 @@ Split furthestSplit(std::span<const double> logs) {
     return furthest;
 }
 
-/// Not of the standard library, whose shuffles differ.
+/// The shuffles of standard libraries differ.
 void shuffle(std::vector<double>& values, std::mt19937_64& random) {
     for (size_t left = values.size(); left > 1; --left)
         std::swap(values[left - 1], values[random() % left]);
@@ -53,7 +52,7 @@ double percentBetween(std::span<const double> before, std::span<const double> af
 }
 
 std::optional<ChangePoint> changeIn(std::span<const double> values) {
-    if (values.size() < 2 * fewestBesideChange) return std::nullopt;
+    if (values.size() < 2 * minValuesPerSide) return std::nullopt;
     std::vector<double> logs;
     for (const double value : values) logs.push_back(std::log(value));
     const double mean = meanLogOf(values);
@@ -62,9 +61,9 @@ std::optional<ChangePoint> changeIn(std::span<const double> values) {
     if (found.first == 0) return std::nullopt;
     ChangePoint point{found.first,
                       percentBetween(values.first(found.first), values.subspan(found.first)), 1};
-    if (std::abs(point.percent) < smallestPercent) return std::nullopt;
+    if (std::abs(point.percent) < minChangePercent) return std::nullopt;
     std::mt19937_64 random(values.size());
-    // An order that is as far but for rounding is as far.
+    // Rounding errors must not make an equal distance smaller.
     const double reached = found.distance * (1 - 1e-9);
     int asFar = 1;
     for (int order = 0; order < orders; ++order) {
@@ -85,7 +84,7 @@ std::optional<ChangePoint> latestChange(std::span<const double> values) {
         later->first += found->first;
         return later;
     }
-    // What was before it may be several levels; it changed from the last of them.
+    // There may be several levels before the change; it changed from the last of them.
     const auto before = values.first(found->first);
     const std::optional<ChangePoint> earlier = latestChange(before);
     ChangePoint point = *found;

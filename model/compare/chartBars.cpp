@@ -71,7 +71,7 @@ StepBars stepBars(std::span<const StepBarsOf> runs) {
 
 namespace {
 
-constexpr int64_t smallestShare = 100;  ///< One part in so many of all changes.
+constexpr int64_t minShareDivisor = 100;  ///< One part in so many of all changes.
 
 }  // namespace
 
@@ -87,7 +87,7 @@ int64_t WaterfallBars::highestNs() const {
     return highest;
 }
 
-WaterfallBars waterfallBars(const WorkerComparison& pair, size_t mostBars) {
+WaterfallBars waterfallBars(const WorkerComparison& pair, size_t maxBars) {
     std::vector<PartDifference> changed;
     int64_t allNs = 0;
     for (const PartDifference& part : pair.parts) {
@@ -99,10 +99,10 @@ WaterfallBars waterfallBars(const WorkerComparison& pair, size_t mostBars) {
         return std::abs(a.lostNs()) > std::abs(b.lostNs());
     });
     size_t shown = 0;
-    while (shown < std::min(changed.size(), mostBars) &&
-           std::abs(changed[shown].lostNs()) * smallestShare >= allNs)
+    while (shown < std::min(changed.size(), maxBars) &&
+           std::abs(changed[shown].lostNs()) * minShareDivisor >= allNs)
         ++shown;
-    if (shown + 1 == changed.size()) ++shown;  // one part is not put together with itself
+    if (shown + 1 == changed.size()) ++shown;  // a single part is not combined
 
     WaterfallBars waterfall{pair.baseline.meanNs, pair.candidate.meanNs, {}, pair.scale};
     int64_t levelNs = pair.baseline.meanNs;

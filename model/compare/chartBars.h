@@ -12,32 +12,33 @@
 
 namespace lanescope::compare {
 
-/// How far the median steps of the runs of a side lie apart.
+/// Range of the median steps of one side's runs.
 struct RunBand {
-    size_t runs = 0;  ///< Less than two: there is no band.
+    size_t runs = 0;  ///< No band with fewer than two.
     double lowestNs = 0, highestNs = 0;
 };
 
-/// Of what stands for one worker in each run. O(n log n) in their steps.
+/// Returns the band of the workers that represent one worker in each run. O(n log n) in their
+/// steps.
 RunBand runBand(std::span<const analysis::WorkerSummary* const> workers);
 
-/// Steps of several runs over their order, as charts draw them: up to a thousand steps each by
-/// itself, of more so many neighbours put together that there are no more than a thousand.
+/// Steps of several runs in order, as drawn by charts. Up to a thousand steps are shown
+/// individually; more steps are grouped with neighbours into at most a thousand bars.
 struct StepBars {
-    /// A step, or a few that follow each other.
+    /// A step, or several consecutive ones.
     struct Bar {
-        size_t first = 0, count = 1;  ///< Places among the compared steps.
+        size_t first = 0, count = 1;  ///< Indices among the compared steps.
         int64_t shortestNs = 0, medianNs = 0, longestNs = 0;
     };
-    /// A step that stands out.
+    /// An outlier step.
     struct Mark {
         size_t step = 0;
         analysis::OutlierStep outlier;
     };
     struct Run {
         std::vector<Bar> bars;
-        std::vector<int64_t> numbers;    ///< Of the steps.
-        std::vector<std::string> names;  ///< "step 12", for the pointer.
+        std::vector<int64_t> numbers;    ///< Numbers of the steps.
+        std::vector<std::string> names;  ///< "step 12", for the tooltip.
         std::vector<int64_t> wallNs;
         std::vector<Mark> marks;
         StepDistribution steps;
@@ -46,7 +47,7 @@ struct StepBars {
     };
     std::vector<Run> runs;
     size_t stepsPerBar = 1;
-    size_t stepCount = 0;  ///< Of the run that has most.
+    size_t stepCount = 0;  ///< Steps of the longest run.
 };
 
 /// A run of the chart: its worker, or null for none.
@@ -59,26 +60,26 @@ struct StepBarsOf {
 /// O(n log n) in the steps.
 StepBars stepBars(std::span<const StepBarsOf> runs);
 
-/// How the baseline's mean step becomes the candidate's: which bars stand between the two, in which
-/// order, and what is put together. A chart only draws them.
+/// Bars from the baseline's mean step to the candidate's, in order, with small parts combined. A
+/// chart only draws them.
 struct WaterfallBars {
     struct Bar {
         std::string label;                       ///< "exposed communication", "3 other parts".
-        std::optional<analysis::StepPart> part;  ///< Nothing for what is put together.
-        int64_t fromNs = 0, toNs = 0;            ///< It begins where the one before it ends.
+        std::optional<analysis::StepPart> part;  ///< Nullopt for combined parts.
+        int64_t fromNs = 0, toNs = 0;            ///< Starts at the end of the previous bar.
         int64_t lostNs() const { return toNs - fromNs; }
     };
     int64_t baselineNs = 0, candidateNs = 0;
-    std::vector<Bar> bars;  ///< Weightiest first; what is put together comes last.
-    DurationScale scale;    ///< Of all its numbers.
+    std::vector<Bar> bars;  ///< Largest first; combined parts last.
+    DurationScale scale;    ///< Scale of all its numbers.
 
-    /// The lowest and the highest end of a bar.
+    /// Return the lowest and the highest end of a bar.
     int64_t lowestNs() const;
     int64_t highestNs() const;
 };
 
-/// A bar for each part that changed: the `mostBars` weightiest, each of at least a hundredth of all
-/// changes. The rest is put together, unless it is one part or cancels itself out.
-WaterfallBars waterfallBars(const WorkerComparison& pair, size_t mostBars = 7);
+/// Returns a bar for each changed part: the `maxBars` largest, each of at least a hundredth of all
+/// changes. The rest is combined, unless it is one part or cancels out.
+WaterfallBars waterfallBars(const WorkerComparison& pair, size_t maxBars = 7);
 
 }  // namespace lanescope::compare

@@ -53,7 +53,7 @@ void addContributors(const WorkerSummary& from, WorkerSummary& to) {
                            std::make_move_iterator(added.end()));
 }
 
-/// Says of the outliers from number `first` on which run they are of.
+/// Adds the name of the run to the outliers from number `first` on.
 void nameOutliers(WorkerSummary& worker, size_t first, const std::string& label,
                   const std::string& title) {
     for (size_t index = first; index < worker.outliers.size(); ++index)
@@ -81,7 +81,7 @@ void setInOrder(WorkerSummary& worker) {
     std::stable_sort(
         worker.outliers.begin(), worker.outliers.end(),
         [](const OutlierStep& a, const OutlierStep& b) { return a.excessNs > b.excessNs; });
-    if (worker.outliers.size() > mostOutliers) worker.outliers.resize(mostOutliers);
+    if (worker.outliers.size() > maxOutliers) worker.outliers.resize(maxOutliers);
 }
 
 void addFacts(const SummaryFacts& from, SummaryFacts& to) {
@@ -93,7 +93,7 @@ void addFacts(const SummaryFacts& from, SummaryFacts& to) {
         if (std::find(to.healthWarnings.begin(), to.healthWarnings.end(), warning) ==
             to.healthWarnings.end())
             to.healthWarnings.push_back(warning);
-    to.smClockHz += from.smClockHz;  // Their mean is made of it at the end.
+    to.smClockHz += from.smClockHz;  // Divided at the end to give the mean.
     for (const std::string& process : from.otherGpuProcesses)
         if (std::find(to.otherGpuProcesses.begin(), to.otherGpuProcesses.end(), process) ==
             to.otherGpuProcesses.end())
@@ -101,7 +101,7 @@ void addFacts(const SummaryFacts& from, SummaryFacts& to) {
     to.contentHash = 0;  // Several recordings are no copy of one.
 }
 
-/// What one run tells of NVLink holds for all only if they agree; then the mean of their bytes.
+/// Returns a common NVLink verdict only if the runs agree, with the mean of their bytes.
 NvlinkTraffic commonTraffic(RunGroup runs) {
     NvlinkTraffic common = runs.front().nvlink;
     int64_t bytes = 0;
@@ -172,7 +172,7 @@ Result<PooledRuns> poolRuns(RunGroup runs, std::string_view side) {
 
 RunTurns runTurns(RunGroup baseline, RunGroup candidate) {
     RunTurns turns;
-    if (baseline.size() != candidate.size() || baseline.size() < fewestRunsByTurns) return turns;
+    if (baseline.size() != candidate.size() || baseline.size() < minAlternatingRuns) return turns;
     struct Start {
         int64_t utcNs = 0;
         bool isCandidate = false;
@@ -210,7 +210,7 @@ std::string bothOf(const std::string& one, const std::string& other) {
                         : fmt::format("{} and {}", printable(one), printable(other));
 }
 
-/// A recording that stands there twice, as two files, would count as two runs that agree entirely.
+/// A recording that is listed twice, as two files, would count as two runs that agree entirely.
 Result<void> checkRunsDiffer(RunGroup runs, RunGroup others) {
     for (size_t second = 0; second < runs.size(); ++second) {
         const RunGroup before = runs.first(second);
@@ -225,7 +225,7 @@ Result<void> checkRunsDiffer(RunGroup runs, RunGroup others) {
 
 using Predicate = std::function<bool(const RunSummary&)>;
 
-/// What stands for the worker in each run of which `isWanted` is true.
+/// Returns the counterpart of the worker in each run for which `isWanted` is true.
 WorkerRuns workersOf(RunGroup runs, const PooledRuns& pooled, uint32_t worker,
                      const Predicate& isWanted) {
     WorkerRuns workers;
@@ -234,12 +234,12 @@ WorkerRuns workersOf(RunGroup runs, const PooledRuns& pooled, uint32_t worker,
     return workers;
 }
 
-/// Without any spread nothing can be said of the programs.
+/// Without any spread there is no verdict on programs.
 bool hasSpread(const JudgedRuns& runs) {
     return runs.baseline.size() > 1 || runs.candidate.size() > 1 || runs.earlier.size() > 1;
 }
 
-/// What differs among the runs of a side makes them no runs of one program.
+/// Runs of a side that differ are not runs of one program.
 void addCautions(RunGroup runs, std::string_view side, std::vector<std::string>& cautions) {
     for (const RunSummary& run : runs) {
         if (!(run.facts.commandLine == runs.front().facts.commandLine))
@@ -282,7 +282,7 @@ Result<ProgramComparison> comparePrograms(RunGroup baseline, RunGroup candidate,
     RunComparison& comparison = programs.comparison;
     comparison = compareRuns({programs.baseline}, {programs.candidate});
     const Predicate isAny = [](const RunSummary&) { return true; };
-    // How runs of a side differ among themselves is counted there.
+    // Differences among the runs of a side are reported there.
     const Predicate isNew = [&](const RunSummary& run) {
         return (baseline.size() == 1 || !isAmong(baseline, run)) &&
                (candidate.size() == 1 || !isAmong(candidate, run));

@@ -51,7 +51,7 @@ CounterAmount amountIn(const Trace& trace, uint32_t counter, TimeRange range) {
     CounterAmount amount;
     double weighted = 0;
     double heldNs = 0;
-    // The first sample in force may begin before the stretch.
+    // The first sample in force may begin before the range.
     uint32_t low = 0, high = series.size();
     while (low < high) {
         const uint32_t middle = low + (high - low) / 2;

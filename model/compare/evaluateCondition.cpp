@@ -22,21 +22,21 @@ namespace lanescope::compare {
 
 using namespace analysis;
 
-/// The two numbers that a test of a condition is about, in nanoseconds, pieces, bytes or GB/s.
+/// The two numbers of a test, in nanoseconds, pieces, bytes or GB/s.
 struct Measured {
-    /// Empty where that side has no such number: no bandwidth of copies that it does not have.
+    /// Nullopt if that side has no such number, such as the bandwidth of missing copies.
     std::optional<double> baseline, candidate;
-    std::string missing;         ///< Why there is nothing on either side; empty if there is.
-    bool isUnknownName = false;  ///< Because neither side has anything of the name.
+    std::string missing;         ///< Reason for no number on either side; empty if there is one.
+    bool isUnknownName = false;  ///< Neither side has anything of that name.
 };
 
-/// Looks up the numbers in a pair of workers of the comparison, exact or as they are shown; null
-/// has none. What a name that stands for several means is summed; of bandwidths, bytes and
-/// durations are. O(contributors).
+/// Finds the numbers in a pair of workers of the comparison, exact or as shown; a null pair has
+/// none. Sums over all matches of a name; for bandwidths, sums bytes and durations.
+/// O(contributors).
 Measured measureOf(const ConditionTest& test, const compare::RunComparison& comparison,
                    const compare::WorkerComparison* pair);
 
-/// The test asks for a time of the mean step, which is shown in the scale of the comparison.
+/// Returns true if the test is about a time of the mean step, shown in the scale of the comparison.
 bool isOfMeanStep(const ConditionTest& test);
 
 using namespace compare;
@@ -49,8 +49,8 @@ Measured missing(std::string why) {
     return measured;
 }
 
-/// What is too small to be listed has no name any more.
-bool isListCut(const WorkerComparison& pair) {
+/// Contributors too small to be listed have lost their name.
+bool isListTruncated(const WorkerComparison& pair) {
     return std::any_of(pair.contributors.begin(), pair.contributors.end(),
                        [](const auto& one) { return one.kind == ContributorKind::Others; });
 }
@@ -58,7 +58,7 @@ bool isListCut(const WorkerComparison& pair) {
 Measured missingName(const ConditionTest& test, const WorkerComparison& pair) {
     Measured measured =
         missing(fmt::format("neither run has such a {}{}", name(test.subject),
-                            isListCut(pair) ? " among those that take most time" : ""));
+                            isListTruncated(pair) ? " among those that take most time" : ""));
     measured.isUnknownName = true;
     return measured;
 }
@@ -117,7 +117,7 @@ Measured measureRanges(const ConditionTest& test, const WorkerComparison& pair) 
     return measured.baseline ? measured : missingName(test, pair);
 }
 
-/// "HtoD" means all copies of that kind; "HtoD from pinned" only those.
+/// "HtoD" matches all copies of that kind; "HtoD from pinned" only those.
 bool namesCopy(std::string_view copy, std::string_view wanted) {
     const std::string name = lowerCase(std::string(copy));
     const std::string pattern = lowerCase(std::string(wanted));
@@ -145,7 +145,7 @@ bool isMeant(const ConditionTest& test, ContributorKind kind, std::string_view c
     return false;
 }
 
-/// What one side has of everything that is meant.
+/// Sum of one side over all matching contributors.
 class SideSum {
   public:
     void add(const ContributorShare& share) {
@@ -154,7 +154,7 @@ class SideSum {
         totalNs_ += static_cast<double>(share.totalNs);
         count_ += share.count;
         bytes_ += static_cast<double>(share.bytes);
-        // Bus bandwidth is not bytes over time, so the rate is weighed by time.
+        // Bus bandwidth is not bytes over time, so the rate is weighted by time.
         if (share.gigabytesPerSecond <= 0) return;
         ratedNs_ += static_cast<double>(share.totalNs);
         ratedBytes_ += share.gigabytesPerSecond * static_cast<double>(share.totalNs);
@@ -189,7 +189,7 @@ bool hasAny(const ContributorShare& share) {
 Measured measureContributors(const ConditionTest& test, const WorkerComparison& pair) {
     SideSum baseline, candidate;
     for (const ContributorDifference& difference : pair.contributors) {
-        // A renamed kernel is meant by either of its names: it is the same work.
+        // A renamed kernel matches by either of its names: it is the same work.
         const bool isWanted = isMeant(test, difference.kind, difference.baseline.name) ||
                               isMeant(test, difference.kind, difference.candidate.name);
         if (!isWanted) continue;
@@ -274,7 +274,7 @@ std::string quantity(const ConditionTest& test) {
                        name(test.measure));
 }
 
-/// Writes the numbers of a test as the tables of the comparison do.
+/// Writes the numbers of a test in the format of the comparison's tables.
 struct NumberWriter {
     Dimension dimension;
     std::optional<DurationScale> scale;
@@ -299,8 +299,8 @@ struct NumberWriter {
     }
 };
 
-/// The difference in percent of the baseline; nothing against a baseline of nothing, but 0 if
-/// both are.
+/// Returns the difference in percent of the baseline. If the baseline is 0: nullopt, or 0 if both
+/// are 0.
 std::optional<double> percentOf(double baseline, double candidate) {
     if (baseline > 0) return 100 * (candidate - baseline) / baseline;
     if (candidate == baseline) return 0;
@@ -339,7 +339,7 @@ std::string findingOf(const QuantityClaim& claim, const DurationScale& scale) {
                        claim.isCertain ? "" : "; not certain");
 }
 
-/// What is too small to be judged did not change by anything that counts.
+/// Parts too small to be judged did not change by a relevant amount.
 TestOutcome evaluatePartVerdict(const ConditionTest& test, const WorkerComparison& pair) {
     TestOutcome outcome;
     bool isMet = false;
@@ -348,7 +348,7 @@ TestOutcome evaluatePartVerdict(const ConditionTest& test, const WorkerCompariso
         if (!isMeant(test, claim)) continue;
         const bool isSo = claim.isCertain && (claim.differenceNs > 0) == wantsLonger;
         isMet = isMet || isSo;
-        // Of many only those that decide.
+        // With several, only the decisive ones.
         if (isSo || test.scope != VerdictScope::Any)
             outcome.finding += (outcome.finding.empty() ? "" : ", ") + findingOf(claim, pair.scale);
     }
@@ -404,8 +404,8 @@ TestOutcome evaluateNumbers(const ConditionTest& test, const Measured& measured,
     return judged(std::move(outcome), holds(test.relation, number, test.threshold.number));
 }
 
-/// Why no test can be judged, if none can.
-std::string doubtOf(const RunComparison& comparison) {
+/// Returns why no test can be judged; empty if tests can be judged.
+std::string reasonNotComparable(const RunComparison& comparison) {
     for (const auto& [side, facts] : {std::pair("baseline", &comparison.baseline),
                                       std::pair("candidate", &comparison.candidate)})
         if (const HealthNote* damage = facts->damage())
@@ -426,7 +426,7 @@ TestOutcome evaluateTest(const ConditionTest& test, const RunComparison& compari
         NumberWriter write{dimensionOf(test.measure), std::nullopt};
         TestOutcome outcome = evaluateNumbers(test, measured, write);
         if (!isOfMeanStep(test)) return outcome;
-        // In the numbers of the tables, unless these would tell something else than the exact ones.
+        // Uses the numbers of the tables, unless the exact ones give another result.
         const WorkerComparison* pair = comparison.criticalPair();
         write.scale = pair->scale;
         const TestOutcome shown = evaluateNumbers(test, measureOf(test, comparison, pair), write);
@@ -439,7 +439,7 @@ TestOutcome evaluateTest(const ConditionTest& test, const RunComparison& compari
     return outcome;
 }
 
-/// One false test decides; else one that nobody can decide does.
+/// One false test decides, else an undecidable one.
 ConditionState stateOf(const std::vector<TestOutcome>& tests) {
     const auto any = [&](ConditionState state) {
         return std::any_of(tests.begin(), tests.end(),
@@ -470,7 +470,7 @@ ConditionOutcome evaluateCondition(const Condition& condition, const RunComparis
     ConditionOutcome outcome;
     outcome.text = condition.text;
     std::string findings;
-    const std::string doubt = doubtOf(comparison);
+    const std::string doubt = reasonNotComparable(comparison);
     for (const ConditionTest& test : condition.tests) {
         outcome.tests.push_back(doubt.empty()
                                     ? evaluateTest(test, comparison, isMissingFine)

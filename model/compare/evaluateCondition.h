@@ -11,48 +11,49 @@
 
 namespace lanescope::compare {
 
-/// Whether a condition that names `wanted` means this kernel: by its whole name, the name without
-/// parameters, or the base name.
+/// Returns true if `wanted` matches this kernel: by its whole name, the name without parameters, or
+/// the base name.
 bool namesKernel(std::string_view demangled, std::string_view wanted);
 
-/// Whether the path of NVTX ranges "backward/layer #" lies within the range or ranges `wanted`:
-/// whether `wanted` ("layer 3", "backward/layer #") stands in it, number for number sign.
+/// Returns true if the path of NVTX ranges "backward/layer #" is within the range or ranges
+/// `wanted` ("layer 3", "backward/layer #"); a number matches a number sign.
 bool liesInRange(std::string_view path, std::string_view wanted);
 
 enum class ConditionState : uint8_t {
     NotMet,
     Met,
-    NotComparable,  ///< It asks for a number that the runs do not have, or that nobody may trust.
-    Skipped,        ///< They do not have it, and the caller said that this is fine.
+    NotComparable,  ///< The runs have no such number, or it is not reliable.
+    Skipped,        ///< The runs have no such number, and the caller allows that.
 };
 /// "not met", "met", "not comparable", "skipped".
 std::string_view name(ConditionState state);
 /// For files and programs: "not_met", "met", "not_comparable", "skipped".
 std::string_view identifier(ConditionState state);
 
-/// What became of one test of a condition.
+/// Result of one test of a condition.
 struct TestOutcome {
     ConditionState state = ConditionState::NotComparable;
-    /// The numbers, in the unit of the measure's dimension, where there are any.
+    /// The numbers, if any, in the unit of the measure's dimension.
     std::optional<double> baseline, candidate;
     std::string finding;  ///< "step.p50 was 63.10 ms and is 77.60 ms (+14.50 ms, +23.0 %)".
 };
 
-/// What became of a condition: met if all tests hold, not met if any does not; else not comparable.
+/// Result of a condition: met if all tests hold, not met if any does not; else not comparable.
 struct ConditionOutcome {
-    std::string text;  ///< The condition as it was written.
+    std::string text;  ///< Text of the condition.
     ConditionState state = ConditionState::NotComparable;
     std::vector<TestOutcome> tests;
     std::string sentence;  ///< The condition, its state and the findings, for the screen.
 };
 
-/// Looks up what the condition asks for in the pair of workers that the comparison is about.
+/// Evaluates a condition on the comparison's critical pair of workers. O(contributors x tests); any
+/// thread.
 ///
 /// A name that only one side has counts as zero on the other, but has no bandwidth there and no
-/// percentage against a baseline of nothing. A name that neither has, steps of a run without steps,
-/// and a side without events make a test not comparable; with `isMissingFine` a name that neither
-/// side has only makes it skipped. Of a side that is damaged (`SummaryFacts::damage`) no test is
-/// comparable, whatever its numbers are. O(contributors x tests); any thread.
+/// percentage against a baseline of zero. A test is not comparable if neither side has the name, if
+/// it is about steps of a run without steps, or if a side has no events. With `isMissingFine` a
+/// name that neither side has is skipped. If a side is corrupt (`SummaryFacts::damage`), no test is
+/// comparable.
 ConditionOutcome evaluateCondition(const Condition& condition,
                                    const compare::RunComparison& comparison,
                                    bool isMissingFine = false);

@@ -15,13 +15,13 @@ using namespace analysis;
 namespace {
 
 constexpr double significant = 0.01;
-constexpr double minShareOfMedian = 0.01;  ///< Of the baseline's median that anyone cares about.
+constexpr double minShareOfMedian = 0.01;  ///< Relevant share of the baseline's median.
 
 double medianOfPart(std::span<const int64_t> values, size_t from, size_t to) {
     return quantileOf(values.subspan(from, to - from), 0.5);
 }
 
-/// How far the run's own steps lie apart: what the other run must exceed to be another.
+/// Returns the spread of the run's own steps, which the other run must exceed to differ.
 double spreadWithin(std::span<const int64_t> wallNs) {
     const double halfRange = (quantileOf(wallNs, 0.75) - quantileOf(wallNs, 0.25)) / 2;
     const size_t middle = wallNs.size() / 2;
@@ -60,7 +60,7 @@ Claim judgeSteps(std::span<const int64_t> baselineNs, std::span<const int64_t> c
     claim.differenceNs = quantileOf(candidateNs, 0.5) - medianNs;
     claim.percent = medianNs > 0 ? 100 * claim.differenceNs / medianNs : 0;
     claim.outcome = Outcome::TooFewSteps;
-    if (std::min(baselineNs.size(), candidateNs.size()) < static_cast<size_t>(fewestStepsForClaim))
+    if (std::min(baselineNs.size(), candidateNs.size()) < static_cast<size_t>(minStepsForClaim))
         return claim;
     claim.pValue = mannWhitney(baselineNs, candidateNs).pValue;
     const Interval interval = medianDifferenceInterval(baselineNs, candidateNs);
@@ -80,8 +80,8 @@ Claim judgeSteps(std::span<const int64_t> baselineNs, std::span<const int64_t> c
 namespace {
 
 constexpr double confidence = 0.95;
-constexpr double seenDrift = 0.1;  ///< A smaller p value of the slope is a drift.
-constexpr double power = 0.8;      ///< Of the smallest change that would be seen.
+constexpr double seenDrift = 0.1;  ///< A slope with a smaller p value is a drift.
+constexpr double power = 0.8;      ///< Probability of detecting the smallest visible change.
 
 struct Sample {
     double mean = 0;
@@ -108,7 +108,7 @@ double productsOf(std::span<const double> values, const Sample& ofValues,
     return sum;
 }
 
-/// Whether a slope is more than chance gives.
+/// Returns true if a slope is more than chance.
 bool isDrift(double slope, double error, int64_t freedom) {
     if (!(error > 0)) return slope != 0;
     return studentTWithin(std::abs(slope) / error, freedom) > 1 - seenDrift;
@@ -127,7 +127,8 @@ std::vector<double> logsOf(std::vector<double> values) {
     return values;
 }
 
-/// Of the side whose runs lie further apart, in percent of its least; nothing of one run a side.
+/// Returns the spread of the side whose runs are farther apart, in percent of its minimum; nullopt
+/// for one run per side.
 std::optional<double> apartPercent(const RunMedians& medians) {
     std::optional<double> most;
     for (const std::vector<double>* runs : {&medians.baseline, &medians.candidate}) {
@@ -163,7 +164,7 @@ GroupDifference differenceOf(const RunMedians& numbers) {
     double squares = before.squares + after.squares + sampleOf(numbers.spread).squares;
     double factor = 1 / static_cast<double>(before.count) + 1 / static_cast<double>(after.count);
     auto distances =
-        static_cast<double>(found.freedom);  // that `squares` is the sum of, but for means
+        static_cast<double>(found.freedom);  // terms in the sum `squares`, less the means
     if (!numbers.baselineTurns.empty()) {
         const Sample first = sampleOf(numbers.baselineTurns);
         const Sample second = sampleOf(numbers.candidateTurns);
@@ -202,33 +203,34 @@ Claim judgeRuns(const RunMedians& medians, double weight) {
     claim.percent = percentOfLog(found.difference);
     claim.lowPercent = percentOfLog(found.difference - reach);
     claim.highPercent = percentOfLog(found.difference + reach);
-    // One-sided for the power: a change in the other direction is not the one looked for.
-    claim.visiblePercent = percentOfLog((studentTFor(1 - weight * significantRuns, found.freedom) +
-                                         studentTFor(2 * power - 1, found.freedom)) *
-                                        found.error);
+    // One-sided for the power: a change in the other direction is not the one tested for.
+    claim.visiblePercent =
+        percentOfLog((studentTFor(1 - weight * runsSignificanceThreshold, found.freedom) +
+                      studentTFor(2 * power - 1, found.freedom)) *
+                     found.error);
     claim.apartPercent = apartPercent(medians);
-    claim.areByTurns = !medians.baselineTurns.empty();
+    claim.areAlternating = !medians.baselineTurns.empty();
     claim.differenceNs = medianNs * claim.percent / 100;
     claim.lowNs = medianNs * claim.lowPercent / 100;
     claim.highNs = medianNs * claim.highPercent / 100;
-    claim.noiseNs = medianNs * smallestPercentOfStep / 100;
+    claim.noiseNs = medianNs * minRelevantPercent / 100;
     claim.pValue = claim.adjustedPValue = found.pValue();
     claim.outcome = outcomeOfRuns(claim);
     return claim;
 }
 
 Outcome outcomeOfRuns(const Claim& claim) {
-    const bool isSeen =
-        claim.adjustedPValue < significantRuns && std::abs(claim.percent) >= smallestPercentOfStep;
+    const bool isSeen = claim.adjustedPValue < runsSignificanceThreshold &&
+                        std::abs(claim.percent) >= minRelevantPercent;
     if (!isSeen) return Outcome::WithinNoise;
     return claim.percent > 0 ? Outcome::Slower : Outcome::Faster;
 }
 
 namespace {
 
-/// Of the step: what is less can hardly change by what anyone cares about.
-constexpr double minShareOfStep = smallestPercentOfStep / 100 / 2;
-constexpr size_t mostPaths = 8;
+/// Share of the step. Smaller parts can hardly change by a relevant amount.
+constexpr double minShareOfStep = minRelevantPercent / 100 / 2;
+constexpr size_t maxPaths = 8;
 constexpr double weightOfStep = 0.5;
 
 struct Quantity {
@@ -258,7 +260,7 @@ double medianOfSteps(const WorkerSummary& worker, const NsOf& nsOf) {
     return quantileOf(ns, 0.5);
 }
 
-/// Of all runs of both sides, which tells nothing of how they differ.
+/// Returns the mean over all runs of both sides, which is independent of their difference.
 double meanOf(const RunMedians& numbers) {
     double sum = 0;
     for (const std::vector<double>* values : {&numbers.baseline, &numbers.candidate})
@@ -266,8 +268,8 @@ double meanOf(const RunMedians& numbers) {
     return sum / static_cast<double>(numbers.baseline.size() + numbers.candidate.size());
 }
 
-/// Whether the numbers that are judged tell how far such runs spread. What one run alone does, and
-/// does far longer than any other, no other run tells the spread of.
+/// Returns true if the spread of such runs is known from the numbers. The spread of something that
+/// a single run does, for far longer than any other run, is unknown.
 bool isSpreadKnown(const RunMedians& numbers) {
     constexpr double alike = 2;
     const auto greatest = [](const std::vector<double>& values) {
@@ -284,7 +286,7 @@ bool isSpreadKnown(const RunMedians& numbers) {
 
 using IdleByPath = std::map<std::string, double>;
 
-/// Of the mean step.
+/// Returns idle times in the mean step.
 IdleByPath idleByPath(const WorkerSummary& worker) {
     IdleByPath idle;
     for (const Contributor& each : worker.contributors)
@@ -294,26 +296,26 @@ IdleByPath idleByPath(const WorkerSummary& worker) {
     return idle;
 }
 
-std::vector<Quantity> partsOf(const JudgedRuns& runs, double leastNs) {
+std::vector<Quantity> partsOf(const JudgedRuns& runs, double minJudgedNs) {
     StepParts all;
     for (const WorkerRuns* side : {&runs.baseline, &runs.candidate})
         for (const WorkerSummary* worker : *side) all += worker->totalParts();
     std::vector<Quantity> found;
     for (size_t index = 0; index < stepPartCount; ++index) {
-        if (all.ns[index] == 0) continue;  // most parts are in no step at all
+        if (all.ns[index] == 0) continue;  // most parts are empty in all steps
         Quantity one;
         one.claim.part = static_cast<StepPart>(index);
         one.numbers = numbersOf(runs, [&](const WorkerSummary& worker) {
             return medianOfSteps(
                 worker, [&](const StepSummary& step) { return step.parts[one.claim.part]; });
         });
-        if (meanOf(one.numbers) >= leastNs && isSpreadKnown(one.numbers))
+        if (meanOf(one.numbers) >= minJudgedNs && isSpreadKnown(one.numbers))
             found.push_back(std::move(one));
     }
     return found;
 }
 
-std::vector<Quantity> pathsOf(const JudgedRuns& runs, double leastNs) {
+std::vector<Quantity> pathsOf(const JudgedRuns& runs, double minJudgedNs) {
     std::map<const WorkerSummary*, IdleByPath> idle;
     std::map<std::string, double> all;
     for (const WorkerRuns* side : {&runs.baseline, &runs.candidate, &runs.earlier})
@@ -332,13 +334,13 @@ std::vector<Quantity> pathsOf(const JudgedRuns& runs, double leastNs) {
             const auto place = own.find(path);
             return place == own.end() ? 0 : place->second;
         });
-        if (meanOf(one.numbers) >= leastNs && isSpreadKnown(one.numbers))
+        if (meanOf(one.numbers) >= minJudgedNs && isSpreadKnown(one.numbers))
             found.push_back(std::move(one));
     }
     std::stable_sort(found.begin(), found.end(), [](const Quantity& a, const Quantity& b) {
         return meanOf(a.numbers) > meanOf(b.numbers);
     });
-    if (found.size() > mostPaths) found.resize(mostPaths);
+    if (found.size() > maxPaths) found.resize(maxPaths);
     return found;
 }
 
@@ -359,8 +361,8 @@ void judgeParts(const JudgedRuns& runs, WorkerComparison& pair) {
         return std::max(1.0,
                         medianOfSteps(worker, [](const StepSummary& step) { return step.wallNs; }));
     });
-    const double leastNs = std::max(1.0, minShareOfStep * meanOf(steps));
-    std::vector<Quantity> parts = partsOf(runs, leastNs), paths = pathsOf(runs, leastNs);
+    const double minJudgedNs = std::max(1.0, minShareOfStep * meanOf(steps));
+    std::vector<Quantity> parts = partsOf(runs, minJudgedNs), paths = pathsOf(runs, minJudgedNs);
     const auto kinds = static_cast<double>((parts.empty() ? 0 : 1) + (paths.empty() ? 0 : 1));
     const double stepWeight = kinds > 0 ? weightOfStep : 1;
     pair.claim = judgeRuns(steps, stepWeight);
@@ -380,7 +382,7 @@ void judgeParts(const JudgedRuns& runs, WorkerComparison& pair) {
     for (size_t index = 0; index < pair.quantities.size(); ++index) {
         QuantityClaim& claim = pair.quantities[index];
         claim.adjustedPValue = adjusted[index + 1];
-        claim.isCertain = claim.adjustedPValue < significantRuns &&
+        claim.isCertain = claim.adjustedPValue < runsSignificanceThreshold &&
                           std::abs(claim.differenceNs) >= pair.claim.noiseNs;
     }
 }
@@ -394,8 +396,8 @@ bool areEnough(std::span<const Claim> rounds) {
     if (rounds.size() < inARow) return false;
     return std::ranges::all_of(rounds.last(inARow), [](const Claim& claim) {
         return claim.unit == ClaimUnit::Runs &&
-               std::min(claim.baselineRuns, claim.candidateRuns) >= fewestRunsToStop &&
-               reachPercent(claim) <= enoughPercent;
+               std::min(claim.baselineRuns, claim.candidateRuns) >= minRunsToStop &&
+               reachPercent(claim) <= maxReachPercent;
     });
 }
 

@@ -18,13 +18,14 @@ using namespace analysis;
 namespace {
 
 constexpr double countTolerance = 0.1;
-constexpr double timeTolerance = 2;  ///< A kernel of another name that takes longer is another one.
+constexpr double timeTolerance =
+    2;  ///< A kernel of another name and a larger ratio of times is another kernel.
 constexpr int familyScore = 30;
 constexpr int countScore = 20;
-constexpr int wordsScore = 9;       ///< Of names all of whose words are the same.
-constexpr double alikeWords = 0.5;  ///< Of the words of two names that are alike.
+constexpr int wordsScore = 9;       ///< Score of names with equal words.
+constexpr double alikeWords = 0.5;  ///< Share of common words from which two names are similar.
 
-/// The words of a name, sorted: libraries name kernels by what they are and in what precision.
+/// Returns the words of a name, sorted: libraries name kernels by operation and precision.
 std::vector<std::string> wordsOf(const std::string& name) {
     std::vector<std::string> words;
     for (size_t at = 0; at < name.size();) {
@@ -36,7 +37,7 @@ std::vector<std::string> wordsOf(const std::string& name) {
     return words;
 }
 
-/// Which share of the words two names have in common.
+/// Returns the share of words that two names have in common.
 double shareOfWords(const std::vector<std::string>& a, const std::vector<std::string>& b) {
     std::vector<std::string> common;
     std::set_intersection(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(common));
@@ -44,7 +45,7 @@ double shareOfWords(const std::vector<std::string>& a, const std::vector<std::st
     return most == 0 ? 0 : static_cast<double>(common.size()) / static_cast<double>(most);
 }
 
-/// Both lists, and what of them is still to be paired.
+/// Both lists, and their unmatched items.
 class Matcher {
   public:
     Matcher(std::span<const Contributor> baseline, std::span<const Contributor> candidate,
@@ -56,7 +57,7 @@ class Matcher {
           isBaselineTaken_(baseline.size()),
           isCandidateTaken_(candidate.size()) {}
 
-    /// Pairs those with equal keys, where each side has just one of that key.
+    /// Pairs items with equal keys, if each side has just one with that key.
     template <class KeyOf>
     void matchByKey(KeyOf keyOf) {
         using ByKey =
@@ -73,7 +74,7 @@ class Matcher {
         }
     }
 
-    /// Pairs what stands in the same place of the same part and path.
+    /// Pairs items at the same position in the same part and path.
     void matchByPosition() {
         using Place = std::tuple<StepPart, ContributorKind, std::string>;
         std::map<Place, std::vector<uint32_t>> left =
@@ -132,9 +133,9 @@ class Matcher {
     }
 
     using Scores = std::vector<std::vector<int>>;
-    /// How likely each of `a` is each of `b`; 0 if the two cannot be the same. By count and time
-    /// alone only those are that have no other on either side: the order of names that are nothing
-    /// alike does not tell which stands for which.
+    /// Returns a score for each pair of `a` and `b`; 0 if the two cannot be the same. By count and
+    /// time alone only items without another candidate on either side match, since the order of
+    /// dissimilar names is no evidence.
     Scores scoresOf(const std::vector<uint32_t>& a, const std::vector<uint32_t>& b) const {
         std::vector<std::string> families;
         std::vector<std::vector<std::string>> words;
@@ -170,17 +171,19 @@ class Matcher {
         return scores;
     }
 
-    /// What stays when a kernel is renamed, and of copies when the memory is another: "HtoD".
+    /// Returns the part of a name that survives a renaming of the kernel, or another memory of a
+    /// copy: "HtoD".
     static std::string familyOf(const Contributor& contributor) {
         if (contributor.kind == ContributorKind::Copy)
             return contributor.name.substr(0, contributor.name.find(' '));
         return kernelFamily(contributor.name);
     }
 
-    /// The pairing of greatest score that keeps the order of both (Needleman and Wunsch, 1970).
+    /// Finds the pairing with the highest score that keeps the order of both (Needleman and Wunsch,
+    /// 1970).
     void align(const std::vector<uint32_t>& a, const std::vector<uint32_t>& b) {
         const Scores scores = scoresOf(a, b);
-        // best[i][j]: of what comes from i and j on.
+        // best[i][j]: score of the items from i and j on.
         std::vector<std::vector<int>> best(a.size() + 1, std::vector<int>(b.size() + 1));
         for (size_t i = a.size(); i-- > 0;)
             for (size_t j = b.size(); j-- > 0;)

@@ -10,7 +10,7 @@
 
 namespace lanescope::compare {
 
-/// Contributors that stand for the same thing: places in the two lists, `noIndex` for nothing.
+/// Matching contributors: indices into the two lists, `noIndex` for none.
 struct ContributorMatch {
     uint32_t baseline = noIndex;
     uint32_t candidate = noIndex;
@@ -22,19 +22,19 @@ struct ContributorMatch {
 /// 1. same kind, name and path;
 /// 2. same kind and name, if each side has just one left of that name: its ranges were renamed;
 /// 3. kernels and copies of the same path, in the order of their first launch: two may pair if
-///    their names are alike but for template arguments, parameters and digits, or if they are
-///    launched equally often a step (within a tenth). Of all pairings that keep the order, the one
-///    that fits best.
+///    their names differ only in template arguments, parameters and digits, or if they are
+///    launched equally often per step (within a tenth). The best of all pairings that keep the
+///   order.
 ///
-/// `*Steps` is how many steps each side's counts are of. Every contributor is in exactly one match.
-/// Quadratic in those that are left for 3, of which `mostContributors` a part can be.
+/// `*Steps` is the number of steps that each side's counts cover. Every contributor is in exactly
+/// one match. Quadratic in those left for 3, at most `maxContributors` per part.
 std::vector<ContributorMatch> matchContributors(std::span<const analysis::Contributor> baseline,
                                                 std::span<const analysis::Contributor> candidate,
                                                 int64_t baselineSteps, int64_t candidateSteps);
 
-/// A kernel's name without what changes from build to build: "void gemm<float, 128>(int)" and
-/// "void gemm<half, 64>(int)" both are "gemm", "sm90_gemm_128x64" and "sm80_gemm_64x64" both
-/// "sm#_gemm_#x#".
+/// Returns a kernel's name without the parts that change from build to build: "void gemm<float,
+/// 128>(int)" and "void gemm<half, 64>(int)" both give "gemm", "sm90_gemm_128x64" and
+/// "sm80_gemm_64x64" both "sm#_gemm_#x#".
 std::string kernelFamily(std::string_view kernel);
 
 }  // namespace lanescope::compare

@@ -9,10 +9,10 @@ namespace lanescope::compare {
 
 namespace {
 
-// A damaged or strange trace may have thousands of threads; pairing them by name is not worth it.
-constexpr size_t mostCells = 4'000'000;
+// A corrupt or strange trace may have thousands of threads; pairing them by name is too expensive.
+constexpr size_t maxCells = 4'000'000;
 
-/// Children of each track, and the top tracks at the end.
+/// Returns the children of each track, and the top tracks at the end.
 std::vector<std::vector<uint32_t>> childrenOf(const Trace& trace) {
     std::vector<std::vector<uint32_t>> children(trace.tracks.size() + 1);
     for (uint32_t track = 0; track < trace.tracks.size(); ++track) {
@@ -35,7 +35,7 @@ std::string rankText(const Trace& trace, uint32_t process) {
     return rank ? fmt::format("rank {}", *rank) : std::string();
 }
 
-/// What two tracks must share to be the same thing: nothing that differs from run to run, such as
+/// Returns the key that equal tracks share: without anything that differs from run to run, such as
 /// process ids.
 std::string keyOf(const Trace& trace, const Track& track) {
     std::string owner;
@@ -48,14 +48,14 @@ std::string keyOf(const Trace& trace, const Track& track) {
     if (track.kind == TrackKind::Stream && track.subject < trace.streams.size()) {
         owner = rankText(trace, trace.streams[track.subject].process);
         if (isNccl(track)) owner += " NCCL";
-        // Their titles say what they are for, too, which a few copies more may change.
+        // Their titles also contain their purpose, which a few more copies may change.
         return fmt::format("{}|{}|{}", static_cast<int>(track.kind), owner,
                            trace.streams[track.subject].streamId);
     }
     return fmt::format("{}|{}|{}", static_cast<int>(track.kind), owner, track.title);
 }
 
-/// The same with less: what is left over pairs by it.
+/// Returns a shorter key, by which the remaining tracks are paired.
 std::string looseKeyOf(const Trace& trace, const Track& track) {
     std::string owner;
     if (track.kind == TrackKind::Stream && track.subject < trace.streams.size()) {
@@ -67,10 +67,11 @@ std::string looseKeyOf(const Trace& trace, const Track& track) {
 
 using Keys = std::vector<std::string>;
 
-/// Longest common subsequence of two lists of keys, as pairs of places; in order of both.
+/// Returns the longest common subsequence of two lists of keys, as pairs of indices in order of
+/// both.
 std::vector<std::pair<size_t, size_t>> commonKeys(const Keys& a, const Keys& b) {
     std::vector<std::pair<size_t, size_t>> common;
-    if (a.size() * b.size() > mostCells) return common;
+    if (a.size() * b.size() > maxCells) return common;
     std::vector<std::vector<uint32_t>> length(a.size() + 1, std::vector<uint32_t>(b.size() + 1, 0));
     for (size_t i = a.size(); i-- > 0;) {
         for (size_t j = b.size(); j-- > 0;) {

@@ -15,13 +15,13 @@ namespace lanescope::compare {
 using namespace analysis;
 namespace {
 
-/// A piece of GPU work: which step it belongs to, and when it ran.
+/// Step and time of a piece of GPU work.
 struct Piece {
     size_t step;
     int64_t startNs, endNs;
 };
 
-/// The worker's process and GPU in its trace; `noIndex` for one that is not there.
+/// Returns the worker's process and GPU in its trace; `noIndex` if missing.
 WorkerId workerOf(const InstanceSide& side) {
     WorkerId worker{noIndex, noIndex, noIndex};
     for (uint32_t process = 0; process < side.trace.processes.size(); ++process)
@@ -31,8 +31,8 @@ WorkerId workerOf(const InstanceSide& side) {
     return worker;
 }
 
-/// The pieces of one contributor, by start, of the compared steps. If there are none on that path,
-/// those of that name on any: a name may match across paths that differ.
+/// Returns the pieces of one contributor, by start, in the compared steps. If there are none on
+/// that path, those of that name on any path: a name may match across different paths.
 std::vector<Piece> piecesOf(const InstanceSide& side, const InstanceQuery& query,
                             const std::string& name, const std::string& path) {
     std::vector<Piece> pieces, onOtherPaths;
@@ -62,7 +62,7 @@ std::vector<Piece> piecesOf(const InstanceSide& side, const InstanceQuery& query
     return std::move(found);
 }
 
-/// The row of `table` with exactly this time on the GPU of the worker.
+/// Returns the row of `table` with exactly this time on the GPU of the worker.
 template <class Table>
 EventRef eventIn(const Trace& trace, const Table& table, EventKind kind, const WorkerId& worker,
                  const Piece& piece) {
@@ -112,8 +112,8 @@ WorstInstance worstStep(const InstanceSide& baseline, const InstanceSide& candid
     return worst;
 }
 
-/// The longest gap of the worker in a step whose first cause is the wanted one: by part, name and
-/// path, else by part and path, else by part.
+/// Returns the worker's longest gap in a step with the wanted first cause: by part, name and path,
+/// else by part and path, else by part.
 const IdleGap* longestGap(const IdleGaps& gaps, size_t worker, TimeRange step,
                           const InstanceQuery& query, const std::string& name,
                           const std::string& path) {
@@ -125,7 +125,7 @@ const IdleGap* longestGap(const IdleGaps& gaps, size_t worker, TimeRange step,
         if (startNs >= endNs) continue;
         for (const IdleCause& cause : gaps.whyIdle(worker, {startNs, endNs})) {
             if (cause.part != query.part) continue;
-            const bool isNamed = cause.name == name || withoutState(cause.name) == name;
+            const bool isNamed = cause.name == name || nameWithoutState(cause.name) == name;
             const int likeness = cause.path != path ? 1 : !isNamed ? 2 : 3;
             const std::pair own(likeness, cause.ns);
             if (own <= best) continue;
@@ -209,7 +209,7 @@ TimeRange rangeOf(const StepSummary& step) {
     return {step.startNs, step.startNs + step.wallNs};
 }
 
-/// The longest kernel, copy or memset of the worker that begins within `range`.
+/// Returns the longest kernel, copy or memset of the worker that begins within `range`.
 EventRef longestWork(const InstanceSide& side, TimeRange range) {
     EventRef longest;
     int64_t longestNs = -1;
@@ -261,7 +261,7 @@ Evidence evidenceOfCause(const InstanceQuery& query, const InstanceSide& baselin
     const auto sideOf = [&](const InstanceSide& side, EventRef event, TimeRange gap) {
         if (!event.isValid()) {
             EvidenceSide there = stepOf(side, worst.step);
-            there.event = {};  // this run has nothing of it
+            there.event = {};  // this run has nothing like it
             return there;
         }
         return EvidenceSide{worst.step, gap.durationNs() > 0 ? gap : side.trace.rangeOf(event),

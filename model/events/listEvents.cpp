@@ -19,8 +19,8 @@ namespace lanescope {
 
 namespace {
 
-/// How many waits before the range are looked at for one that is still under way.
-constexpr uint32_t mostWaitsAgo = 65'536;
+/// Limit of earlier waits that are scanned for one that extends into the range.
+constexpr uint32_t maxEarlierWaits = 65'536;
 
 int orderOf(EventKind kind) {
     return static_cast<int>(std::ranges::find(kindsInOrder(), kind) - kindsInOrder().begin());
@@ -49,7 +49,7 @@ EventWindow::EventWindow(const Trace& trace, TimeRange range, EventKinds wanted)
     }
 }
 
-/// The slices of a lane do not overlap, so at most one of each was under way.
+/// Slices of a lane do not overlap, so at most one per lane crosses the start.
 void EventWindow::addStraddling(TimeRange range, EventKinds wanted) {
     for (const Track& track : trace_->tracks) {
         for (const Lane& lane : track.lanes) {
@@ -61,7 +61,7 @@ void EventWindow::addStraddling(TimeRange range, EventKinds wanted) {
             if (low == 0 || lane.endNs(low - 1) <= range.startNs) continue;
             const EventRef event = lane.event[low - 1];
             if (!event.isValid() || !wanted.has(event.kind())) continue;
-            // The slice of a function lasts as long as samples see it, its event for one of them.
+            // The slice of a function covers several samples, its event only one.
             const TimeRange own = trace_->rangeOf(event);
             if (own.startNs < range.startNs && own.endNs > range.startNs)
                 straddling_.push_back(event);
@@ -75,10 +75,10 @@ void EventWindow::addStraddling(TimeRange range, EventKinds wanted) {
     straddling_.erase(std::unique(straddling_.begin(), straddling_.end()), straddling_.end());
 }
 
-/// Waits stand on no lane of their own; each thread has one at most under way.
+/// Waits have no lane of their own; each thread has at most one at a time.
 void EventWindow::addWaiting(TimeRange range) {
     const uint32_t end = lowerRow({EventKind::Sync, 0, trace_->syncs.size()}, range.startNs);
-    for (uint32_t row = end - std::min(end, mostWaitsAgo); row < end; ++row)
+    for (uint32_t row = end - std::min(end, maxEarlierWaits); row < end; ++row)
         if (trace_->syncs.endNs[row] > range.startNs)
             straddling_.emplace_back(EventKind::Sync, row);
 }
@@ -104,10 +104,10 @@ int64_t EventWindow::countBefore(int64_t timeNs) const {
 }
 
 std::vector<EventWindow::Interval> EventWindow::after(int64_t index) const {
-    // The latest start before which no more than `index` events begin.
+    // Returns the latest start before which at most `index` events begin.
     int64_t low = range_.startNs, high = range_.endNs;
     while (low < high) {
-        // Rounded up; the ends may lie further apart than a signed number can say.
+        // Rounded up; the distance of the ends may exceed a signed number.
         const auto apart = static_cast<uint64_t>(high) - static_cast<uint64_t>(low);
         const auto middle =
             static_cast<int64_t>(static_cast<uint64_t>(low) + apart / 2 + (apart & 1));
@@ -120,7 +120,7 @@ std::vector<EventWindow::Interval> EventWindow::after(int64_t index) const {
         passed += row - interval.first;
         interval.first = row;
     }
-    // Those that begin at that very moment stand kind by kind.
+    // Events that begin at exactly that time are ordered by kind.
     for (Interval& interval : rest) {
         while (passed < index && interval.first < interval.end &&
                startOf(interval.kind, interval.first) == low) {
@@ -196,7 +196,6 @@ std::string streamText(const Trace& trace, uint32_t index) {
                                : fmt::format("stream {}", stream.streamId);
 }
 
-/// The stream or thread that it is on.
 Cell lineCell(const Trace& trace, EventRef event) {
     if (const uint32_t stream = streamOf(trace, event); stream != noIndex)
         return streamText(trace, stream);
@@ -313,10 +312,11 @@ std::optional<EventList> listEvents(const Trace& trace, const EventRequest& requ
     const StackFilter stacks(trace, typed.stack);
     EventList list;
     list.inRange = window.size();
-    const int64_t most = std::min(window.size(), request.mostScanned);
-    while (list.scanned < most) {
+    const int64_t maxScanned = std::min(window.size(), request.maxScanned);
+    while (list.scanned < maxScanned) {
         if (isCancelled && isCancelled()) return std::nullopt;
-        const auto part = window.slice(list.scanned, std::min(scannedAtOnce, most - list.scanned));
+        const auto part =
+            window.slice(list.scanned, std::min(scannedAtOnce, maxScanned - list.scanned));
         if (part.empty()) break;
         for (const EventRef event : part)
             if (holdsAll(trace, event, words) && stacks.holds(event)) list.events.push_back(event);
@@ -334,7 +334,7 @@ std::optional<EventList> listEvents(const Trace& trace, const EventRequest& requ
     }
     std::vector<uint32_t> order(list.events.size());
     std::iota(order.begin(), order.end(), 0u);
-    // Events without a value stand last either way.
+    // Events without a value are last in both directions.
     std::stable_sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
         const bool hasA = keys[a].index() != 0, hasB = keys[b].index() != 0;
         if (!hasA || !hasB) return hasA && !hasB;
@@ -387,7 +387,7 @@ Result<int64_t> saveEventsAsCsv(const Trace& trace, const EventRequest& request,
     if (!list) return fail("Saving {} was stopped.", path.string());
     Result<AtomicFile> file = AtomicFile::create(path);
     if (!file) return fail(file.error());
-    file->keepAccess();
+    file->copyTargetPermissions();
     const std::unique_ptr<TableFormatter> formatter = makeTableFormatter(TableFormat::Csv);
     const std::span<const EventRef> events(list->events);
     for (size_t first = 0; file->isGood() && (first == 0 || first < events.size());

@@ -15,11 +15,10 @@
 
 namespace lanescope {
 
-/// A set of kinds of events.
 class EventKinds {
   public:
     constexpr EventKinds() = default;
-    /// All that have a row of their own in a file.
+    /// Returns all kinds with their own rows in a file.
     static EventKinds recorded();
     EventKinds& add(EventKind kind) { return bits_ |= bitOf(kind), *this; }
     EventKinds& remove(EventKind kind) { return bits_ &= ~bitOf(kind), *this; }
@@ -31,22 +30,22 @@ class EventKinds {
     uint32_t bits_ = 0;
 };
 
-/// The events of some kinds that overlap a range of time, in order of start, without a list of
-/// them: only where the range begins and ends in each table is kept. Making one takes
-/// O(lanes log n), whatever there is in the range. Refers to the trace. Any thread.
+/// Events of some kinds that overlap a range of time, sorted by start, without a list: only the
+/// begin and end of the range in each table are stored. Construction takes O(lanes log n),
+/// independent of the events in the range. Refers to the trace. Any thread.
 class EventWindow {
   public:
     EventWindow() = default;
     EventWindow(const Trace& trace, TimeRange range, EventKinds wanted);
 
     int64_t size() const { return size_; }
-    /// The events `[first, first + count)` as far as there are any. O(kinds log^2 n + count).
+    /// Returns the existing events of `[first, first + count)`. O(kinds log^2 n + count).
     std::vector<EventRef> slice(int64_t first, int64_t count) const;
-    /// Which of them `event` is; nothing if it is not among them. O(kinds log n).
+    /// Returns the position of `event`; nullopt if it is not included. O(kinds log n).
     std::optional<int64_t> indexOf(EventRef event) const;
 
   private:
-    /// Rows of one table whose start lies in the range.
+    /// Rows of one table that start in the range.
     struct Interval {
         EventKind kind = EventKind::None;
         uint32_t first = 0, end = 0;
@@ -54,27 +53,26 @@ class EventWindow {
     void addStraddling(TimeRange range, EventKinds wanted);
     void addWaiting(TimeRange range);
     int64_t startOf(EventKind kind, uint32_t row) const;
-    /// The first row of the interval that starts at `timeNs` or later.
+    /// Returns the first row of the interval that starts at `timeNs` or later.
     uint32_t lowerRow(const Interval& interval, int64_t timeNs) const;
-    /// How many events within the range start before `timeNs`.
+    /// Returns the number of events within the range that start before `timeNs`.
     int64_t countBefore(int64_t timeNs) const;
-    /// Where each table stands when `index` events within the range have been passed.
+    /// Returns the position in each table after `index` events of the range.
     std::vector<Interval> after(int64_t index) const;
 
     const Trace* trace_ = nullptr;
     TimeRange range_;
-    std::vector<EventRef> straddling_;  ///< Begun before the range and not over at its start.
+    std::vector<EventRef> straddling_;  ///< Events that cross the start of the range.
     std::vector<Interval> intervals_;
     int64_t size_ = 0;
 };
 
-/// The columns of a table of events, in order.
 enum class EventColumn : uint8_t {
     Start,
     Duration,
     Kind,
     Name,
-    Line,  ///< The thread or stream.
+    Line,
     Gpu,
     Bytes,
     Rate,
@@ -84,40 +82,40 @@ inline constexpr size_t eventColumnCount = 9;
 
 const std::vector<ReportColumn>& eventColumns();
 
-/// One event as the cells of these columns; what an event has not is empty. O(1).
+/// Returns the cells of an event, empty where a value is missing. O(1).
 std::vector<Cell> eventCells(const Trace& trace, EventRef event);
-/// One of them.
 Cell eventCell(const Trace& trace, EventRef event, EventColumn column);
 
-/// Which events of a range to list, and how.
+/// Filter and order of a list of events in a range.
 struct EventRequest {
     TimeRange range;
     EventKinds kinds = EventKinds::recorded();
-    /// Only events whose name, thread or stream holds all of them; no matter the case. Terms on
-    /// Python stacks (`splitTerms`) are about what led to an event.
+    /// Only events whose name, thread or stream contains all words, case-insensitive. Stack terms
+    /// (`splitTerms`) filter by the Python stack of an event.
     std::string words{};
     EventColumn sortedBy = EventColumn::Start;
     bool isDescending = false;
-    int64_t mostScanned = 1'000'000;  ///< Later events of the range are not looked at.
+    int64_t maxScanned = 1'000'000;  ///< Limit of events scanned from the start of the range.
     bool operator==(const EventRequest&) const = default;
 };
 
 struct EventList {
     std::vector<EventRef> events;
-    int64_t inRange = 0;  ///< Events of these kinds in the range.
-    int64_t scanned = 0;  ///< How many of them were looked at.
+    int64_t inRange = 0;  ///< Number of events of these kinds in the range.
+    int64_t scanned = 0;
 };
 
-/// Lists and sorts. Nothing if `isCancelled` says so on the way. O(k log k) in what is scanned.
+/// Lists and sorts the events. Returns nullopt if `isCancelled` returns true meanwhile. O(k log k)
+/// in the scanned events.
 std::optional<EventList> listEvents(const Trace& trace, const EventRequest& request,
                                     const std::function<bool()>& isCancelled = {});
 
-/// Events as lines of cells separated by tabs, under a line of headers: plain numbers in the units
-/// that the headers name. Tabs and line breaks within a name become spaces.
+/// Returns a header line and a tab-separated line for each event: plain numbers in the units of the
+/// headers. Tabs and line breaks within a name become spaces.
 std::string eventsAsTsv(const Trace& trace, std::span<const EventRef> events);
 
-/// Lists what `request` asks for and writes it to `path` as CSV; the file is there only once it is
-/// whole. Returns how many rows it has.
+/// Writes the events of `request` to `path` as CSV; the file appears once it is complete. Returns
+/// the number of rows.
 Result<int64_t> saveEventsAsCsv(const Trace& trace, const EventRequest& request,
                                 const std::filesystem::path& path);
 

@@ -16,9 +16,9 @@
 
 namespace lanescope::explain {
 
-/// Puts what takes most first, but a cause before what follows of it: a period before the part that
-/// it is more than half of; a part before the pattern without a rhythm that it is most of; waits
-/// before the launches that come late because nothing can be launched ahead of them.
+/// Sorts findings by time, but a cause before its consequences: a period before the part of which
+/// it is more than half, a part before the irregular pattern of which it is most, and waits before
+/// launches that are late because nothing can be launched ahead of the waits.
 void orderFindings(const analysis::RunSummary& run, std::vector<Finding>& findings);
 
 using namespace analysis;
@@ -35,20 +35,19 @@ bool isOfTheSame(const Finding& a, const Finding& b) {
     return a.worker == b.worker && !a.contributor.empty() && a.contributor == b.contributor;
 }
 
-/// A step that is longer every so often says more than the part in which it is longer, where that
-/// is more of it than all the rest: when, and so what.
+/// A periodically longer step is more informative than its longer part if it is more of that part
+/// than all the rest.
 void putPeriodFirst(Findings& findings) {
     const auto period = std::ranges::find_if(findings, isPeriod);
     if (period == findings.end()) return;
     const auto isMostlyOfIt = [&](const Finding& each) {
-        return isOfTheSame(each, *period) &&
-               period->mostGainNs > each.mostGainNs - period->mostGainNs;
+        return isOfTheSame(each, *period) && period->maxGainNs > each.maxGainNs - period->maxGainNs;
     };
     const auto first = std::find_if(findings.begin(), period, isMostlyOfIt);
     std::rotate(first, period, period + 1);
 }
 
-/// Which part of the step all of a finding is of that tells what a thread did; else nothing.
+/// Returns the part of the step that contains all of a finding about a thread; else nullopt.
 std::optional<StepPart> partOf(Rule rule) {
     switch (rule) {
         case Rule::HostWaits:
@@ -70,18 +69,19 @@ double meanOfPart(const WorkerSummary& worker, StepPart part) {
     return sumNs / static_cast<double>(std::max<size_t>(worker.steps.size(), 1));
 }
 
-/// Whether more than half of what a pattern costs is time that the finding tells of: both are of
-/// one part, which has no room for them beside each other.
+/// Returns true if more than half of a pattern's cost is time of the finding: both are about one
+/// part, which has no room for both.
 bool isCauseOf(const RunSummary& run, const Finding& each, const Finding& pattern) {
     const StepPattern& found = *pattern.pattern;
     if (each.worker != pattern.worker || partOf(each.rule) != found.part) return false;
     const double excessNs = static_cast<double>(found.partExcessNs) * found.share;
-    const double sharedNs = static_cast<double>(each.mostGainNs) + excessNs -
+    const double sharedNs = static_cast<double>(each.maxGainNs) + excessNs -
                             meanOfPart(run.workers[each.worker], found.part);
-    return sharedNs > static_cast<double>(pattern.mostGainNs) / 2;
+    return sharedNs > static_cast<double>(pattern.maxGainNs) / 2;
 }
 
-/// That some steps are longer, in no order or from one on, says less than what they are longer by.
+/// The fact that some steps are longer, in no order or from one on, is less informative than the
+/// cause of their excess.
 void putCauseBeforePattern(const RunSummary& run, Findings& findings) {
     const auto pattern = std::ranges::find_if(
         findings, [](const Finding& each) { return each.pattern && !isPeriod(each); });
@@ -89,14 +89,14 @@ void putCauseBeforePattern(const RunSummary& run, Findings& findings) {
     const auto cause = std::find_if(pattern + 1, findings.end(), [&](const Finding& each) {
         return isCauseOf(run, each, *pattern) ||
                (isOfTheSame(each, *pattern) &&
-                each.mostGainNs > pattern->mostGainNs - each.mostGainNs);
+                each.maxGainNs > pattern->maxGainNs - each.maxGainNs);
     });
     if (cause != findings.end()) std::rotate(pattern, pattern + 1, cause + 1);
 }
 
 void putWaitsBeforeLaunches(const RunSummary& run, Findings& findings) {
     auto launches = std::ranges::find(findings, Rule::LaunchBound, &Finding::rule);
-    // Too little for a rule of its own, late launches are most of all other idle time.
+    // Late launches too short for a rule of their own are most of all other idle time.
     if (launches == findings.end())
         launches = std::ranges::find(findings, Rule::GpuIdle, &Finding::rule);
     if (launches == findings.end() || !isDrained(run.workers[launches->worker])) return;
@@ -109,9 +109,8 @@ void putWaitsBeforeLaunches(const RunSummary& run, Findings& findings) {
 }  // namespace
 
 void orderFindings(const RunSummary& run, Findings& findings) {
-    std::stable_sort(findings.begin(), findings.end(), [](const Finding& a, const Finding& b) {
-        return a.mostGainNs > b.mostGainNs;
-    });
+    std::stable_sort(findings.begin(), findings.end(),
+                     [](const Finding& a, const Finding& b) { return a.maxGainNs > b.maxGainNs; });
     putPeriodFirst(findings);
     putCauseBeforePattern(run, findings);
     putWaitsBeforeLaunches(run, findings);
@@ -119,14 +118,14 @@ void orderFindings(const RunSummary& run, Findings& findings) {
 
 namespace {
 
-/// What a worker spends its own time on: not the exchange with others, nor waiting for them.
+/// Returns a worker's own time: without exchange with others and waiting for them.
 int64_t ownNs(const WorkerParts& worker) {
     return worker.meanNs - worker.parts[StepPart::WaitingForRanks] -
            worker.parts[StepPart::ExposedCommunication];
 }
 
-/// Of the odd steps, to be told as the steps of a period.
-constexpr double mostlyOfPeriod = 0.75;
+/// Share of the outlier steps from which they are reported as the steps of a period.
+constexpr double periodShareThreshold = 0.75;
 
 class Explainer {
   public:
@@ -139,9 +138,9 @@ class Explainer {
                                      [&](const auto& each) { return each.worker == critical; });
             if (critical_->meanNs > 0) find();
         }
-        tellOddStepsOnce();
+        reportOddStepsOnce();
         orderFindings(run_, made_.findings);
-        sayExplanation(run_, made_);
+        writeExplanation(run_, made_);
         return std::move(made_);
     }
 
@@ -161,32 +160,32 @@ class Explainer {
         const bool isOneLate = findLateRank();
         findOddSteps();
         findPattern();
-        // Else nobody can say when the GPU did nothing, or nothing else.
-        if (!knowsOnlyNccl(run_.facts.producer)) findWaste(isOneLate);
+        // Otherwise it is unknown when the GPU did nothing, or nothing else.
+        if (!hasNcclKernelsOnly(run_.facts.producer)) findWaste(isOneLate);
     }
 
     void findWaste(bool isOneLate) {
         if (!isOneLate) findUnbalancedRanks();
-        // A launch that is late like others, as far as anybody knows.
+        // A late launch like others, as far as known.
         findPart(Rule::InputData, StepPart::DataLoading,
-                 isDataMostlyGuessed(summary()) ? leastLaunchShare : leastShare);
+                 isDataMostlyGuessed(summary()) ? minLaunchShare : minShare);
         findCalls(Rule::Allocations, isAllocation);
         findCalls(Rule::SynchronousCopies, isSynchronousCopy);
         findCalls(Rule::SynchronousMemsets, isSynchronousMemset);
         findPageableCopies();
         findHostWaits();
         findHostWork();
-        findPart(Rule::HostSynchronization, StepPart::Synchronization, leastShare);
+        findPart(Rule::HostSynchronization, StepPart::Synchronization, minShare);
         findLaunchBound();
-        findPart(Rule::QueuedIdle, StepPart::OtherIdle, leastQueuedShare);
+        findPart(Rule::QueuedIdle, StepPart::OtherIdle, minQueuedShare);
         findCopies();
         findMemsets();
         if (!findUnusedNvlink())
             findPart(Rule::ExposedCommunication, StepPart::ExposedCommunication,
-                     leastCommunicationShare);
+                     minCommunicationShare);
         findThrottling();
         findCostlyKernels();
-        // What lies between requests is not the program's to change.
+        // The time between requests is not the program's to change.
         if (run_.kind != StepKind::Request) findPauses();
         findOtherIdle();
     }
@@ -195,7 +194,7 @@ class Explainer {
     double stepCount() const { return static_cast<double>(summary().steps.size()); }
     int64_t perStep(int64_t ns) const { return static_cast<int64_t>(double(ns) / stepCount()); }
 
-    /// Adds what takes at least `least` of the mean step; returns it, or null.
+    /// Adds a finding if it takes at least `least` of the mean step; returns it, or null.
     Finding* add(Rule rule, int64_t gainNs, double least, const Contributor* main) {
         const double share = static_cast<double>(gainNs) / static_cast<double>(critical_->meanNs);
         if (gainNs <= 0 || share < least) return nullptr;
@@ -204,7 +203,7 @@ class Explainer {
         Finding& finding = made_.findings.emplace_back();
         finding.rule = rule;
         finding.worker = critical_->worker;
-        finding.mostGainNs = gainNs;
+        finding.maxGainNs = gainNs;
         finding.share = share;
         const auto longest =
             std::max_element(summary().steps.begin(), summary().steps.end(),
@@ -221,27 +220,28 @@ class Explainer {
         finding.countPerStep = static_cast<double>(main.count) / stepCount();
     }
 
-    /// The contributor with most exposed time of those that `holds`; null if there is none.
+    /// Returns the contributor with most exposed time for which `holds` is true; null if there is
+    /// none.
     template <class Holds>
     const Contributor* greatest(Holds holds) const {
-        return greatestOf(summary(), holds);
+        return largestAmong(summary(), holds);
     }
     template <class Holds>
-    static const Contributor* greatestOf(const WorkerSummary& worker, Holds holds) {
-        return greatestBy(worker, [&holds](const Contributor& each) {
+    static const Contributor* largestAmong(const WorkerSummary& worker, Holds holds) {
+        return largestBy(worker, [&holds](const Contributor& each) {
             return holds(each) ? each.exposedNs - provedWaitNs(each) : -1;
         });
     }
-    /// The one with most time by `nsOf`, which gives less than 0 for those that are not meant.
+    /// Returns the contributor with most time by `nsOf`, which is negative for excluded ones.
     template <class NsOf>
-    static const Contributor* greatestBy(const WorkerSummary& worker, NsOf nsOf) {
+    static const Contributor* largestBy(const WorkerSummary& worker, NsOf nsOf) {
         const Contributor* most = nullptr;
-        int64_t mostNs = -1;
+        int64_t largestNs = -1;
         for (const Contributor& each : worker.contributors) {
             if (each.kind == ContributorKind::Others) continue;
             const int64_t ns = nsOf(each);
-            if (ns <= mostNs) continue;
-            mostNs = ns;
+            if (ns <= largestNs) continue;
+            largestNs = ns;
             most = &each;
         }
         return most;
@@ -254,89 +254,90 @@ class Explainer {
         return perStep(sumNs);
     }
 
-    /// What no finding of its own tells of, and is not only known not to be known; less than 0 if
-    /// that is all. No launch takes part in waits, nor in work that is such a finding.
-    int64_t untoldNs(const Contributor& each) const {
+    /// Returns the time without a finding of its own and with a known cause; negative if there is
+    /// none. Launches have no part in waits, nor in work with a finding of its own.
+    int64_t unreportedNs(const Contributor& each) const {
         if (each.trait == ContributorTrait::Unknown ||
-            std::ranges::any_of(told_, [&](auto isOf) { return isOf(each); }))
+            std::ranges::any_of(reportedKinds_, [&](auto isOf) { return isOf(each); }))
             return -1;
-        return each.exposedNs - provedWaitNs(each) - (isWorkTold_ ? each.workedNs : 0);
+        return each.exposedNs - provedWaitNs(each) - (isHostWorkReported_ ? each.workedNs : 0);
     }
-    /// The same of a part of the mean step.
-    int64_t untoldNs(StepPart part) const {
+    /// Returns the same for a part of the mean step.
+    int64_t unreportedNs(StepPart part) const {
         int64_t toldNs = 0;
         for (const Contributor& each : summary().contributors)
-            if (each.part == part) toldNs += each.exposedNs - std::max<int64_t>(untoldNs(each), 0);
+            if (each.part == part)
+                toldNs += each.exposedNs - std::max<int64_t>(unreportedNs(each), 0);
         return critical_->parts[part] - perStep(toldNs);
     }
 
-    /// `recorderNs` of it may be the recorder's.
+    /// `recorderNs` of it may be profiler overhead.
     void findPart(Rule rule, StepPart part, double least, int64_t recorderNs = 0) {
-        const int64_t restNs = untoldNs(part) - recorderNs;
+        const int64_t restNs = unreportedNs(part) - recorderNs;
         if (static_cast<double>(restNs) >= least * static_cast<double>(critical_->meanNs))
-            partsTold_.insert(part);
-        Finding* found = add(rule, restNs, least, greatestBy(summary(), [&](const auto& each) {
-                                 return each.part == part ? untoldNs(each) : -1;
+            reportedParts_.insert(part);
+        Finding* found = add(rule, restNs, least, largestBy(summary(), [&](const auto& each) {
+                                 return each.part == part ? unreportedNs(each) : -1;
                              }));
         if (found != nullptr) found->recorderNs = recorderNs;
     }
 
-    /// A program that launches too slowly does so in most of its steps. In those in which nothing
-    /// came late the same launches were in time, so that others are disturbed by something else.
+    /// A program that launches too slowly does so in most of its steps. In steps without late work
+    /// the same launches were in time, so something else disturbs the others.
     void findLaunchBound() {
-        // A launch that was in time kept no GPU waiting, however long it took.
-        recorderNs_ = std::clamp<int64_t>(untoldNs(StepPart::LaunchBound), 0,
+        // A launch in time kept no GPU waiting, however long it took.
+        recorderNs_ = std::clamp<int64_t>(unreportedNs(StepPart::LaunchBound), 0,
                                           recorderShareNs(run_, summary()));
         const auto typicalNs =
             static_cast<double>(ofTypicalStepNs(summary(), StepPart::LaunchBound) - recorderNs_);
-        if (typicalNs >= leastLaunchShare * static_cast<double>(critical_->meanNs))
-            findPart(Rule::LaunchBound, StepPart::LaunchBound, leastLaunchShare, recorderNs_);
+        if (typicalNs >= minLaunchShare * static_cast<double>(critical_->meanNs))
+            findPart(Rule::LaunchBound, StepPart::LaunchBound, minLaunchShare, recorderNs_);
     }
 
     void findMemsets() {
         const auto sets = [](const Contributor& each) {
             return each.part == StepPart::Memset || isFill(each);
         };
-        add(Rule::Memsets, exposedNs(sets), leastShare, greatest(sets));
+        add(Rule::Memsets, exposedNs(sets), minShare, greatest(sets));
     }
 
-    /// A thread that was seen to wait, and what of the time of one that by turns ran and waited it
-    /// cannot have run in.
+    /// Waits of a thread, and the time in which a thread that alternately ran and waited cannot
+    /// have run.
     void findHostWaits() {
         int64_t sumNs = 0;
         for (const Contributor& each : summary().contributors)
             if (each.part == StepPart::LaunchBound)
                 sumNs += isHostWaiting(each) ? each.exposedNs : provedWaitNs(each);
         const int64_t gainNs = perStep(sumNs);
-        const Contributor* main = greatestBy(summary(), [](const Contributor& each) {
+        const Contributor* main = largestBy(summary(), [](const Contributor& each) {
             if (isHostWaiting(each)) return each.exposedNs;
             return each.waitedNs > 0 ? each.waitedNs : -1;
         });
-        if (add(Rule::HostWaits, gainNs, leastShare, main) != nullptr)
-            told_.push_back(isHostWaiting);
+        if (add(Rule::HostWaits, gainNs, minShare, main) != nullptr)
+            reportedKinds_.push_back(isHostWaiting);
     }
 
     void findHostWork() {
         int64_t sumNs = 0;
         for (const Contributor& each : summary().contributors) sumNs += each.workedNs;
-        const Contributor* main = greatestBy(summary(), [](const Contributor& each) {
+        const Contributor* main = largestBy(summary(), [](const Contributor& each) {
             return each.workedNs > 0 ? each.workedNs : -1;
         });
-        isWorkTold_ = add(Rule::HostWork, perStep(sumNs), leastShare, main) != nullptr;
+        isHostWorkReported_ = add(Rule::HostWork, perStep(sumNs), minShare, main) != nullptr;
     }
 
-    /// Idle time of a kind, which is then told once.
+    /// Adds idle time of a kind, which is then reported once.
     void findCalls(Rule rule, bool (*isOf)(const Contributor&)) {
-        if (add(rule, exposedNs(isOf), leastShare, greatest(isOf)) != nullptr)
-            told_.push_back(isOf);
+        if (add(rule, exposedNs(isOf), minShare, greatest(isOf)) != nullptr)
+            reportedKinds_.push_back(isOf);
     }
 
     void findPageableCopies() {
         const int64_t idleNs = exposedNs(isInPageableCopy);
-        if (add(Rule::PageableCopies, exposedNs(isPageable), leastShare, greatest(isPageable)) ==
+        if (add(Rule::PageableCopies, exposedNs(isPageable), minShare, greatest(isPageable)) ==
             nullptr)
             return;
-        told_.push_back(isInPageableCopy);
+        reportedKinds_.push_back(isInPageableCopy);
         idleToldNs_ += idleNs;
     }
 
@@ -344,20 +345,20 @@ class Explainer {
         const auto isOtherCopy = [](const Contributor& each) {
             return each.kind == ContributorKind::Copy && !isPageable(each) && !movesWithinGpu(each);
         };
-        add(Rule::ExposedCopies, exposedNs(isOtherCopy), leastShare, greatest(isOtherCopy));
+        add(Rule::ExposedCopies, exposedNs(isOtherCopy), minShare, greatest(isOtherCopy));
     }
 
-    /// A long kernel that moves values or multiplies in double precision is told as that.
+    /// A long kernel that moves values or multiplies in double precision is reported as such.
     void findCostlyKernels() {
-        const bool isMovementTold = add(Rule::DataMovement, exposedNs(movesWithinGpu),
-                                        leastMovementShare, greatest(movesWithinGpu));
-        const bool isDoubleTold =
+        const bool isMovementReported = add(Rule::DataMovement, exposedNs(movesWithinGpu),
+                                            minMovementShare, greatest(movesWithinGpu));
+        const bool isDoubleReported =
             hasOtherProducts(summary()) && add(Rule::DoublePrecision, exposedNs(isDoubleProduct),
-                                               leastDoubleShare, greatest(isDoubleProduct));
+                                               minDoubleShare, greatest(isDoubleProduct));
         const Contributor* kernel = longKernel(summary(), critical_->meanNs);
-        if (kernel != nullptr && !(isDoubleTold && isDoubleProduct(*kernel)) &&
-            !(isMovementTold && movesWithinGpu(*kernel)))
-            add(Rule::LongKernel, perStep(kernel->exposedNs), leastShare, kernel);
+        if (kernel != nullptr && !(isDoubleReported && isDoubleProduct(*kernel)) &&
+            !(isMovementReported && movesWithinGpu(*kernel)))
+            add(Rule::LongKernel, perStep(kernel->exposedNs), minShare, kernel);
     }
 
     bool findUnusedNvlink() {
@@ -367,19 +368,21 @@ class Explainer {
             return each.part == StepPart::ExposedCommunication ||
                    each.part == StepPart::ExposedPtoP;
         };
-        return add(Rule::NvlinkUnused, exposedNs(isExchange), leastShare, greatest(isExchange)) !=
+        return add(Rule::NvlinkUnused, exposedNs(isExchange), minShare, greatest(isExchange)) !=
                nullptr;
     }
 
-    /// The critical worker is the one that waits least. What the rank that waits least of all
-    /// others waits more than it is what all of them could save, were it as fast as that one.
+    /// The critical worker waits least. The excess of the least wait among all other ranks over its
+    /// wait is the time that all of them could save if it were as fast as that rank.
     bool findLateRank() {
         const auto togetherNs = [](const WorkerParts& each) { return each.meanNs - ownNs(each); };
-        int64_t leastNs = INT64_MAX;
+        int64_t minTogetherNs = INT64_MAX;
         for (const WorkerParts& each : made_.workers)
-            if (each.worker != critical_->worker) leastNs = std::min(leastNs, togetherNs(each));
-        if (leastNs == INT64_MAX || !run_.workers[critical_->worker].rank) return false;
-        Finding* late = add(Rule::LateRank, leastNs - togetherNs(*critical_), leastShare, nullptr);
+            if (each.worker != critical_->worker)
+                minTogetherNs = std::min(minTogetherNs, togetherNs(each));
+        if (minTogetherNs == INT64_MAX || !run_.workers[critical_->worker].rank) return false;
+        Finding* late =
+            add(Rule::LateRank, minTogetherNs - togetherNs(*critical_), minShare, nullptr);
         if (late == nullptr) return false;
         const StepPart part = partThatIsLonger();
         if (const Contributor* main =
@@ -388,8 +391,8 @@ class Explainer {
         return true;
     }
 
-    /// Where several ranks differ no single one is waited for by all others, and yet all wait for
-    /// those with most to do. Spread evenly, a step would compute as long as the mean of them.
+    /// If several ranks differ, no single one is waited for by all others, yet all wait for those
+    /// with most to do. With even work, a step would compute as long as their mean.
     void findUnbalancedRanks() {
         if (made_.workers.size() < 2 || !summary().rank) return;
         int64_t sumNs = 0;
@@ -398,12 +401,12 @@ class Explainer {
         const auto isCompute = [](const Contributor& each) {
             return each.part == StepPart::Compute;
         };
-        add(Rule::UnbalancedRanks, critical_->parts[StepPart::Compute] - meanNs, leastShare,
+        add(Rule::UnbalancedRanks, critical_->parts[StepPart::Compute] - meanNs, minShare,
             greatest(isCompute));
     }
 
-    /// Of any rank: one that is late in a few steps waits for others in the rest, and is not the
-    /// critical one. What all ranks do because one of them does is that one's.
+    /// Any rank: one that is late in a few steps waits for others in the rest, and is not the
+    /// critical one. A pattern that all ranks have because one of them does is that rank's.
     void findPattern() {
         std::optional<StepPattern> worst;
         uint32_t where = 0;
@@ -417,13 +420,13 @@ class Explainer {
             where = worker;
         }
         if (!worst) return;
-        Finding* finding = add(Rule::StepPattern, worst->costNs, leastPatternShare, nullptr);
+        Finding* finding = add(Rule::StepPattern, worst->costNs, minPatternShare, nullptr);
         if (finding == nullptr) return;
         const WorkerSummary& worker = run_.workers[where];
         finding->worker = where;
         finding->atNs = worker.steps[worst->affected.front()].startNs;
         const auto isIts = [&](const Contributor& each) { return each.part == worst->part; };
-        if (const Contributor* main = greatestOf(worker, isIts)) {
+        if (const Contributor* main = largestAmong(worker, isIts)) {
             finding->contributor = main->name;
             finding->path = main->path;
             finding->launched = main->launched;
@@ -435,8 +438,8 @@ class Explainer {
         return each.pattern && each.pattern->kind == PatternKind::Period;
     }
 
-    /// Odd steps that come in a period are that period.
-    void tellOddStepsOnce() {
+    /// Periodic outlier steps are reported as the period.
+    void reportOddStepsOnce() {
         const auto period = std::ranges::find_if(made_.findings, isPeriod);
         if (period == made_.findings.end()) return;
         const WorkerSummary& worker = run_.workers[period->worker];
@@ -447,17 +450,17 @@ class Explainer {
         };
         const uint32_t where = period->worker;
         if (static_cast<double>(std::ranges::count_if(worker.outliers, isIts)) <
-            mostlyOfPeriod * static_cast<double>(worker.outliers.size()))
+            periodShareThreshold * static_cast<double>(worker.outliers.size()))
             return;
         std::erase_if(made_.findings, [where](const Finding& each) {
             return each.rule == Rule::OddSteps && each.worker == where;
         });
     }
 
-    /// In which part the critical worker exceeds the median of the others most.
+    /// Returns the part in which the critical worker exceeds the median of the others most.
     StepPart partThatIsLonger() const {
         auto worst = StepPart::Compute;
-        int64_t mostNs = INT64_MIN;
+        int64_t largestNs = INT64_MIN;
         for (size_t index = 0; index < stepPartCount; ++index) {
             const auto part = static_cast<StepPart>(index);
             if (groupOf(part) == PartGroup::Collectives) continue;
@@ -466,8 +469,8 @@ class Explainer {
                 if (each.worker != critical_->worker) others.push_back(each.parts[part]);
             std::nth_element(others.begin(), others.begin() + others.size() / 2, others.end());
             const int64_t excessNs = critical_->parts[part] - others[others.size() / 2];
-            if (excessNs <= mostNs) continue;
-            mostNs = excessNs;
+            if (excessNs <= largestNs) continue;
+            largestNs = excessNs;
             worst = part;
         }
         return worst;
@@ -477,7 +480,7 @@ class Explainer {
         int64_t excessNs = 0;
         for (const OutlierStep& each : summary().outliers) excessNs += each.excessNs;
         if (excessNs == 0) return;
-        Finding* odd = add(Rule::OddSteps, perStep(excessNs), leastShare, nullptr);
+        Finding* odd = add(Rule::OddSteps, perStep(excessNs), minShare, nullptr);
         if (odd == nullptr) return;
         const OutlierStep& longest = summary().outliers.front();
         odd->contributor = longest.contributor;
@@ -485,15 +488,15 @@ class Explainer {
         odd->atNs = longest.startNs;
     }
 
-    /// Of what it computes, as that alone runs as fast as the SMs.
+    /// Share of compute time only, as only that depends on the SM clock.
     void findThrottling() {
         const std::optional<ClockLoss> loss = clockLossOf(run_, critical_->worker);
         if (!loss) return;
         const auto computeNs = static_cast<double>(critical_->parts[StepPart::Compute]);
         Finding* found = add(Rule::GpuThrottled, static_cast<int64_t>(computeNs * loss->lostShare),
-                             leastShare, nullptr);
+                             minShare, nullptr);
         if (found == nullptr) return;
-        // The longest step may be one at full speed.
+        // The longest step may have run at full speed.
         found->atNs.reset();
         if (!loss->longest.isEmpty()) found->atNs = loss->longest.startNs;
     }
@@ -501,24 +504,24 @@ class Explainer {
     void findPauses() {
         const StepPauses& pauses = summary().pauses;
         if (isStartUp(pauses)) return;
-        Finding* found = add(Rule::IdleBetweenSteps, perStep(pauses.idleNs), leastShare, nullptr);
+        Finding* found = add(Rule::IdleBetweenSteps, perStep(pauses.idleNs), minShare, nullptr);
         if (found == nullptr) return;
         // Such a pause is no part of the step, and may be longer.
-        found->share = static_cast<double>(found->mostGainNs) /
+        found->share = static_cast<double>(found->maxGainNs) /
                        static_cast<double>(critical_->meanNs + perStep(pauses.ns));
         found->countPerStep = static_cast<double>(pauses.count) / stepCount();
         found->atNs = pauses.longestStartNs;
     }
 
-    /// Whether the only pause follows the very first step: what it is about, compiling or loading
-    /// once, is the start-up of the run, and that step a trial.
+    /// Returns true if the only pause follows the first step: its cause, compiling or loading once,
+    /// is the start-up of the run, and that step a trial.
     bool isStartUp(const StepPauses& pauses) const {
         const StepSummary& first = summary().steps.front();
         return pauses.count == 1 && first.number == 0 &&
                pauses.longestStartNs == first.startNs + first.wallNs;
     }
 
-    /// What of the idle time is too little of each kind to be told, but much together.
+    /// Adds idle time of several kinds that are each too small to be reported, but large together.
     void findOtherIdle() {
         int64_t idleNs = 0;
         for (size_t index = 0; index < stepPartCount; ++index)
@@ -526,19 +529,19 @@ class Explainer {
                 idleNs += critical_->parts[part];
         const auto isKnown = [this](const Contributor& each) {
             return isIdle(each.part) && each.trait != ContributorTrait::Unknown &&
-                   std::ranges::none_of(told_, [&](auto isOf) { return isOf(each); }) &&
-                   !partsTold_.contains(each.part);
+                   std::ranges::none_of(reportedKinds_, [&](auto isOf) { return isOf(each); }) &&
+                   !reportedParts_.contains(each.part);
         };
         const int64_t unknownNs = exposedNs([](const Contributor& each) {
             return isIdle(each.part) && each.trait == ContributorTrait::Unknown;
         });
         Finding* found = add(Rule::GpuIdle, idleNs - unknownNs - idleToldNs_ - recorderNs_,
-                             leastIdleShare, greatest(isKnown));
-        if (found != nullptr && !partsTold_.contains(StepPart::LaunchBound))
+                             minIdleShare, greatest(isKnown));
+        if (found != nullptr && !reportedParts_.contains(StepPart::LaunchBound))
             found->recorderNs = recorderNs_;
     }
 
-    /// Rules whose gain is all idle time of the steps.
+    /// Returns true for rules whose gain is all idle time of the steps.
     static bool isOfIdleTime(Rule rule) {
         switch (rule) {
             case Rule::InputData:
@@ -574,12 +577,14 @@ class Explainer {
     const RunSummary& run_;
     const std::set<Rule>& muted_;
     Explanation made_;
-    int64_t idleToldNs_ =
-        0;  ///< Idle time of the mean step that rules tell, or would if not muted.
-    std::set<StepPart> partsTold_;  ///< Idle parts whose rest a rule tells, or would.
-    int64_t recorderNs_ = 0;        ///< Of late launches of the mean step, may be the recorder's.
-    bool isWorkTold_ = false;       ///< Whether `HostWork` tells of `Contributor::workedNs`.
-    std::vector<bool (*)(const Contributor&)> told_;  ///< Which idle time is a finding already.
+    int64_t idleToldNs_ = 0;  ///< Idle time of the mean step covered by rules, also muted ones.
+    std::set<StepPart>
+        reportedParts_;  ///< Idle parts whose remainder is covered by a rule, also a muted one.
+    int64_t recorderNs_ =
+        0;  ///< Part of the late launches in the mean step that may be profiler overhead.
+    bool isHostWorkReported_ = false;  ///< `HostWork` covers `Contributor::workedNs`.
+    std::vector<bool (*)(const Contributor&)>
+        reportedKinds_;  ///< Kinds of idle time that already are a finding.
     std::vector<WorkerParts>::const_iterator critical_;
 };
 

@@ -54,7 +54,7 @@ Result<RuleCondition> parseRuleCondition(std::string_view text) {
         condition.aboveShare = *share;
         return condition;
     }
-    // Seconds where milliseconds or percent were meant would never hold, and nobody would notice.
+    // A missing unit would mean seconds and never hold, without notice.
     const bool hasUnit = !threshold.empty() && threshold.back() >= 'A';
     const std::optional<int64_t> ns = hasUnit ? parseDuration(threshold) : std::nullopt;
     if (!ns || *ns < 0)

@@ -11,24 +11,24 @@
 
 namespace lanescope::explain {
 
-/// When a run is not good enough: "launch_bound", "late_rank > 5ms", "any > 10%".
+/// A condition under which a run fails: "launch_bound", "late_rank > 5ms", "any > 10%".
 struct RuleCondition {
-    std::string text;          ///< As it was given.
-    std::optional<Rule> rule;  ///< Nothing for "any".
-    // A finding that takes more of the mean step than both.
+    std::string text;          ///< Text as written by the user.
+    std::optional<Rule> rule;  ///< Nullopt for "any".
+    // The finding must exceed both in the mean step.
     int64_t aboveNs = 0;
     double aboveShare = 0;
 
     bool isMetBy(const Finding& finding) const {
-        return (!rule || *rule == finding.rule) && finding.mostGainNs > aboveNs &&
+        return (!rule || *rule == finding.rule) && finding.maxGainNs > aboveNs &&
                finding.share > aboveShare;
     }
 };
 
-/// Fails with a sentence that lists the rules, or says what a threshold is.
+/// Parses a condition. The error lists the rules, or explains thresholds.
 Result<RuleCondition> parseRuleCondition(std::string_view text);
 
-/// Fails with a sentence that lists the rules.
+/// Parses a rule. The error lists the rules.
 Result<Rule> parseRule(std::string_view text);
 
 }  // namespace lanescope::explain

@@ -114,8 +114,8 @@ std::string columnName(StepPart part) {
     return text;
 }
 
-/// By the number of a step, what the rank that waits most for others waits.
-std::map<int64_t, int64_t> longestWaits(const RunSummary& run) {
+/// Returns by step number the wait of the rank that waits most for others.
+std::map<int64_t, int64_t> maxWaits(const RunSummary& run) {
     std::map<int64_t, int64_t> longest;
     for (const WorkerSummary& worker : run.workers)
         for (const StepSummary& step : worker.steps) {
@@ -140,10 +140,10 @@ StepsTable stepsTable(const RunSummary& run) {
     };
     std::stable_sort(made.places.begin(), made.places.end(),
                      [&](StepPlace a, StepPlace b) { return stepAt(a).wallNs > stepAt(b).wallNs; });
-    made.places.resize(std::min(count, mostStepRows));
+    made.places.resize(std::min(count, maxStepRows));
 
     const std::vector<StepPart> parts = partsOf(run);
-    const std::map<int64_t, int64_t> waits = longestWaits(run);
+    const std::map<int64_t, int64_t> waits = maxWaits(run);
     const bool haveWaits =
         grid.rowCount() > 1 &&
         std::any_of(waits.begin(), waits.end(), [](const auto& each) { return each.second > 0; });
@@ -180,7 +180,7 @@ StepsTable stepsTable(const RunSummary& run) {
 
 namespace {
 
-constexpr double strongestFrom = 0.99;  // quantile
+constexpr double strongestQuantile = 0.99;  // quantile
 
 template <class Visit>
 void forEachStep(const RunSummary& run, Visit visit) {
@@ -238,11 +238,12 @@ LensScale scaleOf(const RunSummary& run, const LensMeasure& measure) {
     std::vector<int64_t> values;
     forEachStep(run, [&](const StepSummary& step) { values.push_back(valueOf(step, measure)); });
     if (values.empty()) return {};
-    const auto at = values.begin() + static_cast<std::ptrdiff_t>(
-                                         strongestFrom * static_cast<double>(values.size() - 1));
+    const auto at =
+        values.begin() +
+        static_cast<std::ptrdiff_t>(strongestQuantile * static_cast<double>(values.size() - 1));
     std::nth_element(values.begin(), at, values.end());
     LensScale scale{*std::min_element(values.begin(), values.end()), *at};
-    // Few steps, of which one stands out: else all would be alike.
+    // Few steps with a single outlier: else all would look alike.
     if (scale.highNs == scale.lowNs) scale.highNs = *std::max_element(values.begin(), values.end());
     return scale;
 }
@@ -260,13 +261,13 @@ std::optional<TimeRange> steadySteps(const RunSummary& run) {
     const size_t count = std::min(steadyStepCount, steps.size());
     double offNs = 0;
     for (size_t step = 0; step < count; ++step) offNs += farOff(step);
-    double leastNs = offNs;
+    double nearestNs = offNs;
     size_t best = 0;
     for (size_t first = 1; first + count <= steps.size(); ++first) {
         offNs += farOff(first + count - 1) - farOff(first - 1);
-        // A hair less is the same: the sums are rounded.
-        if (offNs >= leastNs * (1 - 1e-9)) continue;
-        leastNs = offNs;
+        // A tiny difference is equality: the sums are rounded.
+        if (offNs >= nearestNs * (1 - 1e-9)) continue;
+        nearestNs = offNs;
         best = first;
     }
     const StepSummary& last = steps[best + count - 1];

@@ -14,15 +14,15 @@
 
 namespace lanescope::explain {
 
-/// A step of a worker, by their places in a summary.
+/// A step of a worker, by their indices in a summary.
 struct StepPlace {
     uint32_t worker = 0;
     uint32_t step = 0;
     bool operator==(const StepPlace&) const = default;
 };
 
-/// The steps of all workers of a run beside each other: a row for each worker that has any, a
-/// column for each number that a step has. Immutable; refers to no summary.
+/// The steps of all workers of a run as a grid: a row per worker with steps, a column per step
+/// number. Immutable; does not refer to the summary.
 class StepGrid {
   public:
     StepGrid() = default;
@@ -32,30 +32,30 @@ class StepGrid {
     size_t rowCount() const { return rows_.size(); }
     size_t columnCount() const { return numbers_.size(); }
     bool isEmpty() const { return rows_.empty() || numbers_.empty(); }
-    /// Of `RunSummary::workers`.
+    /// Returns the index into `RunSummary::workers`.
     uint32_t workerOf(size_t row) const { return rows_[row].worker; }
-    /// The row of a worker; `rowCount()` if it has none.
+    /// Returns the row of a worker; `rowCount()` if it has none.
     size_t rowOf(uint32_t worker) const;
-    /// How the steps of a column are numbered.
+    /// Returns the step number of a column.
     int64_t numberOf(size_t column) const { return numbers_[column]; }
-    /// The column of a number; `columnCount()` if there is none.
+    /// Returns the column of a number; `columnCount()` if there is none.
     size_t columnOf(int64_t number) const;
 
-    /// The step of a worker with that number; nothing if it has none. O(log n).
+    /// Returns the step of a worker with that number; nullopt if it has none. O(log n).
     std::optional<StepPlace> at(size_t row, size_t column) const;
-    /// Of a row, the longest step of `count` columns from `first` on: what a pixel shows that
-    /// stands for all of them. Its column; nothing if the row has none there. O(log n + count).
+    /// Returns the column of a row's longest step among `count` columns from `first` on, for a
+    /// pixel that covers all of them; nullopt if the row has none there. O(log n + count).
     std::optional<size_t> longestIn(size_t row, size_t first, size_t count) const;
-    /// Whether it takes far longer than the others of its worker (`WorkerSummary::outliers`).
+    /// Returns true for an outlier of its worker (`WorkerSummary::outliers`).
     bool isOdd(size_t row, size_t column) const;
 
-    int64_t longestNs() const { return longestNs_; }  ///< Of all steps.
+    int64_t longestNs() const { return longestNs_; }  ///< Returns the longest step of all.
     size_t slowestColumn() const { return slowestColumn_; }
     size_t slowestRow() const { return slowestRow_; }
     int64_t medianNs(size_t row) const { return rows_[row].medianNs; }
 
-    /// The columns whose steps a row has in a time: first and one past the last; both equal if
-    /// there are none. O(log n).
+    /// Returns the columns of a row's steps in a time: first and one past the last; equal if there
+    /// are none. O(log n).
     std::pair<size_t, size_t> columnsIn(size_t row, TimeRange range) const;
 
   private:
@@ -65,7 +65,7 @@ class StepGrid {
         uint32_t step = 0;
         int64_t startNs = 0, wallNs = 0;
     };
-    // Not a cell for each column: a damaged file may hold workers that have no number in common.
+    // Entries instead of a cell per column: in a corrupt file workers may have no number in common.
     struct Row {
         uint32_t worker = 0;
         std::vector<Entry> entries;  ///< By column.
@@ -85,20 +85,20 @@ struct StepsTable {
     ReportTable table;
     std::vector<StepPlace> places;  ///< Of each row.
 };
-/// Longest steps first; at most `mostStepRows`, and then a note says how many there are. The rank
-/// that a step waits for is late by what the one that waits most waits longer. O(n log n).
+/// Returns the longest steps first; at most `maxStepRows`, then a note has their number. The rank
+/// that a step waits for is late by the excess of the longest wait over its own. O(n log n).
 StepsTable stepsTable(const analysis::RunSummary& run);
-inline constexpr size_t mostStepRows = 100'000;
+inline constexpr size_t maxStepRows = 100'000;
 
-/// What a map of ranks and steps tells of each step.
+/// Quantity of each step in a map of ranks and steps.
 struct LensMeasure {
     enum class Kind : uint8_t {
-        OwnTime,  ///< Without waiting for ranks and exposed communication: who is late shows here.
-        Time,     ///< Of the whole step, which ranks that wait for each other share.
+        OwnTime,  ///< Without waiting for ranks and exposed communication; shows the late ranks.
+        Time,     ///< Time of the whole step, shared by ranks that wait for each other.
         Part,
     };
     Kind kind = Kind::OwnTime;
-    analysis::StepPart part = analysis::StepPart::Compute;  ///< If it is one.
+    analysis::StepPart part = analysis::StepPart::Compute;  ///< For `Part`.
     bool operator==(const LensMeasure&) const = default;
 };
 
@@ -106,11 +106,11 @@ struct LensMeasure {
 std::string name(const LensMeasure& measure);
 /// Nanoseconds.
 int64_t valueOf(const analysis::StepSummary& step, const LensMeasure& measure);
-/// Own time, time, and each part that any step has. O(steps).
+/// Returns own time, time, and each part that any step has. O(steps).
 std::vector<LensMeasure> measuresOf(const analysis::RunSummary& run);
 
-/// From which value on a map is at its faintest and at its strongest: the least, and what one
-/// value of a hundred exceeds, so that a single stall leaves the others apart.
+/// Values of a map's faintest and strongest colour: the minimum, and the 99 % quantile, so that a
+/// single stall leaves the others distinguishable.
 struct LensScale {
     int64_t lowNs = 0, highNs = 0;
     /// In [0, 1].
@@ -119,9 +119,9 @@ struct LensScale {
 /// O(steps).
 LensScale scaleOf(const analysis::RunSummary& run, const LensMeasure& measure);
 
-/// What a timeline is to begin with: a few steps in a row of the worker that the others wait for,
-/// as near to its median step as there are, the earliest of equals. Nothing if the run has no
-/// steps, or only itself. O(steps).
+/// Returns the initial range of a timeline: a few consecutive steps of the worker that the others
+/// wait for, as near to its median step as possible, the earliest of equals. Nullopt if the run has
+/// no steps, or only itself. O(steps).
 std::optional<TimeRange> steadySteps(const analysis::RunSummary& run);
 inline constexpr size_t steadyStepCount = 5;
 

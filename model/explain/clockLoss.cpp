@@ -18,10 +18,10 @@ using namespace analysis;
 namespace {
 
 constexpr uint64_t powerCap = 0x4;
-/// Of a core, all through the steps, from which on it is worth telling.
-constexpr double leastHeldBack = 0.03;
-/// The same of cores that were wanted and not there.
-constexpr double leastCoresMissed = 0.5;
+/// Minimum share of a core, all through the steps, that is reported.
+constexpr double minHeldBackShare = 0.03;
+/// Minimum number of missing cores that is reported.
+constexpr double minCoresMissed = 0.5;
 
 std::string clockText(int64_t hz) {
     return formatCounter(static_cast<double>(hz), CounterUnit::Hertz);
@@ -31,7 +31,7 @@ double ratio(int64_t part, int64_t whole) {
     return whole > 0 ? static_cast<double>(part) / static_cast<double>(whole) : 0;
 }
 
-/// Sums up clocks, each by how long it was.
+/// Computes the mean clock, weighted by duration.
 class MeanClock {
   public:
     void add(const ClockState& state) {
@@ -62,7 +62,7 @@ std::string reasonsText(uint64_t reasons) {
     return text;
 }
 
-/// Over the times in which clocks were held down as `holds` says of the reasons.
+/// Iterates over the times in which clocks were throttled for reasons for which `holds` is true.
 template <class Holds>
 std::optional<ClockLoss> lossOf(const RunSummary& run, uint32_t worker, Holds holds) {
     const WorkerSummary& of = run.workers[worker];
@@ -73,7 +73,7 @@ std::optional<ClockLoss> lossOf(const RunSummary& run, uint32_t worker, Holds ho
     MeanClock mean;
     for (const ClockState& state : of.clocks) {
         const double lost = 1 - ratio(state.smClockHz, loss.referenceHz());
-        if (!holds(state.reasons) || state.smClockHz <= 0 || lost < leastClockLoss) continue;
+        if (!holds(state.reasons) || state.smClockHz <= 0 || lost < minClockLoss) continue;
         loss.reasons |= state.reasons;
         loss.heldShare += ratio(state.ns, wallNs);
         loss.lostShare += lost * ratio(state.ns, wallNs);
@@ -124,19 +124,20 @@ std::string clockSentence(const RunSummary& run, uint32_t worker, const std::str
 std::string coresSentence(const RunSummary& run, uint32_t worker) {
     const WorkerSummary& of = run.workers[worker];
     if (const double cores = ratio(of.heldBackNs.value_or(0), of.totalWallNs());
-        cores >= leastHeldBack) {
+        cores >= minHeldBackShare) {
         std::string limit = "the limit of the control group";
         if (const int64_t percent = run.facts.cpuLimitPercent; percent > 0)
             limit += fmt::format(", {:g} core{},", static_cast<double>(percent) / 100,
                                  percent == 100 ? "" : "s");
-        // Threads that it holds back are counted as without a core, too: that is the same time.
+        // Threads that it holds back are also counted as runnable without a core: that is the same
+        // time.
         return fmt::format(
             " Meanwhile {} held processors back for {:.2f} s in each second, summed over them.",
             limit, cores);
     }
     const CoreWaits waits = of.coreWaits.value_or(CoreWaits());
     const double cores = ratio(waits.ns, of.totalWallNs());
-    if (cores < leastCoresMissed) return {};
+    if (cores < minCoresMissed) return {};
     if (waits.threads == 1)
         return fmt::format(
             " Meanwhile one of its threads, ready to run, had no core for {:.2f} s in each second.",

@@ -10,40 +10,41 @@
 
 namespace lanescope::explain {
 
-/// How much slower a GPU ran in the steps of a worker because something held its clocks down.
+/// Slowdown of a GPU in the steps of a worker because its clocks were throttled.
 struct ClockLoss {
-    uint64_t reasons = 0;   ///< Those that did, of `throttleReasons`.
-    double heldShare = 0;   ///< Of the time of the steps.
-    int64_t smClockHz = 0;  ///< Mean while they did.
-    int64_t highestHz = 0;  ///< At which that GPU was seen in the whole run.
-    /// Mean of the other GPUs of that name in the steps of theirs; 0 without any.
+    uint64_t reasons = 0;   ///< The causes, of `throttleReasons`.
+    double heldShare = 0;   ///< Throttled share of the time of the steps.
+    int64_t smClockHz = 0;  ///< Mean while throttled.
+    int64_t highestHz = 0;  ///< Highest clock of that GPU in the whole run.
+    /// Mean of the other GPUs of that name in their steps; 0 without any.
     int64_t othersHz = 0;
-    /// Of the time of the steps, had they run at the higher of these two meanwhile: an estimate,
-    /// and of work that is as much slower as the clock.
+    /// Share of the time of the steps lost against the higher of these two clocks: an estimate, for
+    /// work that slows down in proportion to the clock.
     double lostShare = 0;
-    /// The longest time in the steps in which the same reasons did; empty if not known.
+    /// The longest time in the steps with the same reasons; empty if unknown.
     TimeRange longest;
 
-    /// What they are measured by.
+    /// Returns the reference clock.
     int64_t referenceHz() const { return highestHz > othersHz ? highestHz : othersHz; }
 };
 
-/// Nothing where no reason was read, no clock, or where none of them slowed it down by
-/// `leastClockLoss`. Its power cap alone is none: a GPU that works hard stands at it. O(workers *
-/// reasons).
+/// Returns the clock loss of a worker. Returns nullopt if reasons or clocks were not recorded, or
+/// if none slowed the GPU down by `minClockLoss`. The power cap alone does not count: a GPU that
+/// works hard reaches it. O(workers * reasons).
 std::optional<ClockLoss> clockLossOf(const analysis::RunSummary& run, uint32_t worker);
 
-/// "rank 1, GPU 1 has its clocks held down for 84.0 % of the time of the steps ...", of what costs
-/// `time`, "3.100 ms of a step (4.2 %)".
+/// Returns "rank 1, GPU 1 has its clocks held down for 84.0 % of the time of the steps ...", for a
+/// cost of `time`, "3.100 ms of a step (4.2 %)".
 std::string clockSentence(const analysis::RunSummary& run, uint32_t worker,
                           const std::string& time);
 
-/// How far the clocks of a worker's GPU are below the highest seen because it stands at its power
-/// cap, which is no fault; empty where it does not, or by less than `leastClockLoss`.
+/// Returns how far the clocks of a worker's GPU are below the highest seen because of its power
+/// cap, which is no fault; empty if it is not there, or if the difference is below
+/// `minClockLoss`.
 std::string powerCapSentence(const analysis::RunSummary& run, uint32_t worker);
 
-/// " Meanwhile a limit of 2 cores held its processes back ...", and how threads lacked cores, with
-/// the blank before it; empty where none did, or where nobody read that.
+/// Returns " Meanwhile a limit of 2 cores held its processes back ...", and how threads lacked
+/// cores, with a leading space; empty if there was nothing, or if it was not recorded.
 std::string coresSentence(const analysis::RunSummary& run, uint32_t worker);
 
 }  // namespace lanescope::explain

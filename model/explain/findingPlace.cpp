@@ -16,7 +16,7 @@ using namespace analysis;
 
 namespace {
 
-/// The step that a finding names, else the longest.
+/// Returns the step that a finding names, else the longest.
 TimeRange namedStep(const WorkerSummary& worker, const Finding& finding) {
     const StepSummary* named = nullptr;
     for (const StepSummary& step : worker.steps)
@@ -27,7 +27,7 @@ TimeRange namedStep(const WorkerSummary& worker, const Finding& finding) {
                             : TimeRange{named->startNs, named->startNs + named->wallNs};
 }
 
-/// The work whose time a piece is, or the first that ran after it.
+/// Returns the work of a piece's time, or the first that ran after it.
 EventRef eventAt(const LargeVector<GpuWork>& work, const WorkerTimeline::Piece& piece) {
     for (const GpuWork& each : work) {
         if (each.startNs >= piece.range.endNs) return isIdle(piece.part) ? each.event : EventRef();
@@ -80,23 +80,23 @@ Result<FindingPlace> placeOf(const Trace& trace, const RunSummary& run, const Fi
 
 namespace {
 
-/// A text as SQL has it.
+/// Returns a text as an SQL literal.
 std::string sqlText(std::string_view text) {
     std::string made = "'";
     for (const char each : text) made += each == '\'' ? "''" : std::string(1, each);
     return made + "'";
 }
 
-/// What all names have that a pattern stands for, for LIKE: "step #" is "step %". What the names
-/// themselves have of LIKE's letters fits any, which finds no less.
+/// Returns the LIKE pattern of all names that match a pattern: "step #" gives "step %". LIKE's
+/// special characters in names match anything, which finds no fewer.
 std::string likePattern(std::string_view pattern) {
     std::string like;
     for (const char each : pattern) like += each == '#' ? '%' : each;
     return sqlText(like);
 }
 
-/// Whether `s.value` is a name. Of one that is pages long a trace keeps how it begins, and then
-/// "... (5050 bytes, 37bf3100821600e2)"; its file has all of it.
+/// Returns a condition that `s.value` is a name. A trace keeps only the start of very long names,
+/// then "... (5050 bytes, 37bf3100821600e2)"; its file has all of it.
 std::string isCalled(std::string_view name) {
     constexpr size_t longest = 4'000;
     const size_t end = name.rfind("... (");
@@ -113,8 +113,8 @@ std::string rangesLike(std::string_view pattern, std::string_view order) {
         likePattern(pattern), order);
 }
 
-/// Those of which people know the name, which may hold a slash itself, so that only its end is
-/// known; what a compiler or a framework writes behind it may stand there.
+/// Finds ranges by their known name. The name may contain a slash itself, so only its end is known;
+/// additions of a compiler or a framework may follow it.
 std::string rangesCalled(std::string_view name, std::string_view order) {
     if (name.ends_with(')') && name.find(" (") != std::string_view::npos)
         return rangesLike(fmt::format("#{}#", searchedPart(name)), order);
@@ -125,7 +125,7 @@ std::string rangesCalled(std::string_view name, std::string_view order) {
         likePattern(whole), likePattern(whole + ", #"), order);
 }
 
-/// Its steps: their ranges, or the kernel that each begins with.
+/// Finds its steps: their ranges, or the first kernel of each.
 std::string stepsOf(const analysis::RunSummary& run, std::string_view order) {
     if (run.pattern.empty()) return {};
     if (run.source != StepSource::KernelPattern) return rangesLike(run.pattern, order);
@@ -144,7 +144,7 @@ std::string queryOf(const analysis::RunSummary& run, const Finding& finding) {
         case Rule::IdleBetweenSteps:
             return stepsOf(run, "start");
         case Rule::OddSteps:
-            // A kernel that begins a step does not take what the step takes.
+            // The first kernel of a step does not take the time of the step.
             return stepsOf(run,
                            run.source == StepSource::KernelPattern ? "start" : "ns DESC LIMIT 10");
         case Rule::InputData:

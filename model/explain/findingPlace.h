@@ -10,23 +10,23 @@
 
 namespace lanescope::explain {
 
-/// Where to look for a finding.
+/// Place of a finding in the trace.
 struct FindingPlace {
-    TimeRange step;   ///< The step that it is worst in.
-    TimeRange range;  ///< The worst piece of time in that step; the step if none is told apart.
-    /// The GPU work that took it, or that the idle GPU waited for; invalid if not known.
+    TimeRange step;   ///< The most affected step.
+    TimeRange range;  ///< The worst time in that step; the whole step if there is no single one.
+    /// The GPU work that took it, or that the idle GPU waited for; invalid if unknown.
     EventRef event;
 };
 
-/// Where a finding costs most: the longest piece of what it is mostly about within the compared
-/// steps, of odd steps within the longest; of a throttled GPU the longest time in which it ran
-/// slower for the reasons found. Fails if the trace is not that of the summary, which was
-/// made with the default selection. O(n log n) in the events of its worker; any thread.
+/// Returns the most expensive place of a finding: the longest piece of its contributor within the
+/// compared steps, for outlier steps within the longest. For a throttled GPU: the longest time in
+/// which it ran slower for the reasons found. Fails if the trace is not that of the summary, which
+/// was made with the default selection. O(n log n) in the events of its worker; any thread.
 Result<FindingPlace> placeOf(const Trace& trace, const analysis::RunSummary& run,
                              const Finding& finding);
 
-/// A query of the trace file that shows what a finding of `run` is about: that of its rule, or one
-/// that asks for the steps, ranges or copies of this run. Empty if none does.
+/// Returns a query of the trace file that shows a finding of `run`: that of its rule, or one for
+/// the steps, ranges or copies of this run. Empty if none does.
 std::string queryOf(const analysis::RunSummary& run, const Finding& finding);
 
 }  // namespace lanescope::explain

@@ -17,7 +17,7 @@ using namespace analysis;
 
 bool isHostWaiting(const Contributor& each) {
     if (each.part != StepPart::LaunchBound || each.kind != ContributorKind::Idle) return false;
-    const std::optional<ThreadState> state = stateTold(each.name);
+    const std::optional<ThreadState> state = stateInName(each.name);
     return state && (isWaiting(*state) || *state == ThreadState::Runnable);
 }
 
@@ -30,13 +30,13 @@ int64_t ranNs(const Contributor& each) {
 }
 
 std::string hostWorkPlace(const WorkerSummary& worker) {
-    // With the thread: it may be another than the one that is named first.
+    // With the thread, which may be another than the first named one.
     constexpr std::string_view on = " on ", at = " at ";
     std::map<std::string_view, int64_t> spentAt;
     std::string_view most;
     for (const Contributor& each : worker.contributors) {
         if (each.workedNs <= 0) continue;
-        std::string_view name = withoutState(each.name);
+        std::string_view name = nameWithoutState(each.name);
         const size_t from = name.find(on);
         if (from == std::string_view::npos || name.find(at, from) == std::string_view::npos)
             continue;
@@ -50,7 +50,7 @@ std::string hostWorkPlace(const WorkerSummary& worker) {
 
 namespace {
 
-/// Idle while the CPU was in a call that has `word` in its name and returns when the work is done.
+/// Returns true for idle time in a call that has `word` in its name and returns after the work.
 bool isInWaitingCall(const Contributor& each, std::string_view word) {
     const auto has = [&](std::string_view part) { return each.name.find(part) != each.name.npos; };
     return each.kind == ContributorKind::Idle && each.name.starts_with("in cu") && has(word) &&
@@ -81,17 +81,17 @@ bool isInPageableCopy(const Contributor& each) {
 
 namespace {
 
-/// Of the time in which the GPU waits for data, so that nothing else is worth telling.
-constexpr double mostlyGuessed = 0.9;
+/// Share of the time in which the GPU waits for data from which nothing else is reported.
+constexpr double guessedShareThreshold = 0.9;
 
-/// Whether it was not seen to wait for what may bring data.
+/// Returns true if the thread was not seen to wait for a possible source of data.
 bool isGuessed(std::string_view cause) {
     if (cause.find(IdleCauses::beforeBatchCopy) == std::string_view::npos) return false;
-    const std::optional<ThreadState> state = stateTold(cause);
+    const std::optional<ThreadState> state = stateInName(cause);
     return state != ThreadState::Poll && state != ThreadState::Disk && state != ThreadState::Lock;
 }
 
-/// Of that time, as far as it is known for what.
+/// Returns the guessed share of that time, as far as its cause is known.
 double guessedShare(const WorkerSummary& worker) {
     int64_t guessedNs = 0, allNs = 0;
     for (const Contributor& each : worker.contributors) {
@@ -102,7 +102,7 @@ double guessedShare(const WorkerSummary& worker) {
     return allNs > 0 ? static_cast<double>(guessedNs) / static_cast<double>(allNs) : 0;
 }
 
-/// " In its steps the 4 loaders of rank 2 ran 97 % of the time, got no core for 3 %."
+/// Returns " In its steps the 4 loaders of rank 2 ran 97 % of the time, got no core for 3 %."
 std::string loaderSentence(const WorkerSummary& worker) {
     const LoaderTimes& loaders = worker.loaders;
     if (loaders.threads == 0) return {};
@@ -114,9 +114,9 @@ std::string loaderSentence(const WorkerSummary& worker) {
         loaders.threads == 1 ? "loader" : fmt::format("{} loaders", loaders.threads),
         worker.rank ? fmt::format("rank {}", *worker.rank) : fmt::format("PID {}", worker.pid),
         percentText(100 * share(loaders.ranNs)));
-    if (share(loaders.noCoreNs) >= leastShareTold)
+    if (share(loaders.noCoreNs) >= minReportedShare)
         text += fmt::format(", got no core for {} %", percentText(100 * share(loaders.noCoreNs)));
-    if (share(loaders.inputNs) >= leastShareTold)
+    if (share(loaders.inputNs) >= minReportedShare)
         text += fmt::format(", waited for input or a disk for {} %",
                             percentText(100 * share(loaders.inputNs)));
     return text + ".";
@@ -125,7 +125,7 @@ std::string loaderSentence(const WorkerSummary& worker) {
 }  // namespace
 
 bool isDataMostlyGuessed(const WorkerSummary& worker) {
-    return guessedShare(worker) >= mostlyGuessed;
+    return guessedShare(worker) >= guessedShareThreshold;
 }
 
 std::string inputDataSentence(const WorkerSummary& worker, const std::string& time,
@@ -138,7 +138,7 @@ std::string inputDataSentence(const WorkerSummary& worker, const std::string& ti
             "is a guess: it was not seen to wait for any.{}",
             time, mostly, loaderSentence(worker));
     std::string text = fmt::format("The GPU waits {} for the next batch: mostly {}.", time, mostly);
-    if (guessed >= leastShareTold)
+    if (guessed >= minReportedShare)
         text += fmt::format(
             " For {} % of it that is a guess: the CPU was not seen to wait for any data.",
             percentText(100 * guessed));

@@ -8,47 +8,47 @@
 
 namespace lanescope::explain {
 
-/// Idle while the thread that launches was seen not to run. What it runs is not what keeps the GPU
-/// waiting then, so fewer launches would not help.
+/// Returns true for idle time in which the launching thread was seen not to run. Fewer launches
+/// would not help then.
 bool isHostWaiting(const analysis::Contributor& each);
 
-/// Of launch-bound time of a thread that ran and waited by turns: in how much it was proved not to
-/// run, whatever is a finding of its own.
+/// Returns the part of launch-bound time in which a thread that alternately ran and waited was
+/// proved not to run, except time with a finding of its own.
 int64_t provedWaitNs(const analysis::Contributor& each);
 
-/// What of launch-bound time no thread waited in, as far as that is known. That may be work
+/// Returns the part of launch-bound time in which no thread waited, as far as known. It may be work
 /// (`Contributor::workedNs`); the rest is the way from launch to launch.
 int64_t ranNs(const analysis::Contributor& each);
 
-/// "on the main thread at data.py:88 in load": where a thread was seen to run for most of the time
-/// that it worked for long. Empty if no look saw a line.
+/// Returns "on the main thread at data.py:88 in load": the place at which a thread was seen to run
+/// for most of the time that it worked for long. Empty if no sample has a line.
 std::string hostWorkPlace(const analysis::WorkerSummary& worker);
 
-/// Idle while the CPU allocated or freed memory.
+/// Returns true for idle time in which the CPU allocated or freed memory.
 bool isAllocation(const analysis::Contributor& each);
 
-/// Idle while the CPU was in a copy that returns when it is done.
+/// Returns true for idle time in a synchronous copy call.
 bool isSynchronousCopy(const analysis::Contributor& each);
 
-/// The same of a memset.
+/// Returns true for idle time in a synchronous memset call.
 bool isSynchronousMemset(const analysis::Contributor& each);
 
-/// A copy of memory that is not pinned, or idle time in its call.
+/// Returns true for a copy of memory that is not pinned, or idle time in its call.
 bool isPageable(const analysis::Contributor& each);
 
-/// Idle while the CPU was in a call that should return at once and does not, for what it copies is
-/// not pinned.
+/// Returns true for idle time in a call that should return at once, but blocks because the copied
+/// memory is not pinned.
 bool isInPageableCopy(const analysis::Contributor& each);
 
-/// Of a step, or of what is told of one: less is not worth a sentence.
-inline constexpr double leastShareTold = 0.03;
+/// Share of a step, or of a reported part of one, below which nothing is mentioned.
+inline constexpr double minReportedShare = 0.03;
 
-/// "The GPU waits 14 ms of a step (42 %) for the next batch: mostly ...", and how much of that is a
-/// guess, as nothing but what came next says that the CPU was getting data.
+/// Returns "The GPU waits 14 ms of a step (42 %) for the next batch: mostly ...", and the guessed
+/// part of it, for which only the following work is evidence that the CPU was getting data.
 std::string inputDataSentence(const analysis::WorkerSummary& worker, const std::string& time,
                               const std::string& mostly);
 
-/// Whether nearly all of that time is such a guess.
+/// Returns true if nearly all of that time is guessed.
 bool isDataMostlyGuessed(const analysis::WorkerSummary& worker);
 
 }  // namespace lanescope::explain

@@ -18,7 +18,7 @@ using namespace analysis;
 
 namespace {
 
-constexpr double leastOfSteps = 0.05;
+constexpr double minShareOfSteps = 0.05;
 
 template <size_t Count>
 bool isNamed(const Contributor& each, const std::array<std::string_view, Count>& parts) {
@@ -49,7 +49,7 @@ bool isDoubleProduct(const Contributor& each) {
     if (isNamed(each, parts)) return true;
     static constexpr std::array<std::string_view, 1> blas{"dgemm"};
     const size_t at = each.name.find(blas.front());
-    // Not the end of another word, as "groupedgemm".
+    // Not the end of another word, such as "groupedgemm".
     return isNamed(each, blas) &&
            (at == 0 || std::isalpha(static_cast<unsigned char>(each.name[at - 1])) == 0);
 }
@@ -59,17 +59,17 @@ bool hasOtherProducts(const WorkerSummary& worker) {
     for (const Contributor& each : worker.contributors)
         if (isProduct(each) && !isDoubleProduct(each)) sumNs += static_cast<double>(each.exposedNs);
     for (const StepSummary& step : worker.steps) wholeNs += static_cast<double>(step.wallNs);
-    return sumNs >= leastOfSteps * wholeNs;
+    return sumNs >= minShareOfSteps * wholeNs;
 }
 
 namespace {
 
-/// Of the mean step, by each launch.
-constexpr double leastOfStep = 0.2;
-/// A step of few kernels is made of long ones.
-constexpr double fewestOthers = 20;
-/// Of the mean duration of the others.
-constexpr double leastFactor = 10;
+/// Share of the mean step, per launch.
+constexpr double minShareOfStep = 0.2;
+/// A step with few kernels consists of long ones.
+constexpr double minOtherKernels = 20;
+/// Multiple of the mean duration of the others.
+constexpr double minDurationRatio = 10;
 
 struct Others {
     int64_t count = 0, totalNs = 0;
@@ -98,12 +98,12 @@ Others othersThan(const WorkerSummary& worker, const Contributor& kernel) {
 const Contributor* longKernel(const WorkerSummary& worker, int64_t meanNs) {
     const auto steps = static_cast<double>(worker.steps.size());
     const Contributor* longest = nullptr;
-    double longestNs = leastOfStep * static_cast<double>(meanNs);
+    double longestNs = minShareOfStep * static_cast<double>(meanNs);
     for (const Contributor& each : worker.contributors) {
         if (each.part != StepPart::Compute || each.kind != ContributorKind::Kernel ||
             each.count <= 0)
             continue;
-        // One that comes now and then makes odd steps.
+        // An occasional one makes outlier steps.
         const auto count = static_cast<double>(each.count);
         if (2 * count < steps) continue;
         const double eachNs = static_cast<double>(each.exposedNs) / count;
@@ -113,8 +113,8 @@ const Contributor* longKernel(const WorkerSummary& worker, int64_t meanNs) {
     }
     if (longest == nullptr) return nullptr;
     const Others others = othersThan(worker, *longest);
-    const bool isAlone = static_cast<double>(others.count) >= fewestOthers * steps &&
-                         longestNs >= leastFactor * others.meanNs();
+    const bool isAlone = static_cast<double>(others.count) >= minOtherKernels * steps &&
+                         longestNs >= minDurationRatio * others.meanNs();
     return isAlone ? longest : nullptr;
 }
 

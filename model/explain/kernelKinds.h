@@ -9,40 +9,40 @@
 
 namespace lanescope::explain {
 
-/// A copy within one GPU, or a kernel that computes nothing and only writes values somewhere else,
-/// in another order or type: copies, concatenations and changes of layout of PyTorch and cuDNN, by
-/// the names of their kernels.
+/// Returns true for a copy within one GPU, or a kernel that only writes values elsewhere, in
+/// another order or type: copies, concatenations and layout changes of PyTorch and cuDNN, by kernel
+/// name.
 bool movesWithinGpu(const analysis::Contributor& each);
 
-/// A product of matrices, or a convolution, in double precision, by the name of its kernel.
+/// Returns true for a matrix product, or a convolution, in double precision, by kernel name.
 bool isDoubleProduct(const analysis::Contributor& each);
 
-/// Whether what a worker multiplies in less precision takes so much that double precision is not
-/// what the whole program is written for: a twentieth of the steps. O(contributors).
+/// Returns true if a worker's products in lower precision take at least a twentieth of the steps,
+/// so that the whole program is not meant for double precision. O(contributors).
 bool hasOtherProducts(const analysis::WorkerSummary& worker);
 
-/// The kernel that takes a fifth of the mean step at least, each time that it is launched, in steps
-/// that launch many others which take far less: something holds it up. Null if there is none.
-/// `meanNs` is the mean step.
+/// Returns the kernel that takes at least a fifth of the mean step at each launch, in steps with
+/// many much shorter kernels: something holds it up. Null if there is none. `meanNs` is the mean
+/// step.
 const analysis::Contributor* longKernel(const analysis::WorkerSummary& worker, int64_t meanNs);
 
-/// "1 time a step it takes 9.53 ms, 201 times as long as the mean of the 146 others.", of that
-/// kernel.
+/// Returns "1 time a step it takes 9.53 ms, 201 times as long as the mean of the 146 others." for
+/// that kernel.
 std::string longKernelText(const analysis::WorkerSummary& worker,
                            const analysis::Contributor& kernel, const std::string& per);
 
-/// What the median step has of a part. Half of the steps have as much at least, so it is a matter
-/// of the program; what only fewer have is one of those steps.
+/// Returns the time of a part in the median step. Half of the steps have at least as much, so it is
+/// a property of the program; time in fewer steps is a property of those.
 int64_t ofTypicalStepNs(const analysis::WorkerSummary& worker, analysis::StepPart part);
 
-/// A kernel that does nothing but set memory, as `zeros` and `fill_` of PyTorch: a memset, though
-/// the driver knows of none.
+/// Returns true for a kernel that only sets memory, such as `zeros` and `fill_` of PyTorch: a
+/// memset that the driver does not report.
 bool isFill(const analysis::Contributor& each);
 
-/// Whether the steps of a pattern are longer by what the GPU computes in them, and not so long that
-/// they are odd ones: batches of several sizes, in turn or in no order. That is what the program
-/// does, and where nobody waits for it nothing is lost. Steps that grow or that are longer from one
-/// on are no such thing.
+/// Returns true if the steps of a pattern are longer by GPU compute time, and not so long that they
+/// are outliers: batches of several sizes, in turn or in no order. That is what the program does,
+/// and nothing is lost if nothing waits for it. False for steps that grow or that are longer from
+/// one on.
 bool isOfBatchSize(const analysis::StepPattern& pattern, const analysis::WorkerSummary& worker);
 
 }  // namespace lanescope::explain

@@ -15,7 +15,7 @@ using namespace analysis;
 
 namespace {
 
-/// What "of the launches" already says.
+/// "of the launches" already includes it.
 constexpr std::string_view launched = "launched ";
 
 struct Sum {
@@ -34,17 +34,18 @@ Sum sumOf(const WorkerSummary& worker, Holds holds) {
     return sum;
 }
 
-/// In the mean step. One wait a step, as for its loss, leaves the rest of it to launch ahead.
-constexpr double fewestDrained = 5;
+/// Per mean step. One wait per step, as for its loss, leaves the rest of it to launch ahead.
+constexpr double minDrainsPerStep = 5;
 
-/// How often the GPU has nothing left to do since the thread waits for it, and in which wait most.
+/// Number of times that the GPU runs dry because the thread waits for it, and the wait with most of
+/// them.
 struct Drained {
     double timesPerStep = 0;
     const Contributor* most = nullptr;  ///< Null if never.
 };
 
 Drained drainedOf(const WorkerSummary& worker) {
-    // Time in a wait and behind it are two causes of one.
+    // Time in a wait and time after it are two causes of one.
     int64_t within = 0, behind = 0;
     Drained drained;
     for (const Contributor& each : worker.contributors) {
@@ -94,12 +95,12 @@ std::string launchedWork(const WorkerSummary& worker, std::string_view per) {
 }
 
 bool isDrained(const WorkerSummary& worker) {
-    return drainedOf(worker).timesPerStep >= fewestDrained;
+    return drainedOf(worker).timesPerStep >= minDrainsPerStep;
 }
 
 std::string drainedSentence(const WorkerSummary& worker, std::string_view per) {
     const Drained drained = drainedOf(worker);
-    if (drained.timesPerStep < fewestDrained) return {};
+    if (drained.timesPerStep < minDrainsPerStep) return {};
     return fmt::format(
         " {} times a {} the GPU has nothing left to do because the thread waits for it, mostly {}: "
         "while it does so nothing can be launched ahead, so take these waits out first.",
@@ -122,23 +123,23 @@ double launchesPerStep(const WorkerSummary& worker) {
 int64_t recorderShareNs(const RunSummary& run, const WorkerSummary& worker) {
     if (!isOwnRecording(run.facts.producer) || worker.steps.empty()) return 0;
     const int64_t eachNs =
-        std::clamp<int64_t>(worker.launches.medianNs - plainLaunchNs, 0, mostRecorderNs);
+        std::clamp<int64_t>(worker.launches.medianNs - plainLaunchNs, 0, maxOverheadNs);
     return static_cast<int64_t>(std::min(launchesPerStep(worker) * static_cast<double>(eachNs),
-                                         static_cast<double>(greatestTimeNs)));
+                                         static_cast<double>(maxTimestampNs)));
 }
 
 std::string recorderSentence(const WorkerSummary& worker, int64_t ns, std::string_view per) {
     if (ns <= 0 || worker.steps.empty()) return {};
     const std::string count = countText(launchesPerStep(worker));
     const std::string launches = fmt::format("{} launch{}", count, count == "1" ? "" : "es");
-    const bool isAll = worker.launches.medianNs - plainLaunchNs <= mostRecorderNs;
+    const bool isAll = worker.launches.medianNs - plainLaunchNs <= maxOverheadNs;
     return fmt::format(
         " Up to {}{} more may be the recorder's: {}.", timeText(static_cast<double>(ns)), per,
         isAll ? fmt::format("{} took {} each, and unrecorded ones {} where that was measured",
                             launches, timeText(static_cast<double>(worker.launches.medianNs)),
                             timeText(static_cast<double>(plainLaunchNs)))
               : fmt::format("{} at most for each of {}",
-                            timeText(static_cast<double>(mostRecorderNs)), launches));
+                            timeText(static_cast<double>(maxOverheadNs)), launches));
 }
 
 }  // namespace lanescope::explain

@@ -8,7 +8,7 @@
 
 namespace lanescope::explain {
 
-/// What can be found wrong with one run.
+/// Problems that can be found in one run.
 enum class Rule : uint8_t {
     LateRank,
     InputData,
@@ -37,44 +37,44 @@ enum class Rule : uint8_t {
 };
 inline constexpr size_t ruleCount = static_cast<size_t>(Rule::DoublePrecision) + 1;
 
-/// A rule as people and programs know it.
+/// Texts of a rule.
 struct RuleFacts {
     std::string_view identifier;  ///< "launch_bound".
-    std::string_view finds;       ///< When it holds, in one sentence.
-    std::string_view advice;      ///< What to try first.
-    /// A query of the trace file that shows what the finding is about; empty if none does, or if it
-    /// asks for names that each run has of its own (`queryOf`).
+    std::string_view finds;       ///< Its condition, in one sentence.
+    std::string_view advice;      ///< First advice.
+    /// A query of the trace file that shows the finding; empty if none does, or if it needs names
+    /// of the run (`queryOf`).
     std::string_view sql;
 };
 const RuleFacts& factsOf(Rule rule);
-/// Nothing for a name that no rule has.
+/// Returns nullopt for a name that no rule has.
 std::optional<Rule> ruleCalled(std::string_view identifier);
 
-// From which share of the mean step on a rule speaks. Less is not worth a change, and two runs of
-// one program differ by as much.
-inline constexpr double leastShare = 0.03;
-/// Of communication, which good programs have too: some of it cannot be hidden.
-inline constexpr double leastCommunicationShare = 0.10;
-/// Of idle time between pieces of work that were launched in time: switching takes its time.
-inline constexpr double leastQueuedShare = 0.10;
-/// Of time in which work comes late, in the mean and in the median step, without what calls that
-/// are longer than usual show to be the recorder's (`LaunchTimes`). It makes what stands between
-/// them longer, too: a program that does little else took 17 % longer with ours on a machine at
-/// rest, which is 15 % of the recorded step (`tests/bench/overhead`), so less may not be there
-/// without it.
-inline constexpr double leastLaunchShare = 0.15;
-/// Of idle time that no other rule tells of, which launches are most of in good programs.
-inline constexpr double leastIdleShare = leastLaunchShare;
-/// Of its highest clock, by which a GPU must run slower while a reason holds it down. NVML gives
+// Minimum share of the mean step for a finding. Less is not worth a change, and two runs of one
+// program differ by as much.
+inline constexpr double minShare = 0.03;
+/// Communication, which good programs have too, since some of it cannot be overlapped.
+inline constexpr double minCommunicationShare = 0.10;
+/// Idle time between pieces of work launched in time: switching takes its time.
+inline constexpr double minQueuedShare = 0.10;
+/// Time in which work comes late, in the mean and in the median step, without probable profiler
+/// overhead in calls that are longer than normal (`LaunchTimes`). The profiler also lengthens the
+/// time between calls: a program that does little else took 17 % longer on a machine at rest, which
+/// is 15 % of the recorded step (`tests/bench/overhead`). Less may thus not exist without the
+/// profiler.
+inline constexpr double minLaunchShare = 0.15;
+/// Idle time without another rule, which in good programs is mostly launches.
+inline constexpr double minIdleShare = minLaunchShare;
+/// Minimum relative slowdown against a GPU's highest clock while it is throttled. NVML reports
 /// whole steps of 15 MHz, and a GPU at work never stays at one of them.
-inline constexpr double leastClockLoss = 0.03;
-/// Of copies within the GPU and kernels that only move values, which good programs have, too: one
-/// that computes in two types spent up to 22 % of its kernels' time on conversions.
-inline constexpr double leastMovementShare = 1.0 / 3;
-/// Of products in double precision beside others, of which a few may be meant.
-inline constexpr double leastDoubleShare = 0.10;
-/// Of what the steps of a pattern take beyond the others, spread over all steps: as much as it has
-/// to take to be one (`patternOf`).
-inline constexpr double leastPatternShare = 0.02;
+inline constexpr double minClockLoss = 0.03;
+/// Copies within the GPU and kernels that only move values, which good programs have, too: a
+/// program that computes in two types spent up to 22 % of its kernels' time on conversions.
+inline constexpr double minMovementShare = 1.0 / 3;
+/// Products in double precision among others, of which a few may be intended.
+inline constexpr double minDoubleShare = 0.10;
+/// Excess time of a pattern's steps, spread over all steps; equal to the minimum of a pattern
+/// (`patternOf`).
+inline constexpr double minPatternShare = 0.02;
 
 }  // namespace lanescope::explain

@@ -24,16 +24,16 @@
 
 namespace lanescope::explain {
 
-/// Which steps an explanation is of, of the worker that its findings are about, and what is in none
-/// of them: `Explanation::steps`.
+/// Returns the steps that an explanation covers, of the worker of its findings, and the rest
+/// outside them: `Explanation::steps`.
 std::string stepsSentence(const analysis::RunSummary& run);
 
 using namespace analysis;
 
 namespace {
 
-/// Of the work of the GPU in the steps and between them, from which on the latter is worth a word.
-constexpr double leastBetween = 0.03;
+/// Minimum share of the GPU work between the steps, of all of it, that is reported.
+constexpr double minShareBetween = 0.03;
 
 std::string percent(double share) {
     return percentText(100 * share) + " %";
@@ -43,7 +43,7 @@ std::string spanText(int64_t ns) {
     return timeText(static_cast<double>(ns));
 }
 
-/// What the steps are called, as people know it.
+/// Returns the known name of the steps.
 std::string patternText(const RunSummary& run) {
     if (run.source == StepSource::KernelPattern)
         return fmt::format(", each from {} on", shortContributorName(run.pattern));
@@ -56,7 +56,7 @@ std::string patternText(const RunSummary& run) {
     return fmt::format(" \"{}\"", name);
 }
 
-/// That work lies between the steps, as between ranges that were named.
+/// Reports work between the steps, such as between named ranges.
 std::string pausesSentence(const WorkerSummary& of) {
     const int64_t workNs = of.pauses.ns - of.pauses.idleNs;
     int64_t inStepsNs = 0;
@@ -64,14 +64,14 @@ std::string pausesSentence(const WorkerSummary& of) {
     for (size_t index = 0; index < stepPartCount; ++index)
         if (const auto part = static_cast<StepPart>(index); !isIdle(part)) inStepsNs += parts[part];
     if (workNs <= 0 ||
-        static_cast<double>(workNs) < leastBetween * static_cast<double>(workNs + inStepsNs))
+        static_cast<double>(workNs) < minShareBetween * static_cast<double>(workNs + inStepsNs))
         return {};
     return fmt::format(
         " Between them, in {} in all, the GPU worked for {} that count for none of them.",
         spanText(of.pauses.ns), spanText(workNs));
 }
 
-/// Why steps are called requests, and what was seen between them; empty of steps.
+/// Returns why steps are called requests, and the activity between them; empty for steps.
 std::string requestsSentence(const RunSummary& run, const WorkerSummary& of) {
     if (run.kind != StepKind::Request) return {};
     std::string text;
@@ -105,10 +105,10 @@ std::string stepsSentence(const RunSummary& run) {
 
 namespace {
 
-constexpr size_t mostPartsTold = 2;
-constexpr double mostlyComputing = 0.9;
-constexpr double mostlyByTurns = 0.5;
-constexpr size_t fewestSteps = 4;
+constexpr size_t maxReportedParts = 2;
+constexpr double computingShareThreshold = 0.9;
+constexpr double alternatingShareThreshold = 0.5;
+constexpr size_t minSteps = 4;
 
 class Words {
   public:
@@ -119,7 +119,7 @@ class Words {
         made_.sentence = (run_.facts.isStillRecorded ? "Of the run so far: " : "") + sentence();
         made_.steps = stepsSentence(run_);
         for (Finding& finding : made_.findings) {
-            finding.sentence = sentenceOf(finding) + alsoToldSentence(finding);
+            finding.sentence = sentenceOf(finding) + sharedTimeSentence(finding);
             finding.sql = queryOf(run_, finding);
         }
         addDoubts();
@@ -127,9 +127,9 @@ class Words {
 
   private:
     bool isWhole() const { return run_.source == StepSource::WholeRun; }
-    /// " a step", or nothing of a run without.
+    /// Returns " a step", or nothing for a run without steps.
     std::string per() const { return isWhole() ? std::string() : " a " + unit(); }
-    /// What the run does again and again: "step", "request".
+    /// Returns the repeated unit of the run: "step", "request".
     std::string unit() const { return std::string(identifier(run_.kind)); }
     const WorkerSummary& worker(uint32_t index) const { return run_.workers[index]; }
     static double shareOf(int64_t ns, int64_t wholeNs) {
@@ -137,7 +137,7 @@ class Words {
     }
     std::string percent(double share) const { return percentText(100 * share) + " %"; }
 
-    /// The sum of all workers; parts of it are shares of the time of all GPUs.
+    /// Returns the sum of all workers; its parts are shares of the time of all GPUs.
     WorkerParts together() const {
         WorkerParts all;
         for (const WorkerParts& each : made_.workers) {
@@ -157,7 +157,7 @@ class Words {
                                  : run_.source == StepSource::Chosen ? "stretch"
                                                                      : "mean " + unit();
         std::string text =
-            knowsOnlyNccl(run_.facts.producer)
+            hasNcclKernelsOnly(run_.facts.producer)
                 ? fmt::format("Only NCCL's kernels are known of the {} of {}", what,
                               scale.text(meanNs))
                 : fmt::format("{} {} % of the {} of {}",
@@ -170,18 +170,18 @@ class Words {
         std::stable_sort(parts.begin(), parts.end(),
                          [&](StepPart a, StepPart b) { return all.parts[a] > all.parts[b]; });
         std::string rest;
-        for (size_t index = 0; index < mostPartsTold; ++index) {
+        for (size_t index = 0; index < maxReportedParts; ++index) {
             const int64_t ns = all.parts[parts[index]];
-            if (shareOf(ns, all.meanNs) < leastShareTold) break;
+            if (shareOf(ns, all.meanNs) < minReportedShare) break;
             rest += fmt::format("{} {} {}", rest.empty() ? ":" : ",", scale.text(ns / count),
                                 partText(parts[index]));
         }
-        if (shareOf(all.parts[StepPart::Compute], all.meanNs) >= mostlyComputing)
-            rest += mostComputing();
+        if (shareOf(all.parts[StepPart::Compute], all.meanNs) >= computingShareThreshold)
+            rest += isMostlyComputing();
         return text + rest + ".";
     }
 
-    /// "waiting for rank 2" if it is known whom for.
+    /// Returns "waiting for rank 2" if the rank is known.
     std::string partText(StepPart part) const {
         if (part == StepPart::WaitingForRanks)
             for (const Finding& finding : made_.findings)
@@ -190,7 +190,7 @@ class Words {
         return std::string(name(part));
     }
 
-    std::string mostComputing() const {
+    std::string isMostlyComputing() const {
         const uint32_t critical = run_.criticalWorker();
         const Contributor* most = nullptr;
         for (const Contributor& each : worker(critical).contributors)
@@ -215,35 +215,36 @@ class Words {
             return each.kind == ContributorKind::Idle && each.name == finding.contributor;
         });
     }
-    /// What idle time is called says for itself where it was spent.
+    /// The name of idle time already contains its place.
     std::string inText(const Finding& finding) const { return isOfIdleTime(finding) ? "" : "in "; }
     std::string contributorText(const Finding& finding) const {
         return shortContributorName(finding.contributor, isOfIdleTime(finding));
     }
-    /// What the thread does instead of launching, in a few words; the contributor has the others.
+    /// Returns the thread's activity instead of launching, in short; the contributor has the
+    /// details.
     static std::string_view notLaunching(const Finding& finding) {
-        if (isStarvedByTurns(finding.contributor)) return "gets no core for most of it";
+        if (isMostlyWithoutCore(finding.contributor)) return "gets no core for most of it";
         if (runsAndWaits(finding.contributor))
             return "cannot have run meanwhile, as the kernel counts no more of its time on a core";
-        const std::optional<ThreadState> state = stateTold(finding.contributor);
+        const std::optional<ThreadState> state = stateInName(finding.contributor);
         if (state == ThreadState::Sleep) return "sleeps of its own accord";
         return state == ThreadState::Runnable ? "gets no core" : "itself waits";
     }
-    /// Whether it is known of any cause what a thread did.
-    bool wasLookedAt(uint32_t index) const {
+    /// Returns true if a thread's activity is known for any cause.
+    bool hasKnownState(uint32_t index) const {
         const auto& all = worker(index).contributors;
         return std::any_of(all.begin(), all.end(), [](const Contributor& each) {
-            return stateTold(each.name) || runsAndWaits(each.name) || isStarvedByTurns(each.name);
+            return stateInName(each.name) || runsAndWaits(each.name) ||
+                   isMostlyWithoutCore(each.name);
         });
     }
-    /// Whether nobody saw what a thread did outside of calls.
+    /// Returns true if a thread's activity in host code is unknown.
     static bool isUnseen(std::string_view cause) {
-        return cause.starts_with("outside ") && !stateTold(cause) && !runsAndWaits(cause) &&
-               !isStarvedByTurns(cause);
+        return cause.starts_with("outside ") && !stateInName(cause) && !runsAndWaits(cause) &&
+               !isMostlyWithoutCore(cause);
     }
-    /// Where most of the launch-bound time is of threads that also waited, or may have: fewer
-    /// launches may not help.
-    /// Of what of each contributor `nsOf` tells.
+    /// Returns a caveat if most of the launch-bound time, by `nsOf` of each contributor, is of
+    /// threads that also waited, or may have: fewer launches may not help.
     template <class NsOf>
     std::string byTurnsSentence(const Finding& finding, NsOf nsOf) const {
         int64_t byTurnsNs = 0, unknownNs = 0, allNs = 0;
@@ -252,31 +253,32 @@ class Words {
                 continue;
             const int64_t ns = nsOf(each);
             allNs += ns;
-            if (isByTurns(each.name)) byTurnsNs += ns;
+            if (runsAndWaitsAlternately(each.name)) byTurnsNs += ns;
             if (isUnseen(each.name)) unknownNs += ns;
         }
-        if (!wasLookedAt(finding.worker) && shareOf(unknownNs, allNs) >= mostlyByTurns)
+        if (!hasKnownState(finding.worker) &&
+            shareOf(unknownNs, allNs) >= alternatingShareThreshold)
             return fmt::format(
                 " What the thread did in {} of it is not known: if it waited, less to launch does "
                 "not help.",
                 percent(shareOf(unknownNs, allNs)));
-        if (shareOf(byTurnsNs, allNs) < mostlyByTurns) return {};
+        if (shareOf(byTurnsNs, allNs) < alternatingShareThreshold) return {};
         return fmt::format(
             " For {} of it the thread was seen to run and to wait by turns; which of both kept the "
             "GPU waiting is not known{}: see what it waits for first.",
             percent(shareOf(byTurnsNs, allNs)),
             finding.rule == Rule::LaunchBound ? ", so less to launch may not help" : "");
     }
-    /// Whether host work has a finding of its own.
-    bool isHostWorkTold(uint32_t index) const {
+    /// Returns true if host work has a finding of its own.
+    bool isHostWorkReported(uint32_t index) const {
         return std::ranges::any_of(made_.findings, [index](const Finding& each) {
             return each.rule == Rule::HostWork && each.worker == index;
         });
     }
-    /// What of launch-bound time is told of launches.
+    /// Returns the launch-bound time attributed to launches.
     auto ofLaunches(const Finding& finding) const {
-        return [isTold = isHostWorkTold(finding.worker)](const Contributor& each) {
-            return ranNs(each) - (isTold ? each.workedNs : 0);
+        return [isReported = isHostWorkReported(finding.worker)](const Contributor& each) {
+            return ranNs(each) - (isReported ? each.workedNs : 0);
         };
     }
     std::string hostWork(const Finding& finding, const std::string& time,
@@ -294,13 +296,13 @@ class Words {
                coresSentence(run_, finding.worker);
     }
 
-    /// "12.1 a step", or "12 in all" of a run without steps.
+    /// Returns "12.1 a step", or "12 in all" for a run without steps.
     std::string times(const Finding& finding) const {
         return fmt::format("{} {}", countText(finding.countPerStep),
                            isWhole() ? "in all" : "a " + unit());
     }
 
-    /// "in 12.1 gaps a step": idle time lies in gaps, of which one call may make several.
+    /// Returns "in 12.1 gaps a step": idle time is in gaps, of which one call may make several.
     std::string gaps(const Finding& finding) const {
         const std::string count = countText(finding.countPerStep);
         return fmt::format("in {} gap{} {}", count, count == "1" ? "" : "s",
@@ -313,7 +315,7 @@ class Words {
                          [&](const WorkerParts& each) { return each.worker == finding.worker; });
         const DurationScale scale = DurationScale::ofStep(whole->meanNs);
         const std::string time =
-            fmt::format("{} of {} ({})", scale.text(finding.mostGainNs),
+            fmt::format("{} of {} ({})", scale.text(finding.maxGainNs),
                         isWhole() ? "the run" : "a " + unit(), percent(finding.share));
         const std::string what = contributorText(finding);
         switch (finding.rule) {
@@ -416,15 +418,15 @@ class Words {
         return {};
     }
 
-    /// What a finding of single steps is about: the part that is longer in them.
+    /// Returns the longer part of the steps of a finding about single steps.
     std::optional<StepPart> partOfOddSteps(const Finding& finding) const {
         if (finding.pattern && finding.pattern->kind == PatternKind::Period)
             return finding.pattern->part;
         if (finding.rule != Rule::OddSteps) return std::nullopt;
         return worker(finding.worker).outliers.front().part;
     }
-    /// Where a finding above, of single steps, counts some of the same time.
-    std::string alsoToldSentence(const Finding& finding) const {
+    /// Returns a note if an earlier finding about single steps counts some of the same time.
+    std::string sharedTimeSentence(const Finding& finding) const {
         if (partOfOddSteps(finding) || finding.rule == Rule::StepPattern) return {};
         const auto& all = worker(finding.worker).contributors;
         const auto main = std::ranges::find_if(all, [&](const Contributor& each) {
@@ -486,7 +488,7 @@ class Words {
         std::string text =
             fmt::format("{}: {} {} longer, {} in the mean: {}", worker(finding.worker).label(),
                         which, timeText(static_cast<double>(found.excessNs)),
-                        timeText(static_cast<double>(finding.mostGainNs)), name(found.part));
+                        timeText(static_cast<double>(finding.maxGainNs)), name(found.part));
         if (!finding.contributor.empty())
             text += fmt::format(", mostly {}{}", contributorText(finding), where(finding));
         return text + ".";
@@ -506,7 +508,7 @@ class Words {
             text += fmt::format(". They are every {} {}", ordinalText(every), unit());
         return text + ".";
     }
-    /// How many steps lie from each odd one to the next, if that is always the same; else 0.
+    /// Returns the number of steps from each outlier to the next if constant; else 0.
     static int64_t distanceOf(const std::vector<OutlierStep>& odd) {
         constexpr size_t fewest = 4;
         if (odd.size() < fewest) return 0;
@@ -520,7 +522,7 @@ class Words {
 
     void addDoubts() {
         const auto add = [this](std::string sentence) {
-            made_.doubts.push_back(std::move(sentence));
+            made_.caveats.push_back(std::move(sentence));
         };
         if (run_.facts.isStillRecorded)
             add("The run is still being recorded: what is said is of the run so far, and of its "
@@ -531,9 +533,9 @@ class Words {
         if (!run_.isEmpty())
             if (std::string capped = powerCapSentence(run_, run_.criticalWorker()); !capped.empty())
                 add(std::move(capped));
-        if (run_.facts.isTruncated && !run_.facts.saysWhoEnded())
+        if (run_.facts.isTruncated && !run_.facts.reportsAbnormalEnd())
             add("A process ended abnormally; its last events may be missing.");
-        // What is not drawn is counted all the same.
+        // Ranks that are not drawn count all the same.
         for (const HealthNote& note : run_.facts.healthWarnings)
             if (note.code != HealthCode::EventsNotDrawn) add(shownText(note));
     }
@@ -550,7 +552,7 @@ class Words {
             add("No steps were found: the run is explained as a whole, from its first to its last "
                 "event.");
         const WorkerSummary& critical = worker(run_.criticalWorker());
-        if (!isWhole() && run_.source != StepSource::Chosen && critical.steps.size() < fewestSteps)
+        if (!isWhole() && run_.source != StepSource::Chosen && critical.steps.size() < minSteps)
             add(fmt::format("Only {} {}{} to go by.", critical.steps.size(), unit(),
                             critical.steps.size() == 1 ? "" : "s"));
     }
@@ -561,7 +563,7 @@ class Words {
 
 }  // namespace
 
-void sayExplanation(const RunSummary& run, Explanation& explanation) {
+void writeExplanation(const RunSummary& run, Explanation& explanation) {
     Words(run, explanation).say();
 }
 

@@ -5,8 +5,8 @@
 
 namespace lanescope::explain {
 
-/// Puts an explanation whose figures are complete into words: its sentence, those of its findings,
-/// and its doubts.
-void sayExplanation(const analysis::RunSummary& run, Explanation& explanation);
+/// Writes the sentences of an explanation with complete figures: its answer, those of its findings,
+/// and its caveats.
+void writeExplanation(const analysis::RunSummary& run, Explanation& explanation);
 
 }  // namespace lanescope::explain

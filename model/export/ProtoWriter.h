@@ -8,7 +8,7 @@
 
 namespace lanescope {
 
-/// A message of protobuf that is being written, field by field.
+/// Writes a protobuf message field by field.
 class ProtoWriter {
   public:
     void number(uint32_t field, uint64_t value) {
@@ -18,14 +18,14 @@ class ProtoWriter {
     void signedNumber(uint32_t field, int64_t value) {
         number(field, static_cast<uint64_t>(value));
     }
-    /// What schemas call `fixed64`.
+    /// Writes a `fixed64`.
     void fixed(uint32_t field, uint64_t value) {
         key(field, 1);
         for (int byte = 0; byte < 8; ++byte)
             bytes_ += static_cast<char>((value >> (8 * byte)) & 0xff);
     }
     void real(uint32_t field, double value) { fixed(field, std::bit_cast<uint64_t>(value)); }
-    /// A text, or a message that is finished.
+    /// Writes a text, or a finished message.
     void bytes(uint32_t field, std::string_view value) {
         key(field, 2);
         varint(value.size());

@@ -6,7 +6,7 @@
 
 namespace lanescope {
 
-/// Takes the next piece of text; returns false to have no more.
+/// Receives the next piece of text; returns false to stop.
 using TextSink = std::function<bool(std::string_view)>;
 
 }  // namespace lanescope

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// What stands beside the events, and the work of GPUs.
 #include "model/export/TraceFileWriter.h"
 
 #include <fmt/format.h>
@@ -48,12 +47,12 @@ TraceFileWriter::Place TraceFileWriter::placeOf(uint32_t streamIndex) const {
             stream.streamId};
 }
 
-/// Names of threads come after all others. Programs that read exports of Nsight Systems expect one
-/// for every thread: one without is called as its process is there, or by its number.
+/// Names of threads come after all others. Readers of Nsight Systems exports expect one for every
+/// thread: an unnamed thread gets the name of its process, or its number.
 void TraceFileWriter::strings() {
     constexpr const auto& t = tables::strings;
     constexpr const auto& name = tables::threadNames;
-    constexpr int64_t usualPriority = 20;
+    constexpr int64_t defaultPriority = 20;
     auto rows = into(t);
     auto names = into(name);
     for (StringIndex id = 0; id < trace_.strings.size(); ++id)
@@ -66,10 +65,10 @@ void TraceFileWriter::strings() {
                                          : !program.empty() ? program
                                                             : fmt::format("thread {}", thread.tid));
         names.insert(name.nameId = id++,
-                     name.priority = isOwn ? usualPriority : tables::stoodInPriority,
+                     name.priority = isOwn ? defaultPriority : tables::substitutePriority,
                      name.globalTid = thread.globalTid);
     }
-    // A file has the names of the source; what people know is made of them when it is read.
+    // A file has the names of the source; known names are derived when it is read.
     std::map<std::string_view, int64_t> known;
     for (const LaunchConfig& config : trace_.launchConfigs) {
         const std::string_view source = sourceName(trace_, config);
@@ -87,7 +86,7 @@ void TraceFileWriter::session() {
     constexpr const auto& t = tables::sessionStart;
     auto start = into(t);
     if (trace_.startUtcNs > 0) start.insert(t.utcEpochNs = trace_.startUtcNs);
-    // Who recorded it, and not who wrote the file.
+    // The recorder, not the writer of the file.
     constexpr const auto& m = tables::exportMetaData;
     const Result<void> cleared = database_.execute(
         fmt::format("DELETE FROM {} WHERE name = '{}'", m.tableName(), tables::producerName)
@@ -106,11 +105,11 @@ void TraceFileWriter::gpus() {
                     t.memoryBandwidth = gpu.memoryBandwidthBytesPerSecond, t.smCount = gpu.smCount,
                     t.uuid = gpu.uuid, t.computeMajor = gpu.computeMajor,
                     t.computeMinor = gpu.computeMinor);
-    // What a process calls a GPU is what a file calls it here.
+    // The process's number of a GPU is its number in the file.
     constexpr const auto& device = tables::cudaDevices;
     auto devices = into(device);
     std::set<std::pair<uint32_t, uint32_t>> written;
-    // Plain, as exports have it, where that tells the processes apart.
+    // Plain PIDs, as in exports, if that distinguishes the processes.
     const bool isOneHost = std::ranges::all_of(
         trace_.processes, [](const Process& process) { return hostOf(process.globalPid) == 0; });
     for (const Stream& stream : trace_.streams) {
@@ -176,7 +175,7 @@ void TraceFileWriter::health() {
     constexpr const auto& t = tables::health;
     auto rows = into(t);
     for (const HealthNote& note : trace_.health)
-        if (!isFoundAnew(note.code))
+        if (!isRecomputed(note.code))
             rows.insert(t.severity = note.severity,
                         t.code = note.code == HealthCode::Unknown
                                      ? std::string_view(note.unknownCode)
@@ -216,7 +215,7 @@ void TraceFileWriter::memcpys() {
         if (gpu < 0) return std::nullopt;
         return trace_.gpus[static_cast<size_t>(gpu)].id;
     };
-    uint32_t next = 0;  // of the migrations, which are in the order of their copies
+    uint32_t next = 0;  // next migration; they are in the order of their copies
     for (uint32_t row = 0; row < table.size(); ++row) {
         const Place place = placeOf(table.stream[row]);
         std::optional<MigrationCause> cause;

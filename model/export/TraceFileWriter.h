@@ -11,7 +11,7 @@
 
 namespace lanescope {
 
-/// Fills the tables of a new trace file with what a trace in memory holds. For `writeTraceFile`.
+/// Fills the tables of a new trace file from a trace in memory, for `writeTraceFile`.
 class TraceFileWriter {
   public:
     TraceFileWriter(const Trace& trace, Database& database) : trace_(trace), database_(database) {}
@@ -19,7 +19,7 @@ class TraceFileWriter {
     Result<void> write();
 
   private:
-    /// What all activity of a GPU says of where it ran.
+    /// Common columns of all GPU activity: its place.
     struct Place {
         int64_t process, gpu, context, stream;
     };

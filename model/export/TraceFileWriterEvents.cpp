@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls, waits, ranges, NCCL calls and counters.
-// What only SQLite files hold: memory, graphs as a whole, Python stacks, links and what was read
-// beside counters, and when processes recorded.
 #include <cmath>
 #include <optional>
 #include <set>
@@ -23,7 +20,7 @@ namespace lanescope {
 
 namespace {
 
-/// The id of the stack of a call if that is its own.
+/// Returns the id of a call's stack, if that is its own.
 template <class Table>
 std::optional<int64_t> ownStack(const Table& table, uint32_t row) {
     if (table.stack[row] == noIndex || table.isStackLent[row] != 0) return std::nullopt;
@@ -66,12 +63,12 @@ std::string_view unitText(CounterUnit unit) {
     return "count";
 }
 
-/// Nothing for a number that says that nobody told.
+/// Returns nullopt for a number that means unknown.
 std::optional<int64_t> known(int64_t number) {
     return number < 0 ? std::nullopt : std::optional(number);
 }
 
-/// Nothing for a text that says so.
+/// Returns nullopt for a text that means unknown.
 std::optional<std::string_view> known(std::string_view text) {
     return text.empty() ? std::nullopt : std::optional(text);
 }
@@ -91,7 +88,7 @@ void TraceFileWriter::apiCalls() {
     }
 }
 
-/// Waits of streams are joined with the records that they wait for by numbers from 1.
+/// Waits of streams are linked to the awaited records by numbers from 1.
 void TraceFileWriter::syncs() {
     constexpr int64_t wholeContext = 0xffffffff;
     constexpr const auto& t = tables::syncs;
@@ -125,14 +122,14 @@ void TraceFileWriter::syncs() {
     }
 }
 
-/// Range n is row n + 1 of the file; names of domains and categories come after them.
+/// Range n is row n + 1 of the file; names of domains and categories follow.
 void TraceFileWriter::ranges() {
     constexpr const auto& t = tables::nvtxEvents;
     constexpr const auto& s = tables::nvtxStacks;
     auto rows = into(t);
     auto stacks = into(s);
     const NvtxTable& table = trace_.nvtx;
-    // Each process has numbers of its own for its domains, and they for their categories.
+    // Each process numbers its domains, and these number their categories.
     std::map<std::pair<uint32_t, StringIndex>, int64_t> domains;
     std::set<std::tuple<int64_t, int64_t, StringIndex>> categories;
     for (uint32_t row = 0; row < table.size(); ++row) {
@@ -220,8 +217,8 @@ void TraceFileWriter::ncclCalls() {
     }
 }
 
-/// Not as they were read, but so that they are shown alike. What is computed from other events is
-/// computed again.
+/// Not the original readings, but equal in display. Counters computed from other events are
+/// recomputed.
 void TraceFileWriter::counters() {
     constexpr const auto& t = tables::counters;
     constexpr const auto& s = tables::counterSamples;
@@ -296,7 +293,7 @@ void TraceFileWriter::graphs() {
     }
 }
 
-/// A pool is told of by rows of its own, so those of memory only say that they are of one.
+/// A pool has rows of its own, so memory rows only name their pool.
 void TraceFileWriter::memory() {
     constexpr int64_t created = 0, destroyed = 2, ofProcess = 1;
     constexpr const auto& t = tables::memoryEvents;
@@ -323,7 +320,7 @@ void TraceFileWriter::memory() {
                      p.poolType = ofProcess, p.localMemoryPoolSize = sizes.bytes[row]);
 }
 
-/// Kinds that know how files hold them.
+/// Kinds that know their tables.
 void TraceFileWriter::otherKinds() {
     const auto rowsOf = [this](const auto& table) { return into(table); };
     forEachKind([&](auto each) {
@@ -428,15 +425,15 @@ void TraceFileWriter::stacks() {
             n.eventClass = tables::GraphNodes::nodeCreation,
             n.globalTid = trace_.threads[made.thread[row]].globalTid, n.nameId = graphNodeName_,
             n.graphNodeId = static_cast<int64_t>(made.node[row]), n.originalGraphNodeId = original);
-        // What is lent or that of another is found again.
+        // Borrowed stacks are derived again.
         if (!original && made.stack[row] != noIndex && made.isStackLent[row] == 0)
             nodeStacks.insert(s.nodeRow = int64_t{row} + 1,
                               s.callchainId = int64_t{made.stack[row]} + 1);
     }
 }
 
-/// What looks found, and the scheduler told: that a thread had a core or wanted one for the whole
-/// of a row says the same. Calls of libraries have no table of ours.
+/// Samples of threads, with data of the scheduler: it is equivalent that a thread had a core or
+/// wanted one during a whole row. Library calls have no table of ours.
 void TraceFileWriter::threadStates() {
     constexpr const auto& t = tables::threadStates;
     auto rows = into(t);
@@ -461,7 +458,7 @@ void TraceFileWriter::threadStates() {
     }
 }
 
-/// Each stack once, by the number of its row.
+/// Writes each stack once, by the number of its row.
 void TraceFileWriter::samples() {
     constexpr const auto& t = tables::sampleEvents;
     constexpr const auto& c = tables::samplingCallchains;

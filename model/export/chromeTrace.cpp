@@ -14,10 +14,10 @@ namespace lanescope {
 namespace {
 
 constexpr size_t pieceSize = 64 * 1024;
-/// No thread has a number as high, nor has a row of `ChromeRows`.
+/// Thread ids and rows of `ChromeRows` are smaller.
 constexpr uint32_t firstThreadRowTid = 0x78000000;
 
-/// Writes one event after the other; stops once the sink wants no more.
+/// Writes events; stops when the sink returns false.
 class Writer {
   public:
     Writer(const Trace& trace, const TextSink& sink) : trace_(trace), sink_(sink), rows_(trace) {}
@@ -77,7 +77,7 @@ class Writer {
                    : fmt::format("{} (PID {})", process.name, process.pid);
     }
 
-    /// A slice; a pair of asynchronous events if there is no row left for it.
+    /// Writes a slice, or a pair of asynchronous events if there is no row left for it.
     template <class Kind>
     void slice(Kind kind, uint32_t row, const std::string& quotedName,
                const std::string& arguments) {
@@ -90,7 +90,7 @@ class Writer {
             microseconds(range.durationNs()), arguments);
     }
 
-    /// For what may overlap in any way, which slices must not.
+    /// Writes events that may overlap in any way, which slices must not.
     template <class Kind>
     void pair(Kind kind, uint32_t row, Row at, const std::string& quotedName,
               const std::string& arguments) {
@@ -110,7 +110,7 @@ class Writer {
         for (uint32_t row = 0; row < trace_.nvtx.size() && isWanted_; ++row) writeRange(row);
     }
 
-    /// What threads did, on rows of their own: their states, and below each its stack.
+    /// Writes the activity of threads on rows of their own: their states, and below each its stack.
     void writeThreads() {
         uint32_t tid = firstThreadRowTid;
         forEachThreadRow(trace_, [&](const ThreadRow& row) {

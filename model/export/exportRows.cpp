@@ -86,12 +86,12 @@ std::vector<std::pair<const char*, std::string>> threadStateFacts(const Trace& t
 
 namespace {
 
-/// GPUs stand as processes of their own; Linux gives no process a number as high.
+/// GPUs are written as processes of their own; Linux PIDs are smaller.
 constexpr int64_t firstGpuPid = 0x70000000;
-/// Rows that a thread needs besides its own; no thread has a number as high.
+/// Additional rows of a thread; thread ids are smaller.
 constexpr uint32_t firstSpareTid = 0x70000000;
 /// More would make a hostile file slow to write.
-constexpr size_t mostRows = 64;
+constexpr size_t maxRows = 64;
 
 struct Interval {
     int64_t startNs;
@@ -99,7 +99,7 @@ struct Interval {
     EventRef event;
 };
 
-/// By start, what contains others first.
+/// Sorts by start, outer intervals first.
 void sortIntervals(std::vector<Interval>& intervals) {
     std::sort(intervals.begin(), intervals.end(), [](const Interval& a, const Interval& b) {
         if (a.startNs != b.startNs) return a.startNs < b.startNs;
@@ -108,14 +108,14 @@ void sortIntervals(std::vector<Interval>& intervals) {
     });
 }
 
-/// Deals sorted intervals out to rows.
+/// Distributes sorted intervals over rows.
 class Packer {
   public:
     explicit Packer(bool mayNest) : mayNest_(mayNest) {}
 
-    /// The row, or `mostRows` if there is no room.
+    /// Returns the row, or `maxRows` if there is no room.
     size_t place(const Interval& interval) {
-        for (size_t row = 0; row < mostRows; ++row) {
+        for (size_t row = 0; row < maxRows; ++row) {
             if (row == openEnds_.size()) openEnds_.emplace_back();
             std::vector<int64_t>& ends = openEnds_[row];
             while (!ends.empty() && ends.back() <= interval.startNs) ends.pop_back();
@@ -123,7 +123,7 @@ class Packer {
             ends.push_back(interval.endNs);
             return row;
         }
-        return mostRows;
+        return maxRows;
     }
     size_t rowCount() const { return openEnds_.size(); }
 
@@ -192,7 +192,7 @@ void ChromeRows::placeCpu() {
         const Row own = rowOfThread(thread);
         for (const Interval& interval : intervals[thread]) {
             const size_t row = packer.place(interval);
-            if (row == mostRows) continue;
+            if (row == maxRows) continue;
             tidOf(interval.event) = row == 0 ? own.tid : nextTid + static_cast<uint32_t>(row) - 1;
         }
         names_.push_back({own, trace_.threads[thread].name});
@@ -206,14 +206,14 @@ void ChromeRows::placeGpu() {
     collect(trace_.kernels, EventKind::Kernel, trace_.kernels.stream, intervals);
     collect(trace_.memcpys, EventKind::Memcpy, trace_.memcpys.stream, intervals);
     collect(trace_.memsets, EventKind::Memset, trace_.memsets.stream, intervals);
-    // Streams of several processes share a GPU, so their own numbers may come twice.
+    // Streams of several processes share a GPU, so their own numbers may occur twice.
     uint32_t nextTid = 1;
     for (uint32_t index = 0; index < trace_.streams.size(); ++index) {
         sortIntervals(intervals[index]);
         Packer packer(false);
         for (const Interval& interval : intervals[index]) {
             const size_t row = packer.place(interval);
-            if (row == mostRows) continue;
+            if (row == maxRows) continue;
             tidOf(interval.event) = nextTid + static_cast<uint32_t>(row);
         }
         const Stream& stream = trace_.streams[index];

@@ -11,21 +11,20 @@
 
 namespace lanescope {
 
-/// `text` quoted and escaped, valid UTF-8 whatever it holds.
+/// Returns `text` quoted and escaped; valid UTF-8 for any content.
 std::string jsonString(std::string_view text);
 
-/// Microseconds with three decimals, so that no nanosecond is lost: "1.250".
+/// Returns microseconds with three decimals, so that no nanosecond is lost: "1.250".
 std::string microseconds(int64_t ns);
 
-/// A row of slices that tells what a thread did: its states, calls that it waited in, or its stack
-/// as a flame, by looks or samples. Slices nest or do not touch; they stand by start, outer ones
-/// first.
+/// A row of slices with the activity of a thread: its states, calls that it waited in, or its stack
+/// as a flame, by samples. Slices nest or do not touch; sorted by start, outer ones first.
 struct ThreadRow {
     struct Slice {
         TimeRange times;
         StringIndex name = 0;
-        uint32_t depth = 0;  ///< How many others it is in.
-        EventRef event;      ///< The state, or one of those that the function was seen in.
+        uint32_t depth = 0;  ///< Nesting depth.
+        EventRef event;      ///< The state, or one of those in which the function was seen.
     };
     uint32_t thread = 0;
     bool isStack = false;
@@ -33,16 +32,16 @@ struct ThreadRow {
     std::vector<Slice> slices;
 };
 
-/// Calls `visit(const ThreadRow&)` for each that a trace has, one after the other, as the timeline
-/// has them. O(n log n) in the slices of each.
+/// Calls `visit(const ThreadRow&)` for each row of a trace, in the order of the timeline. O(n log
+/// n) in the slices of each.
 template <class Visit>
 void forEachThreadRow(const Trace& trace, Visit&& visit);
 
-/// The rows of a track of states or of a stack; none of any other.
+/// Returns the rows of a track of states or of a stack; empty for any other.
 std::vector<ThreadRow> threadRows(const Trace& trace, const Track& track);
 
-/// What is told of a state beside its name: the call that it waits in, the line, and who has the
-/// GIL; pairs of a name and a text.
+/// Returns attributes of a state except its name: the call that it waits in, the line, and the
+/// holder of the GIL; pairs of a name and a text.
 std::vector<std::pair<const char*, std::string>> threadStateFacts(const Trace& trace, uint32_t row);
 
 template <class Visit>
@@ -51,13 +50,13 @@ void forEachThreadRow(const Trace& trace, Visit&& visit) {
         for (const ThreadRow& row : threadRows(trace, track)) visit(row);
 }
 
-/// Where slices stand in a Chrome trace. Slices of one row (one tid) must nest or not touch at all,
-/// else viewers draw them wrong; so what overlaps goes to further rows: "Stream 7 (2)". GPU work
-/// never nests, calls and push/pop ranges do.
+/// Rows of slices in a Chrome trace. Slices of one row (one tid) must nest or not touch at all,
+/// else viewers draw them wrong. Overlapping slices thus get additional rows: "Stream 7 (2)". GPU
+/// work never nests, calls and push/pop ranges do.
 class ChromeRows {
   public:
     static constexpr uint32_t noTid = 0xffffffff;
-    /// A row of the Chrome trace; `tid` is `noTid` for what finds no room.
+    /// A row of the Chrome trace; `tid` is `noTid` for events without room.
     struct Row {
         int64_t pid = 0;
         uint32_t tid = 0;
@@ -70,14 +69,14 @@ class ChromeRows {
     /// O(n log n) in the events.
     explicit ChromeRows(const Trace& trace);
 
-    /// Of an API call, push/pop range or GPU operation. O(1).
+    /// Returns the row of an API call, push/pop range or GPU operation. O(1).
     Row rowOf(EventRef event) const;
-    /// Of what a thread does outside of slices: marks and start/end ranges.
+    /// Returns the row of a thread's events that are not slices: marks and start/end ranges.
     Row rowOfThread(uint32_t thread) const;
     static int64_t pidOfGpu(uint32_t gpu);
-    /// Its PID; of hosts beyond the first one that tells them apart.
+    /// Returns its PID, or a unique number for hosts after the first.
     static int64_t pidOf(const Process& process);
-    /// Every row but those of processes as a whole.
+    /// Returns every row except those of whole processes.
     const std::vector<NamedRow>& names() const { return names_; }
 
   private:

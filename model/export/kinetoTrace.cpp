@@ -20,7 +20,7 @@ namespace {
 
 constexpr size_t pieceSize = 64 * 1024;
 
-/// "allreduce" of "AllReduce".
+/// Returns "allreduce" for "AllReduce".
 std::string torchName(std::string_view operation) {
     std::string name;
     for (const char c : operation)
@@ -34,7 +34,7 @@ std::string torchType(std::string_view type) {
     return std::string(type);
 }
 
-/// Writes one event after the other; stops once the sink wants no more.
+/// Writes events; stops when the sink returns false.
 class Writer {
   public:
     Writer(const Trace& trace, uint32_t process, const TextSink& sink)
@@ -53,7 +53,7 @@ class Writer {
     }
 
   private:
-    /// The place and the times that an event begins with.
+    /// Common start of an event: its place and its times.
     struct Head {
         std::string_view category;
         std::string name;  ///< Quoted.
@@ -107,7 +107,7 @@ class Writer {
             trace_.startUtcNs);
     }
 
-    /// Numbers of operators are their rows and 1, as 0 means none.
+    /// Numbers of operators are their rows plus 1, as 0 means none.
     static int64_t externalId(uint32_t nvtxRow) { return int64_t{nvtxRow} + 1; }
 
     void writeRanges() {
@@ -141,8 +141,8 @@ class Writer {
         }
     }
 
-    /// Each pair is an arrow with a number of its own, from where the one operator begins to where
-    /// its backward does.
+    /// Writes each pair as a flow event with a number of its own, from the start of the operator to
+    /// that of its backward.
     void writeBackwards() {
         const NvtxTable& nvtx = trace_.nvtx;
         const BackwardTable& backwards = trace_.backwards;
@@ -161,7 +161,8 @@ class Writer {
         }
     }
 
-    /// What may overlap in any way, which complete events of a thread must not; and marks.
+    /// Writes events that may overlap in any way, which complete events of a thread must not; and
+    /// marks.
     void writeLoose(uint32_t row, int64_t tid, TimeRange range) {
         const auto end = [&](std::string_view phase, int64_t timeNs) {
             line(fmt::format(R"({{"ph": "{}", "cat": "user_annotation", "id": {}, "name": {}, )"
@@ -180,10 +181,10 @@ class Writer {
         const std::string_view operation = trace_.strings.at(nccl.operation[call]);
         const int64_t parts = operation == "AlltoAll" ? std::max(1, facts.rankCount) : 1;
         std::string list = fmt::format(R"(, "Collective name": "{}")", torchName(operation));
-        // A size alone is so many bytes.
+        // A size without a count is in bytes.
         const bool isSizeAlone = facts.count < 0 && nccl.bytes[call] >= 0;
         const int64_t count = isSizeAlone ? nccl.bytes[call] : facts.count;
-        // A file may say any size.
+        // A file may contain any size.
         int64_t elements = 0;
         if (__builtin_mul_overflow(count, parts, &elements)) elements = count;
         const std::string_view type =
@@ -215,7 +216,7 @@ class Writer {
                       fmt::format(R"("correlation": {})", calls.correlation[row]));
     }
 
-    /// Place, correlation and operator of work; nothing for another process.
+    /// Returns place, correlation and operator of work; nullopt for another process.
     std::optional<std::string> placeOf(EventRef work, uint32_t streamIndex, uint32_t correlation) {
         const Stream& stream = trace_.streams[streamIndex];
         if (stream.process != process_) return std::nullopt;

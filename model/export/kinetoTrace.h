@@ -9,15 +9,15 @@
 
 namespace lanescope {
 
-/// Processes that a file of torch.profiler each can be written for: those that work on a GPU, by
-/// rank; any process if none does.
+/// Returns the processes that each can be exported to a file of torch.profiler: those with GPU
+/// work, by rank; any process if none has GPU work.
 std::vector<uint32_t> kinetoProcesses(const Trace& trace);
 
-/// Writes what a process did as torch.profiler would: JSON that programs which analyse its profiles
-/// take. Kernels, copies and memsets by device and stream, calls, waits, ranges as annotations,
-/// operators and Python functions as what they are, NCCL calls as `record_param_comms`; work knows
-/// its operator by "External id" and its call by "correlation". Times are exact. In pieces of some
-/// tens of kilobytes; linear in the events, and in the tracks for each piece of work.
+/// Writes the activity of a process in the JSON format of torch.profiler, for programs that analyse
+/// its profiles: kernels, copies and memsets by device and stream, calls, waits, ranges as
+/// annotations, operators and Python functions, NCCL calls as `record_param_comms`. Work refers to
+/// its operator by "External id" and to its call by "correlation". Times are exact. Passes pieces
+/// of some tens of kilobytes; linear in the events, and in the tracks for each piece of work.
 void writeKinetoTrace(const Trace& trace, uint32_t process, const TextSink& sink);
 
 }  // namespace lanescope

@@ -23,11 +23,10 @@
 
 namespace lanescope {
 
-/// Writes packets of Perfetto one after the other; stops once the sink wants no more. Texts that
-/// come again are written once, as numbers.
+/// Writes packets of Perfetto; stops when the sink returns false. Repeated texts are interned.
 class PerfettoPackets {
   public:
-    /// What a slice says beside its name.
+    /// Arguments of a slice.
     class Arguments {
       public:
         explicit Arguments(PerfettoPackets& packets) : packets_(packets) {}
@@ -42,12 +41,12 @@ class PerfettoPackets {
         ProtoWriter event_;
     };
 
-    /// Times that are written are later by `shiftNs`, as none may be below 0.
+    /// Written times are later by `shiftNs`, as none may be below 0.
     PerfettoPackets(const TextSink& sink, int64_t shiftNs) : sink_(sink), shiftNs_(shiftNs) {}
 
-    /// That time 0 is that moment since 1970.
+    /// Writes the time of day of time 0, since 1970.
     void timeOfDay(int64_t utcNs);
-    /// Tracks have numbers of their own, from 1 on; 0 as a parent is none.
+    /// Tracks are numbered from 1; 0 means no parent.
     void processTrack(uint64_t track, int64_t pid, std::string_view name);
     void threadTrack(uint64_t track, uint64_t parent, int64_t pid, int64_t tid,
                      std::string_view name);
@@ -64,7 +63,7 @@ class PerfettoPackets {
     void value(uint64_t track, int64_t timeNs, double value);
 
     bool isWanted() const { return isWanted_; }
-    /// Hands over what is left.
+    /// Passes the remainder to the sink.
     void flush();
 
   private:
@@ -79,7 +78,7 @@ class PerfettoPackets {
     const int64_t shiftNs_;
     ProtoWriter text_;
     Numbers categories_, names_, argumentNames_;
-    ProtoWriter interned_;  ///< Texts that were not written yet.
+    ProtoWriter interned_;  ///< Texts not yet written.
     bool isBegun_ = false;
     bool isWanted_ = true;
 };
@@ -104,7 +103,7 @@ void PerfettoPackets::packet(const ProtoWriter& content) {
     if (!isWanted_) return;
     ProtoWriter whole;
     whole.number(10, sequence);
-    // The first says that nothing is known from before, the others that they rely on it.
+    // The first packet resets the state, the others rely on it.
     whole.number(13, isBegun_ ? 2 : 1);
     isBegun_ = true;
     if (!interned_.isEmpty()) {
@@ -312,7 +311,8 @@ class Writer {
 
     std::string_view text(StringIndex index) const { return trace_.strings.at(index); }
 
-    /// Processes, GPUs, and a track for each row of slices; the own row of a thread is its track.
+    /// Describes processes, GPUs, and a track for each row of slices; the own row of a thread is
+    /// its track.
     void describeTracks() {
         for (uint32_t index = 0; index < trace_.processes.size(); ++index) {
             const Process& process = trace_.processes[index];
@@ -336,7 +336,7 @@ class Writer {
             packets_.threadTrack(lastTrack_, processTracks_[thread.process], process.pid,
                                  thread.tid, thread.name);
         }
-        // Those of threads come before those of GPUs, each behind the row that it belongs to.
+        // Rows of threads come before those of GPUs, each after the row that it belongs to.
         uint64_t parent = 0;
         for (const ChromeRows::NamedRow& named : rows_.names()) {
             const Key key{named.row.pid, named.row.tid};
@@ -352,7 +352,7 @@ class Writer {
         }
     }
 
-    /// As those who write profiles of PyTorch do.
+    /// As the writers of PyTorch profiles do.
     void describeGpus() {
         if (processTracks_.empty()) return;
         Arguments producer(packets_);
@@ -372,7 +372,8 @@ class Writer {
                       arguments);
     }
 
-    /// All slices of a row in their order, each ended before the next begins unless that is in it.
+    /// Writes all slices of a row in order, each ended before the next begins unless the next is
+    /// inside it.
     void writeRows() {
         struct Placed {
             uint64_t track;
@@ -415,8 +416,8 @@ class Writer {
         if (!slices.empty()) endThose(slices.back().track, INT64_MAX);
     }
 
-    /// Ranges that may overlap in any way, waits, and what found no row: on further tracks of whom
-    /// they belong to, on each of which nothing overlaps.
+    /// Writes ranges that may overlap in any way, waits, and events without a row: on additional
+    /// tracks of their owner, without overlaps within a track.
     void writeLoose() {
         for (uint32_t row = 0; row < trace_.nvtx.size() && packets_.isWanted(); ++row) {
             const EventRef event(EventKind::Nvtx, row);
@@ -433,7 +434,7 @@ class Writer {
         std::stable_sort(loose_.begin(), loose_.end(), [this](EventRef a, EventRef b) {
             return trace_.rangeOf(a).startNs < trace_.rangeOf(b).startNs;
         });
-        // Of whom: when each of its tracks is free again.
+        // For each owner the end of the last event on each of its tracks.
         std::map<std::pair<uint64_t, bool>, std::vector<std::pair<int64_t, uint64_t>>> lanes;
         for (const EventRef event : loose_) {
             if (!packets_.isWanted()) return;
@@ -456,7 +457,8 @@ class Writer {
         }
     }
 
-    /// What threads did, on tracks within theirs: their states, and below each its stack.
+    /// Writes the activity of threads on tracks within theirs: their states, and below each its
+    /// stack.
     void writeThreads() {
         forEachThreadRow(trace_, [&](const ThreadRow& row) {
             packets_.plainTrack(++lastTrack_, threadTracks_[row.thread], row.name);
@@ -493,7 +495,7 @@ class Writer {
         }
     }
 
-    /// What a slice is called, and what torch.profiler calls its kind.
+    /// Name of a slice, and torch.profiler's category.
     struct Shown {
         std::string category, name;
     };
@@ -509,9 +511,9 @@ class Writer {
             arguments.flow(flowOf(call));
     }
 
-    /// Of the arrows from that call to its work; no number that a correlation can be.
+    /// Returns the id of the flows from that call to its work; no possible correlation number.
     static uint64_t flowOf(EventRef call) { return uint64_t{1} << 32 | call.row(); }
-    /// Of the arrow from an operator to its backward, a row of `Trace::backwards`.
+    /// Returns the id of the flow from an operator to its backward, a row of `Trace::backwards`.
     static uint64_t flowOfPair(uint32_t pair) { return uint64_t{2} << 32 | pair; }
 
     Shown shown(kinds::Kernel, uint32_t row, Arguments& arguments) {
@@ -565,7 +567,7 @@ class Writer {
                                                                      : domain;
         return {std::string(category), std::string(text(trace_.nvtx.text[row]))};
     }
-    /// Of what has no slice.
+    /// For kinds without slices.
     template <class Kind>
     Shown shown(Kind, uint32_t, Arguments&) {
         return {};
@@ -586,7 +588,7 @@ class Writer {
     const ChromeRows rows_;
     PerfettoPackets packets_;
     std::vector<uint64_t> processTracks_, gpuTracks_, threadTracks_;
-    std::map<Key, uint64_t> tracks_;  ///< Of rows.
+    std::map<Key, uint64_t> tracks_;  ///< Tracks of rows.
     std::vector<EventRef> loose_;
     uint64_t lastTrack_ = 0;
 };

@@ -19,7 +19,7 @@ namespace lanescope {
 
 namespace {
 
-/// What files of other tools hold, too.
+/// Kinds that files of other tools also contain.
 constexpr bool isForeign(EventKind kind) {
     constexpr std::array kinds{EventKind::Kernel, EventKind::Memcpy, EventKind::Memset,
                                EventKind::Api,    EventKind::Sync,   EventKind::Nvtx};
@@ -59,13 +59,13 @@ Result<void> write(const Trace& trace, const std::filesystem::path& path, bool i
     if (!database) return fail(database.error());
     Result<void> written = fill(trace, std::move(*database), isToBeSealed);
     if (written && isToBeSealed) written = sealPages(partial);
-    if (written) written = bringToDisk(partial);
+    if (written) written = flushToDisk(partial);
     if (!written) {
         std::error_code ignored;
         std::filesystem::remove(partial, ignored);
         return written;
     }
-    // Whole as it is: where it cannot get its name the error tells where it lies.
+    // Complete at this point: if it cannot be renamed, the error names its path.
     return publishFile(partial, path, IfExists::Fail);
 }
 
@@ -79,14 +79,14 @@ Result<void> checkPlaceForTrace(const std::filesystem::path& path,
     if (std::filesystem::is_other(status))
         return fail("Cannot write {}: it is no regular file, as a trace is.", path.string());
     if (const Result<void> place = checkPlace(path); !place) return place;
-    if (isThere(path)) return fail("{} exists: choose another name, or remove it.", path.string());
+    if (mayExist(path)) return fail("{} exists: choose another name, or remove it.", path.string());
     const std::filesystem::path partial = partialOf(path);
     if (const size_t bytes = partial.filename().string().size(); bytes > NAME_MAX)
         return fail(
             "Cannot write {}: its name is {} bytes too long, as {} stands behind it until the "
             "trace is whole. Choose a shorter one.",
             path.string(), bytes - NAME_MAX, unfinishedEnding);
-    if (isThere(partial))
+    if (mayExist(partial))
         return fail(
             "{} exists: {} is being made, or that broke off. Choose another name; or, if no "
             "program makes it any more, remove that.",

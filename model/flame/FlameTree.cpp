@@ -73,8 +73,7 @@ void FlameTree::sumUp() {
     }
 }
 
-/// Children stand together among those of their depth, in the order of their parents, which is that
-/// of their starts.
+/// Groups children within each depth, in the order of their parents, which is by start.
 void FlameTree::orderRows() {
     std::vector<std::vector<uint32_t>> byDepth;
     for (uint32_t index = 0; index < nodes_.size(); ++index) {
@@ -84,7 +83,7 @@ void FlameTree::orderRows() {
     }
     rows_.clear();
     rowEnds_.clear();
-    std::vector<uint32_t> placeOf(nodes_.size(), 0);  // among those of its depth
+    std::vector<uint32_t> placeOf(nodes_.size(), 0);  // Position within its depth.
     for (std::vector<uint32_t>& row : byDepth) {
         std::sort(row.begin(), row.end(), [&](uint32_t a, uint32_t b) {
             const Node &one = nodes_[a], &other = nodes_[b];
@@ -166,17 +165,17 @@ namespace {
 constexpr double width = 1200;
 constexpr double rowHeight = 18;
 constexpr double head = 26;
-constexpr double letter = 6.6;  ///< Of the font below, about.
+constexpr double letter = 6.6;  ///< Approximate letter width of the font below.
 constexpr double narrowest = 0.33;
 
-/// The first letters, so many bytes at most; no letter is cut.
+/// Returns the first letters within `bytes` bytes, without splitting a letter.
 std::string_view firstOf(std::string_view text, size_t bytes) {
     if (text.size() <= bytes) return text;
     while (bytes > 0 && (static_cast<unsigned char>(text[bytes]) & 0xc0) == 0x80) --bytes;
     return text.substr(0, bytes);
 }
 
-/// What runs on the GPU is blue, what led to it of warm colours; equal names look alike.
+/// GPU work is blue, other frames have warm colours; equal names have equal colours.
 std::string colorOf(const FlameTree& tree, uint32_t index) {
     Fnv1a sum;
     sum.add(tree.nameOf(index));
@@ -191,7 +190,7 @@ std::string colorOf(const FlameTree& tree, uint32_t index) {
     }
 }
 
-/// A picture of a frame and what is in it.
+/// Writer of the picture of a frame and its child frames.
 class Writer {
   public:
     Writer(const FlameTree& tree, uint32_t root, const TextSink& sink)
@@ -210,7 +209,7 @@ class Writer {
     }
 
   private:
-    /// The frames of a depth that stand in the picture, whatever their width.
+    /// Returns the frames of a depth within the picture, of any width.
     std::span<const uint32_t> row(uint32_t depth) const {
         const std::span<const uint32_t> all = tree_.row(depth);
         const auto begin = std::partition_point(all.begin(), all.end(), [this](uint32_t each) {

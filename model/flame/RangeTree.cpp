@@ -30,7 +30,7 @@ bool hasPythonFunctionsOnly(const Trace& trace, const Track& track) {
 
 OpenRanges::OpenRanges(const Trace& trace, bool hasPythonFunctions)
     : tracksOf_(trace.threads.size()), leaderOf_(trace.processes.size(), noIndex) {
-    std::vector<size_t> most(trace.processes.size(), 0);
+    std::vector<size_t> maxRanges(trace.processes.size(), 0);
     std::vector<size_t> count(trace.threads.size(), 0);
     for (const Track& track : trace.tracks) {
         if (track.kind != TrackKind::ThreadNvtx) continue;
@@ -38,8 +38,8 @@ OpenRanges::OpenRanges(const Trace& trace, bool hasPythonFunctions)
         tracksOf_[track.subject].push_back(&track);
         for (const Lane& lane : track.lanes) count[track.subject] += lane.size();
         const uint32_t process = trace.threads[track.subject].process;
-        if (count[track.subject] <= most[process]) continue;
-        most[process] = count[track.subject];
+        if (count[track.subject] <= maxRanges[process]) continue;
+        maxRanges[process] = count[track.subject];
         leaderOf_[process] = track.subject;
     }
 }
@@ -69,7 +69,7 @@ std::vector<uint32_t> OpenRanges::at(uint32_t thread, int64_t timeNs) const {
 
 namespace {
 
-/// Work of equal keys is called the same.
+/// Work with equal keys has the same name.
 uint64_t keyOf(const Trace& trace, kinds::Kernel, uint32_t row) {
     return trace.kernels.config[row];
 }
@@ -81,10 +81,10 @@ uint64_t keyOf([[maybe_unused]] const Trace& trace, Kind, [[maybe_unused]] uint3
     if constexpr (requires { Kind::nameKey(trace, row); })
         return Kind::nameKey(trace, row);
     else
-        return 0;  // one name for all of the kind
+        return 0;  // One name for the whole kind.
 }
 
-/// Copies are called what they are searched by.
+/// Copies are named as a search finds them.
 std::string textOf(const Trace& trace, kinds::Memcpy, uint32_t row) {
     return std::string(searchName(trace.memcpys.kind[row]));
 }
@@ -118,7 +118,7 @@ FlameTree::Frame WorkNames::frameOf(EventRef work) const {
 namespace {
 
 constexpr std::string_view noRange = "(no range)";
-/// PyTorch's threads for the backward, and what they call each node of it (`emit_nvtx`).
+/// Names of PyTorch's backward threads, and of the nodes of the backward (`emit_nvtx`).
 constexpr std::string_view autogradThread = "pt_autograd";
 constexpr std::string_view autogradRange = "autograd::engine::evaluate_function";
 
@@ -168,16 +168,17 @@ class TreeMaker {
                 if (isStepCounted(step)) ++made_.steps;
         }
     }
-    /// A step of which a part lies outside tells nothing of what a step takes.
+    /// Returns false for a step that is partly outside of the range, because its duration is
+    /// incomplete.
     bool isStepCounted(const StepSpan& step) const {
         return !options_.range || options_.range->intersected(step.range) == step.range;
     }
-    /// Whether a range is a step, and not only a part of one.
+    /// Returns true if a single range is a step, not only a part of one.
     bool hasRanges() const {
         return steps_.source == StepSource::NvtxRange && steps_.rangesPerStep == 1;
     }
 
-    /// The step that the work belongs to; null if it belongs to none.
+    /// Returns the step of the work; null if none.
     const StepSpan* stepOf(const LaunchedWork& work) const {
         const uint32_t process = visitKind(
             work.work.kind(), [&](auto each) { return each.processOf(trace_, work.work.row()); });
@@ -202,7 +203,7 @@ class TreeMaker {
         return known == yes;
     }
 
-    /// The ranges that the call stands in, from outside inwards.
+    /// Returns the ranges around the call, from outside inwards.
     std::vector<uint32_t> rangesOf(uint32_t call) {
         const uint32_t thread = trace_.apiCalls.thread[call];
         const int64_t timeNs = trace_.apiCalls.startNs[call];
@@ -219,7 +220,7 @@ class TreeMaker {
         around.insert(around.end(), own.begin(), own.end());
         return around;
     }
-    /// The thread with the steps of the process, else with most of its ranges.
+    /// Returns the thread with the steps of the process, else with most of its ranges.
     uint32_t leaderOf(uint32_t process) const {
         const auto stepThread = stepThreadOf_.find(process);
         return stepThread == stepThreadOf_.end() ? open_.leaderOf(process) : stepThread->second;
@@ -230,11 +231,11 @@ class TreeMaker {
                trace_.strings.at(trace_.nvtx.text[outermost]).starts_with(autogradRange);
     }
 
-    /// A frame within `parent`; `parent` itself if there is no room for more.
+    /// Returns a frame within `parent`, or `parent` itself if the limit is reached.
     uint32_t within(uint32_t parent, uint32_t name, const FlameTree::Frame& frame) {
         const FlameTree& tree = made_.tree;
-        const bool isFull = tree.nodes().size() >= RangeTree::mostNodes ||
-                            tree.nodes()[parent].depth >= RangeTree::deepest;
+        const bool isFull = tree.nodes().size() >= RangeTree::maxNodes ||
+                            tree.nodes()[parent].depth >= RangeTree::maxDepth;
         const uint32_t node = made_.tree.child(parent, name, frame, !isFull);
         if (node == noIndex) return parent;
         if (node >= made_.counts.size()) made_.counts.resize(node + 1);
@@ -258,7 +259,7 @@ class TreeMaker {
         return node;
     }
 
-    /// Of steps that are no ranges, or several.
+    /// For steps that are not single ranges.
     uint32_t withinStep(const StepSpan& step) {
         if (stepName_ == noIndex) stepName_ = made_.tree.nameNumber(identifier(steps_.kind));
         const uint32_t node =
@@ -286,10 +287,10 @@ class TreeMaker {
         if (step != nullptr && isStepCounted(*step)) addTo(made_.counts[node].inStepsNs, ns);
     }
 
-    /// An index may hold times that no sum could.
+    /// Saturates, because an index may contain any times.
     static void addTo(int64_t& sum, int64_t ns) { sum = saturatingSum(sum, ns); }
 
-    /// Parents stand before their children.
+    /// Parents precede their children.
     void sumUp() {
         const std::vector<FlameTree::Node>& nodes = made_.tree.nodes();
         made_.counts.resize(nodes.size());
@@ -304,13 +305,13 @@ class TreeMaker {
     RangeTree made_;
     WorkNames works_;
     RunSteps steps_;
-    MixedMap<uint64_t, uint32_t> workerOf_;      ///< Those of `steps_`, by process and GPU.
-    MixedMap<uint32_t, uint32_t> stepThreadOf_;  ///< By process.
-    std::vector<uint8_t> isStepText_;            ///< By text: not looked at, none, one.
-    std::vector<uint32_t> nameOf_;               ///< Of each family, in the tree.
+    MixedMap<uint64_t, uint32_t> workerOf_;  ///< Workers of `steps_`, by process and GPU.
+    MixedMap<uint32_t, uint32_t> stepThreadOf_;
+    std::vector<uint8_t> isStepText_;  ///< By text: not examined, no step, step.
+    std::vector<uint32_t> nameOf_;     ///< Name number of each family in the tree.
     uint32_t stepName_ = noIndex;
     std::set<const StepSpan*> lastSteps_;
-    std::vector<bool> isCounted_;  ///< By range.
+    std::vector<bool> isCounted_;
 };
 
 }  // namespace

@@ -13,30 +13,30 @@
 
 namespace lanescope {
 
-/// The NVTX ranges that are open on each thread of a trace at some time. Any thread.
+/// NVTX ranges that are open on each thread of a trace at a given time. Any thread.
 class OpenRanges {
   public:
-    /// `trace` outlives this. Without Python functions, which profilers of PyTorch write as ranges,
-    /// if they are not asked for. O(tracks).
+    /// `trace` must outlive this. Omits Python functions, which PyTorch's profilers write as
+    /// ranges, unless `hasPythonFunctions`. O(tracks).
     OpenRanges(const Trace& trace, bool hasPythonFunctions);
 
-    /// Rows of `Trace::nvtx`, from outside inwards. O(lanes of the thread * log n).
+    /// Returns rows of `Trace::nvtx`, from outside inwards. O(lanes of the thread * log n).
     std::vector<uint32_t> at(uint32_t thread, int64_t timeNs) const;
-    /// The thread with most ranges of the process; `noIndex` if none has any.
+    /// Returns the thread with the most ranges of the process; `noIndex` if none has any.
     uint32_t leaderOf(uint32_t process) const { return leaderOf_[process]; }
 
   private:
     std::vector<std::vector<const Track*>> tracksOf_;
-    std::vector<uint32_t> leaderOf_;  ///< By process.
+    std::vector<uint32_t> leaderOf_;
 };
 
-/// What ran on GPUs as names of a tree, each text made once. Copies are one by direction, whatever
-/// their bytes. Refers to both. One thread.
+/// Names of GPU work in a tree, each text made once. Copies are named by direction, not by size.
+/// Refers to trace and tree. One thread.
 class WorkNames {
   public:
     WorkNames(const Trace& trace, FlameTree& tree) : trace_(trace), tree_(tree) {}
 
-    /// Its number among the names of the tree.
+    /// Returns the number among the names of the tree.
     uint32_t numberOf(EventRef work);
     FlameTree::Frame frameOf(EventRef work) const;
 
@@ -46,38 +46,38 @@ class WorkNames {
     MixedMap<uint64_t, uint32_t> known_;
 };
 
-/// Time on GPUs over steps, ranges, operators and what ran: one tree.
+/// Tree of time on GPUs by steps, ranges, operators and work.
 ///
-/// A piece of work stands below the ranges that were open on the thread that launched it. Of a
-/// thread that launches for another - PyTorch's autograd, one whose stack is lent to it, one
-/// without ranges - these stand below those of the thread with the steps of its process, else with
-/// most ranges; of any other thread below the step that this one is in. Steps without ranges, and
-/// of several, are frames of their own.
+/// Work is below the ranges that were open on the launching thread. Some threads launch for another
+/// thread: PyTorch's autograd, a thread with a lent stack, a thread without ranges. Their ranges
+/// are below those of the thread with the steps of the process, else of the thread with most
+/// ranges. Ranges of other threads are below the step of that thread. Steps that are no single
+/// range are frames of their own.
 struct RangeTree {
-    /// What is known of a frame beside its time, with all that is in it.
+    /// Counts of a frame besides its time, including its child frames.
     struct Counts {
-        /// How often: pieces of work, or ranges that launched some.
+        /// Pieces of work, or ranges that launched some.
         int64_t calls = 0;
-        int64_t inStepsNs = 0;  ///< Of work that belongs to the steps that `steps` counts.
+        int64_t inStepsNs = 0;  ///< Time of work of the steps that `steps` counts.
     };
     FlameTree tree;              ///< Arranged.
     std::vector<Counts> counts;  ///< By node.
-    /// Steps that `explain` tells of, each on each of its GPUs; of a range of time those within it.
+    /// Steps as in `explain`, counted once per GPU; within the range of time if there is one.
     int64_t steps = 0;
-    /// Pieces of work that stand in a frame further out, as there are too many frames or too deep.
+    /// Pieces of work that were added to an outer frame because of the limits of frames and depth.
     int64_t gathered = 0;
 
-    static constexpr uint32_t mostNodes = 1u << 16, deepest = 64;
+    static constexpr uint32_t maxNodes = 1u << 16, maxDepth = 64;
 };
 
-/// What a tree is made of.
 struct RangeTreeOptions {
-    std::optional<TimeRange> range = {};  ///< What of each piece of work lies in it counts.
+    std::optional<TimeRange> range = {};  ///< Only the part of each piece of work inside counts.
     std::string stepName = {};            ///< As `StepSelection::rangeName`.
-    bool hasPythonFunctions = true;       ///< Which profilers of PyTorch write as ranges.
+    bool hasPythonFunctions =
+        true;  ///< Includes Python functions, which PyTorch's profilers write as ranges.
 };
 
-/// O(n log n) in the events, and O(work * ranges within each other * log n). Any thread.
+/// O(n log n) in the events, and O(work * nesting depth * log n). Any thread.
 RangeTree makeRangeTree(const Trace& trace, const RangeTreeOptions& options = {});
 
 }  // namespace lanescope

@@ -47,7 +47,7 @@ FlameTree flameOfStacks(const Trace& trace, FlameBase base, std::optional<TimeRa
     return tree;
 }
 
-/// Names as a line of folded text can have them: its semicolons part frames, its end parts paths.
+/// Appends a name for folded text, where semicolons separate frames and line ends separate paths.
 void append(std::string& line, std::string_view name) {
     if (!line.empty()) line += ';';
     std::string frame = printable(name);
@@ -156,7 +156,7 @@ FlameTree makeThreadFlame(const Trace& trace, FlameBase base, std::optional<Time
     for (uint32_t row = 0; row < states.size(); ++row) {
         const StateSource source = states.source[row];
         const uint32_t number = states.thread[row];
-        // Calls stand in what looks tell; where a thread ran samples tell better.
+        // Calls overlap with sampled states, and samples are better for running threads.
         if (source == StateSource::Calls) continue;
         if (isSampled[number] && source != StateSource::Samples && !isWaiting(states.state[row]))
             continue;

@@ -27,12 +27,12 @@ namespace lanescope::fleet {
 
 namespace {
 
-constexpr size_t mostSampled = 1 << 18;
+constexpr size_t maxSampledValues = 1 << 18;
 
-/// Some of the values that are known, evenly chosen, sorted.
+/// Returns some of the known values, evenly chosen, sorted.
 std::vector<float> sampleOf(const FleetReport& report, Measure measure, bool isSigned) {
     const size_t cells = report.ranks.size() * report.steps.size();
-    const size_t every = cells / mostSampled + 1;
+    const size_t every = cells / maxSampledValues + 1;
     std::vector<float> values;
     for (size_t cell = 0; cell < cells; cell += every) {
         const float value =
@@ -124,7 +124,7 @@ float MapScale::shareOf(float value) const {
 }
 
 MapScale scaleOf(const FleetReport& report, Measure measure) {
-    constexpr double strongestFrom = 0.995, spreads = 6, least = 0.02, most = 0.25;
+    constexpr double strongestQuantile = 0.995, spreads = 6, least = 0.02, most = 0.25;
     const bool isSigned = measure == Measure::Late;
     const std::vector<float> values = sampleOf(report, measure, isSigned);
     if (values.empty()) return {};
@@ -135,7 +135,7 @@ MapScale scaleOf(const FleetReport& report, Measure measure) {
             std::clamp(std::max(spreads * spread, double{quantile(values, 0.99)}), least, most);
         return {-full, full};
     }
-    MapScale scale{quantile(values, 0.005), quantile(values, strongestFrom)};
+    MapScale scale{quantile(values, 0.005), quantile(values, strongestQuantile)};
     if (scale.high <= scale.low) scale = {values.front(), values.back()};
     return scale;
 }
@@ -165,9 +165,9 @@ OrderedRows ordered(const FleetReport& report, RowOrder order) {
 TellingPart tellingPart(const ReportFinding& finding) {
     TellingPart part{finding.shownRanks.empty() ? finding.ranks : finding.shownRanks,
                      finding.steps};
-    if (part.ranks.size() > mostShown) part.ranks.resize(mostShown);
-    if (part.steps && part.steps->last - part.steps->first >= mostShownSteps)
-        part.steps->last = part.steps->first + mostShownSteps - 1;
+    if (part.ranks.size() > maxShownRanks) part.ranks.resize(maxShownRanks);
+    if (part.steps && part.steps->last - part.steps->first >= maxShownSteps)
+        part.steps->last = part.steps->first + maxShownSteps - 1;
     return part;
 }
 
@@ -192,11 +192,11 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr size_t mostRanks = 1 << 17, mostSteps = 1 << 20, mostLines = 1000, mostText = 4096;
-constexpr size_t mostNumbers = 1 << 22;  // of ranks in all findings
+constexpr size_t maxRanks = 1 << 17, maxSteps = 1 << 20, maxLines = 1000, maxTextBytes = 4096;
+constexpr size_t maxNumbers = 1 << 22;  // of ranks in all findings
 constexpr int64_t rowsBetweenLooks = 1 << 16;
 
-/// Whether a shell would run `lanescope` with it and nothing else: people paste it into one.
+/// Returns true if a shell would run only `lanescope` with it: users paste it into one.
 bool isPlainCommand(std::string_view command) {
     constexpr std::string_view plain = " /._-+,=:@%";
     bool isQuoted = false;
@@ -217,7 +217,7 @@ std::optional<int64_t> integerOf(const Statement& row, int column) {
     return cell.bits;
 }
 
-/// "16,17,3": those that are numbers, at most so many; takes from `text` what it read.
+/// Parses "16,17,3" into at most `most` numbers; removes the parsed part from `text`.
 std::vector<int64_t> numbersOf(std::string_view& text, size_t most) {
     std::vector<int64_t> numbers;
     while (!text.empty() && numbers.size() < most) {
@@ -281,7 +281,7 @@ class ReportReader {
                 "{} is of an earlier version and does not say what each rank lost: make it again "
                 "with lanescope fleet.",
                 shown());
-        // What is generated where it is read may be of any size.
+        // A generated value may have any size.
         for (const char* table : {"ranks", "steps", "findings", "notes", "broken", "job"})
             for (const Database::Column& column : database_.columns(table))
                 if (!column.isStored)
@@ -295,12 +295,11 @@ class ReportReader {
     std::string textOf(const Statement& row, int column) {
         const CellView cell = row.cell(column);
         if (cell.type != CellType::Text) return {};
-        shortened_ += cell.text.size() > mostText ? 1 : 0;
-        return printable(cell.text.substr(0, mostText));
+        shortened_ += cell.text.size() > maxTextBytes ? 1 : 0;
+        return printable(cell.text.substr(0, maxTextBytes));
     }
 
-    /// Whether another row may be taken of a list that has so many by now; the rest is counted as
-    /// one that is shortened.
+    /// Returns true if a list of this size may take another row; else counts the row as omitted.
     template <class List>
     bool hasRoom(const List& list, size_t most) {
         if (list.size() < most) return true;
@@ -308,7 +307,7 @@ class ReportReader {
         return false;
     }
 
-    /// Gives each row of a fixed query to `take`, until that says that it is enough.
+    /// Passes each row of a fixed query to `take`, until it returns false.
     template <class Take>
     Result<void> forEachRow(std::string_view sql, std::string_view what, double from, double to,
                             Take take) {
@@ -326,7 +325,7 @@ class ReportReader {
         }
     }
 
-    /// Of a table as reports of before have it.
+    /// For a table in reports of earlier versions.
     const char* columnOrNone(const char* table, const char* column) const {
         return database_.hasColumn(table, column) ? column : "NULL";
     }
@@ -339,7 +338,7 @@ class ReportReader {
                 "pid, lost_ns, {} FROM ranks",
                 columnOrNone("ranks", "trace_start_utc_ns")),
             "ranks", 0, 0.02, [&](const Statement& row) {
-                if (!hasRoom(seen, mostRanks)) return false;
+                if (!hasRoom(seen, maxRanks)) return false;
                 const auto number = integerOf(row, 0);
                 if (!number || *number < 0 || *number > std::numeric_limits<int>::max() ||
                     !seen.insert(*number).second) {
@@ -357,7 +356,7 @@ class ReportReader {
                 rank.endedAbnormally = integerOf(row, 7).value_or(0) != 0;
                 rank.pid = integerOf(row, 8);
                 rank.lostNs = static_cast<double>(
-                    std::clamp(integerOf(row, 9).value_or(0), -greatestTimeNs, greatestTimeNs));
+                    std::clamp(integerOf(row, 9).value_or(0), -maxTimestampNs, maxTimestampNs));
                 rank.traceStartUtcNs = integerOf(row, 10);
                 return true;
             });
@@ -371,7 +370,7 @@ class ReportReader {
                                [&](const Statement& row) {
                                    ++expected_;
                                    if (const auto step = integerOf(row, 0)) numbers.insert(*step);
-                                   return numbers.size() <= mostSteps;
+                                   return numbers.size() <= maxSteps;
                                });
         if (!read) return read;
         report_->steps.assign(numbers.begin(), numbers.end());
@@ -379,20 +378,20 @@ class ReportReader {
         const size_t ranks = report_->ranks.size(), steps = report_->steps.size();
         if (ranks == 0 || steps == 0)
             return fail("{} tells of no steps of any rank, so there is nothing to show.", shown());
-        if (steps > mostSteps || ranks > mostCells / steps)
+        if (steps > maxSteps || ranks > maxCells / steps)
             return fail(
                 "{} tells of {} ranks and {} steps or more, and a map has {} cells at most: make a "
                 "report of fewer ranks or steps.",
                 shown(), formatCount(static_cast<int64_t>(ranks)),
                 formatCount(static_cast<int64_t>(steps)),
-                formatCount(static_cast<int64_t>(mostCells)));
+                formatCount(static_cast<int64_t>(maxCells)));
         return {};
     }
 
-    /// Nothing is known of a cell with a time that cannot be.
+    /// A cell with an invalid time is unknown.
     float timeOf(const Statement& row, int column) {
         const auto ns = integerOf(row, column);
-        if (ns && *ns >= 0 && *ns <= greatestTimeNs) return static_cast<float>(*ns);
+        if (ns && *ns >= 0 && *ns <= maxTimestampNs) return static_cast<float>(*ns);
         ++skipped_;
         return unknown;
     }
@@ -410,7 +409,7 @@ class ReportReader {
             "steps", 0.2, 0.98, [&](const Statement& row) {
                 const auto rank = integerOf(row, 0), step = integerOf(row, 1);
                 const auto place = rank ? report_->rowOf(*rank) : std::nullopt;
-                // An index that lies may have told of other steps than the table has.
+                // A corrupt index may have returned other steps than the table has.
                 const auto [column, end] = step ? report_->columnsOf(StepRange{*step, *step})
                                                 : std::pair<size_t, size_t>();
                 if (!place || column == end) {
@@ -436,7 +435,7 @@ class ReportReader {
 
     std::vector<int64_t> ranksOf(const Statement& row, int column) {
         std::string_view text = row.text(column);
-        std::vector<int64_t> ranks = numbersOf(text, std::min(mostRanks, numbersLeft_));
+        std::vector<int64_t> ranks = numbersOf(text, std::min(maxRanks, numbersLeft_));
         shortened_ += text.empty() ? 0 : 1;
         numbersLeft_ -= ranks.size();
         return ranks;
@@ -448,7 +447,7 @@ class ReportReader {
                         "command, {} FROM findings ORDER BY place",
                         columnOrNone("findings", "shown_ranks")),
             "findings", 0.98, 0.99, [&](const Statement& row) {
-                if (!hasRoom(report_->findings, mostLines)) return false;
+                if (!hasRoom(report_->findings, maxLines)) return false;
                 ReportFinding& made = report_->findings.emplace_back();
                 made.kind = textOf(row, 0);
                 made.what = textOf(row, 1);
@@ -456,7 +455,7 @@ class ReportReader {
                 const auto first = integerOf(row, 3), last = integerOf(row, 4);
                 if (first && last && *first >= 0 && *last >= *first)
                     made.steps = StepRange{*first, *last};
-                made.lostNs = std::clamp<int64_t>(integerOf(row, 5).value_or(0), 0, greatestTimeNs);
+                made.lostNs = std::clamp<int64_t>(integerOf(row, 5).value_or(0), 0, maxTimestampNs);
                 made.sentence = textOf(row, 6);
                 if (std::string command = textOf(row, 7); isPlainCommand(command))
                     made.command = std::move(command);
@@ -467,7 +466,7 @@ class ReportReader {
 
     Result<void> readNotes() {
         const auto take = [&](const Statement& row) {
-            if (!hasRoom(report_->notes, mostLines)) return false;
+            if (!hasRoom(report_->notes, maxLines)) return false;
             report_->notes.push_back(textOf(row, 0));
             return true;
         };
@@ -492,7 +491,7 @@ class ReportReader {
         if (walls.empty()) return;
         const auto middle = walls.begin() + static_cast<std::ptrdiff_t>(walls.size() / 2);
         std::nth_element(walls.begin(), middle, walls.end());
-        report_->usualStepNs_ = *middle;
+        report_->medianStepNs_ = *middle;
     }
 
     Database database_;
@@ -500,7 +499,7 @@ class ReportReader {
     std::shared_ptr<FleetReport> report_ = std::make_shared<FleetReport>();
     int64_t expected_ = 0;  ///< Rows of the table of steps.
     uint64_t skipped_ = 0, shortened_ = 0;
-    size_t numbersLeft_ = mostNumbers;
+    size_t numbersLeft_ = maxNumbers;
 };
 
 bool isFleetReport(const fs::path& path) {
@@ -514,7 +513,7 @@ bool isFleetReport(const fs::path& path) {
 
 Result<FleetReportPtr> readFleetReport(const fs::path& path, const LoadProgress& progress) {
     if (const Result<void> sound = checkSqliteHeader(path); !sound) return fail(sound.error());
-    return orNoMemory(path, [&]() -> Result<FleetReportPtr> {
+    return orOutOfMemory(path, [&]() -> Result<FleetReportPtr> {
         Result<Database> database = Database::openReadOnly(path);
         if (!database) return fail(database.error());
         return readFleetReport(std::move(*database), path, progress);
@@ -528,7 +527,7 @@ Result<FleetReportPtr> readFleetReport(Database database, const fs::path& path,
 
 namespace {
 
-/// Whether a name leads to a file of a folder or below it, and nowhere else.
+/// Returns true if a name leads to a file in a folder or below it, and nowhere else.
 bool isBelow(const fs::path& name) {
     if (name.empty() || name.is_absolute()) return false;
     return std::none_of(name.begin(), name.end(),
@@ -540,7 +539,7 @@ std::optional<fs::path> existing(const fs::path& path) {
     return fs::is_regular_file(path, error) ? std::optional(path) : std::nullopt;
 }
 
-/// Also packed, and without the folders that were there where it was recorded.
+/// Also finds packed files, and files without the folders of the recording machine.
 std::optional<fs::path> findTrace(const fs::path& folder, const fs::path& name) {
     if (folder.empty()) return std::nullopt;
     for (const fs::path& each : {folder / name, folder / name.filename()}) {
@@ -550,9 +549,9 @@ std::optional<fs::path> findTrace(const fs::path& folder, const fs::path& name) 
     return std::nullopt;
 }
 
-/// Whether the file says to be of another run than the report is: the process of the rank, or the
-/// beginning, is another. Of a trace that tells neither nobody can say. One that has several
-/// attempts of a rank, as after an elastic restart, is the report's if one of them is.
+/// Returns true if the file is of another run than the report: the process or the start differs.
+/// False if the trace has neither. A trace with several attempts of a rank, such as after an
+/// elastic restart, is the report's if one of them is.
 bool isOfAnotherRun(const fs::path& file, const ReportRank& rank) {
     const auto summary = analysis::readRunSummary(file);
     if (!summary) return false;
@@ -570,8 +569,8 @@ bool isOfAnotherRun(const fs::path& file, const ReportRank& rank) {
            std::ranges::none_of(summary->workers, isOfProcess);
 }
 
-/// The folder that the report says, wherever the program runs.
-fs::path saidFolder(const FleetReport& report) {
+/// Returns the folder named in the report, wherever the program runs.
+fs::path folderInReport(const FleetReport& report) {
     return (fs::absolute(report.path).parent_path() / report.folder).lexically_normal();
 }
 
@@ -580,7 +579,7 @@ fs::path saidFolder(const FleetReport& report) {
 std::optional<fs::path> folderElsewhere(const FleetReport& report) {
     if (report.folder.empty()) return std::nullopt;
     const fs::path own = fs::absolute(report.path).parent_path().lexically_normal();
-    const fs::path said = saidFolder(report);
+    const fs::path said = folderInReport(report);
     const auto [end, rest] = std::mismatch(own.begin(), own.end(), said.begin(), said.end());
     // A folder that ends with a separator has an empty part at its end.
     return end == own.end() || (std::next(end) == own.end() && end->empty()) ? std::nullopt
@@ -600,7 +599,7 @@ Result<std::vector<fs::path>> tracesOf(const FleetReport& report, const std::vec
         if (chosen.empty()) {
             folders = {fs::absolute(report.path).parent_path()};
             if (!report.folder.empty() && !folderElsewhere(report))
-                folders.push_back(saidFolder(report));
+                folders.push_back(folderInReport(report));
         }
         std::optional<fs::path> found;
         for (const fs::path& folder : folders)

@@ -16,142 +16,143 @@
 
 namespace lanescope::fleet {
 
-/// What nobody measured.
+/// A value that was not measured.
 inline constexpr float unknown = std::numeric_limits<float>::quiet_NaN();
 
-/// What a map of ranks and steps tells.
+/// Quantity of a map of ranks and steps.
 enum class Measure : uint8_t {
-    Late,       ///< What a rank does itself, more than the median of its role, as a share of that.
-    OwnTime,    ///< Without waiting for others and moving data with them; nanoseconds, as the rest.
-    Waiting,    ///< The rest: waiting for others, and moving data with them.
+    Late,       ///< A rank's own time beyond the median of its role, as a share of that.
+    OwnTime,    ///< Without waiting for others and exchanging data with them; nanoseconds, as the
+                ///< rest.
+    Waiting,    ///< The rest: waiting for others, and exchanging data with them.
     Time,       ///< The whole step.
-    Compute,    ///< Of its own time: kernels and memsets.
-    Copies,     ///< Copies that nothing hides.
+    Compute,    ///< Part of its own time: kernels and memsets.
+    Copies,     ///< Copies that are not overlapped.
     Loading,    ///< Waiting for the next batch.
-    Launching,  ///< The GPU idles for its CPU.
+    Launching,  ///< The GPU idles waiting for its CPU.
 };
 inline constexpr size_t measureCount = 8;
 /// "own time", "waiting for other ranks".
 std::string name(Measure measure);
 
-/// A rank of a job, as a report of `lanescope fleet` has it.
+/// A rank of a job in a report of `lanescope fleet`.
 struct ReportRank {
-    int64_t rank = 0;  ///< As large as an `int` at most.
+    int64_t rank = 0;  ///< At most as large as an `int`.
     std::string machine, role, gpuName;
     std::string trace;  ///< Name of its trace, in the folder of the report or below; may be empty.
     std::optional<int64_t> localRank, gpu;
     bool endedAbnormally = false;
-    /// Of its process, and when its trace began, since 1970: by these it is told from other runs.
+    /// PID of its process, and start of its trace since 1970, to distinguish it from other runs.
     std::optional<int64_t> pid, traceStartUtcNs;
-    /// How much longer it took itself in all steps than the median rank of its role, of what each
-    /// takes more than the median of its role in each step; as the report says.
+    /// Own time in all steps beyond the median of its role in each step, relative to the median
+    /// rank of its role; as in the report.
     double lostNs = 0;
 };
 
-/// Something that costs time or should not be.
+/// A problem that costs time, or is unexpected.
 struct ReportFinding {
     std::string kind, what, sentence;
-    std::string command;  ///< One of `lanescope` that does nothing else; empty for any other.
+    std::string command;  ///< A command of `lanescope` alone; empty for any other.
     std::vector<int64_t> ranks;
-    std::vector<int64_t> shownRanks;  ///< Ranks that show it beside each other, its own among them.
-    std::optional<StepRange> steps;   ///< That show it most.
-    int64_t lostNs = 0;               ///< 0 if nobody can say.
+    std::vector<int64_t> shownRanks;  ///< Ranks that show it side by side, including its own.
+    std::optional<StepRange> steps;   ///< Steps that show it most.
+    int64_t lostNs = 0;               ///< 0 if unknown.
 };
 
-/// A report of `lanescope fleet`, read as a file that nobody vouches for: texts are cut and of one
-/// line, numbers that make no sense are not there. Immutable; any thread.
+/// A report of `lanescope fleet`, read as an untrusted file: texts are truncated to one line,
+/// invalid numbers are missing. Immutable; any thread.
 class FleetReport {
   public:
     std::filesystem::path path;
-    std::string folder;             ///< Where the summaries of the ranks lay; may be empty.
-    std::vector<ReportRank> ranks;  ///< By number; their places are the rows of cells.
-    std::vector<int64_t> steps;     ///< Numbers, ascending; their places are the columns of cells.
+    std::string folder;             ///< Folder of the ranks' summaries; may be empty.
+    std::vector<ReportRank> ranks;  ///< By number; their indices are the rows of cells.
+    std::vector<int64_t> steps;     ///< Numbers, ascending; their indices are the columns of cells.
     std::vector<ReportFinding> findings;  ///< Worst first.
-    std::vector<std::string> notes;       ///< What else there is to say, and what was left out.
+    std::vector<std::string> notes;       ///< Further notes, and omissions.
 
-    /// Not a number where nothing is known. O(1).
+    /// Returns NaN if unknown. O(1).
     float valueOf(Measure measure, size_t row, size_t column) const;
-    /// How much longer the rank took itself in the step than the median of its role, ns.
+    /// Returns the rank's own time in the step beyond the median of its role, in ns.
     float lateNs(size_t row, size_t column) const;
-    /// The row of a rank; nothing if it is not there. O(log n).
+    /// Returns the row of a rank; nullopt if missing. O(log n).
     std::optional<size_t> rowOf(int64_t rank) const;
-    /// The columns of steps, first and one past the last; both equal if there are none. O(log n).
+    /// Returns the columns of steps, first and one past the last; equal if there are none. O(log
+    /// n).
     std::pair<size_t, size_t> columnsOf(StepRange steps) const;
-    /// The median step over all ranks, ns; 0 without any.
-    double usualStepNs() const { return usualStepNs_; }
+    /// Returns the median step over all ranks, in ns; 0 without any.
+    double medianStepNs() const { return medianStepNs_; }
 
   private:
     friend class ReportReader;
-    // Of each rank all steps after each other.
+    // All steps of each rank in sequence.
     std::vector<float> wall_, communication_, compute_, copies_, loading_, against_;
-    double usualStepNs_ = 0;
+    double medianStepNs_ = 0;
 };
 using FleetReportPtr = std::shared_ptr<const FleetReport>;
 
-/// What the colours of a map mean: from `low`, faintest, to `high`, strongest. Of `Late` from as
-/// much less to as much more.
+/// Colour scale of a map: from `low`, faintest, to `high`, strongest. For `Late` symmetric about 0.
 struct MapScale {
     double low = 0, high = 0;
-    /// In [0, 1], of `Late` in [-1, 1]; not a number where the value is none.
+    /// Returns a value in [0, 1], for `Late` in [-1, 1]; NaN for NaN.
     float shareOf(float value) const;
 };
-/// Such that what ranks differ by anyhow stays faint and what stands out does not. O(cells).
+/// Returns a scale on which normal differences of ranks are faint and outliers are not. O(cells).
 MapScale scaleOf(const FleetReport& report, Measure measure);
 
-/// In which order ranks stand in a map.
+/// Order of the ranks in a map.
 enum class RowOrder : uint8_t { Machine, Role, Lost, Rank };
-/// Rows that stand beside each other for one reason.
+/// Adjacent rows with a common property.
 struct RowGroup {
     std::string label;
-    size_t first = 0, count = 0;  ///< Places in the order.
+    size_t first = 0, count = 0;  ///< Indices in the order.
 };
 struct OrderedRows {
     std::vector<uint32_t> rows;
-    std::vector<RowGroup> groups;  ///< None where there is nothing to tell of neighbours.
+    std::vector<RowGroup> groups;  ///< Empty if neighbours have nothing in common.
 };
 /// O(n log n).
 OrderedRows ordered(const FleetReport& report, RowOrder order);
 
-/// In which measure a finding shows.
+/// Returns the measure that shows a finding.
 Measure measureOf(const ReportFinding& finding);
 
-/// Ranks and steps to open, chosen by the findings: those that show the first of them that has any
-/// beside each other. Nothing without one.
+/// Ranks and steps to open, chosen by the findings: the ranks of the first finding that has any to
+/// show side by side. Empty without one.
 struct TellingPart {
     std::vector<int64_t> ranks;
     std::optional<StepRange> steps;
 };
-/// At most `mostShown` ranks and `mostShownSteps` steps.
+/// Returns at most `maxShownRanks` ranks and `maxShownSteps` steps.
 TellingPart tellingPart(const ReportFinding& finding);
 std::optional<TellingPart> tellingPart(const FleetReport& report);
-inline constexpr size_t mostShown = 8;
-inline constexpr int64_t mostShownSteps = 8;
+inline constexpr size_t maxShownRanks = 8;
+inline constexpr int64_t maxShownSteps = 8;
 
-/// Where the report says that the traces lie, if that is neither the report's own folder nor below
-/// it: who opened it did not mean that one, and is asked. Looks at no file.
+/// Returns the folder of the traces by the report, if it is neither the report's own folder nor
+/// below it: the user must confirm it. Accesses no file.
 std::optional<std::filesystem::path> folderElsewhere(const FleetReport& report);
 
-/// The trace files of these rows, each once: in `chosen` if it is not empty, else beside the
-/// report, else where it says, if that is below it. A report may name files of its folder alone.
-/// Fails with the first that is not there, and with the first that says to be of another run than
-/// the report is. Reads what traces say of themselves; any thread.
+/// Returns the trace files of these rows, each once: in `chosen` if it is not empty, else in the
+/// folder of the report, else in the folder named there, if that is below it. A report may name
+/// files of its folder only. Fails for the first missing file, and for the first of another run
+/// than the report's. Reads facts of the traces; any thread.
 Result<std::vector<std::filesystem::path>> tracesOf(const FleetReport& report,
                                                     const std::vector<size_t>& rows,
                                                     const std::filesystem::path& chosen = {});
 
-/// Whether a file says in its first bytes that it is of `lanescope fleet`.
+/// Returns true if the first bytes of a file are those of a report of `lanescope fleet`.
 bool isFleetReport(const std::filesystem::path& path);
 
-/// How many cells, ranks by steps, a report that is read may have; 24 bytes are kept of each.
-inline constexpr size_t mostCells = size_t{1} << 23;
+/// Maximum number of cells, ranks by steps, of a report; each takes 24 bytes.
+inline constexpr size_t maxCells = size_t{1} << 23;
 
-/// Reads a report. Errors, a sentence each: no report, one of two jobs, a table that is missing or
-/// none, more cells than `mostCells`, damage, cancelled. What single cells hold that cannot be is
-/// left out and counted in the notes. O(cells); blocks.
+/// Reads a report. Fails if there is no report, if it is of two jobs, if a table is missing or
+/// invalid, for more than `maxCells` cells, if corrupt or cancelled. Invalid cells are omitted and
+/// counted in the notes. O(cells); blocks.
 Result<FleetReportPtr> readFleetReport(const std::filesystem::path& path,
                                        const LoadProgress& progress = {});
 
-/// The same of a file that is open; errors call it `path`.
+/// Reads the report from an open file; errors call it `path`.
 Result<FleetReportPtr> readFleetReport(Database database, const std::filesystem::path& path,
                                        const LoadProgress& progress = {});
 

@@ -30,20 +30,20 @@ namespace lanescope::fleet {
 namespace {
 
 /// More than any process writes; a hostile file could have any number.
-constexpr size_t mostClocks = 4096;
+constexpr size_t maxClocks = 4096;
 
 struct FoundWorker {
     uint32_t number = noIndex;
     const WorkerSteps* steps = nullptr;
 };
 
-/// The workers of the summary with their steps, in its order.
+/// Returns the workers of the summary with their steps, in its order.
 std::vector<FoundWorker> workersOf(const Trace& trace, const analysis::RunSummary& run,
                                    const RunSteps& steps) {
     std::vector<FoundWorker> found;
     for (const WorkerSteps& each : steps.workers) {
         const uint32_t number = workerOf(run, trace, each.process, each.gpu);
-        // Both were found alike; what a summary does not have says nothing here either.
+        // Both were found in the same way; steps missing from a summary are also missing here.
         if (number != noIndex && run.workers[number].steps.size() == each.steps.size())
             found.push_back({number, &each});
     }
@@ -65,8 +65,8 @@ RankPlace placeOf(const Trace& trace, const FoundWorker& worker) {
     return place;
 }
 
-/// NCCL's calls of all workers. A process with several GPUs has several workers, and which of them
-/// a call is for nobody tells before it has a kernel; they then go to the first.
+/// Lists NCCL's calls of all workers. A process with several GPUs has several workers, and the
+/// worker of a call without a kernel is unknown; it goes to the first.
 class CollectiveLister {
   public:
     CollectiveLister(const Trace& trace, const std::vector<FoundWorker>& workers,
@@ -85,7 +85,7 @@ class CollectiveLister {
             const FoundWorker& worker =
                 workerOfProcess_[trace_.threads[trace_.nvtx.thread[nvtx]].process];
             const NcclFacts facts = nccl.facts[row];
-            // What is captured into a graph runs later, as often as the graph.
+            // A call captured into a graph runs later, as often as the graph.
             if (worker.steps == nullptr || nccl.communicator[row] == 0 || facts.isCaptured ||
                 !isTimedCall(trace_, row))
                 continue;
@@ -123,13 +123,13 @@ class CollectiveLister {
         call.sharedBy = facts.sharedBy;
         call.step = worker.steps->stepOf(call.gpu ? call.gpu->startNs : call.call.startNs,
                                          call.call.startNs);
-        if (details_.collectives.size() < mostCollectives) details_.collectives.push_back(call);
+        if (details_.collectives.size() < maxCollectives) details_.collectives.push_back(call);
     }
 
     const Trace& trace_;
     RankDetails& details_;
     std::vector<FoundWorker> workerOfProcess_;
-    std::map<Key, size_t> communicators_;  ///< Places in `RankDetails::communicators`.
+    std::map<Key, size_t> communicators_;  ///< Indices into `RankDetails::communicators`.
     std::map<std::pair<size_t, StringIndex>, int64_t> counts_;
 };
 
@@ -137,7 +137,7 @@ uint64_t asFlags(double value) {
     return value >= 0 && value < 0x1p63 ? static_cast<uint64_t>(value) : 0;
 }
 
-/// Nothing if no value is known in the range.
+/// Returns nullopt if no value is known in the range.
 std::optional<CounterSummary> sumUp(const CounterSeries& counter, TimeRange range) {
     static const uint64_t slowing = slowingReasons();
     const bool areFlags = counter.unit == CounterUnit::Flags;
@@ -236,7 +236,7 @@ std::vector<ClockPair> readClocks(const Database& database, const Trace& trace,
         return rows->isInteger(at(column)) ? std::optional(rows->integer(at(column)))
                                            : std::nullopt;
     };
-    for (auto row = rows->step(); row && *row && pairs.size() < mostClocks; row = rows->step()) {
+    for (auto row = rows->step(); row && *row && pairs.size() < maxClocks; row = rows->step()) {
         const auto worker = workers.find(number(t.globalPid).value_or(-1));
         if (worker != workers.end())
             pairs.push_back({worker->second, number(t.realtimeNs), number(t.monotonicNs)});
@@ -247,16 +247,16 @@ std::vector<ClockPair> readClocks(const Database& database, const Trace& trace,
 namespace {
 
 struct Sum {
-    int64_t count = 0, totalNs = 0, mostNs = 0;
+    int64_t count = 0, totalNs = 0, maxNs = 0;
 
     void add(int64_t durationNs) {
         ++count;
         totalNs += durationNs;
-        mostNs = std::max(mostNs, durationNs);
+        maxNs = std::max(maxNs, durationNs);
     }
 };
 
-/// Gives each name that takes long a column, all others the last one.
+/// Assigns a column to each name that takes long, the last one to all others.
 struct NameColumns {
     std::vector<uint32_t> columnOf;  ///< By name.
     std::vector<StringIndex> names;  ///< By column, without the last.
@@ -269,7 +269,7 @@ NameColumns columnsFor(const std::vector<int64_t>& totalNs) {
         if (totalNs[name] > 0) order.push_back(name);
     std::stable_sort(order.begin(), order.end(),
                      [&](auto a, auto b) { return totalNs[a] > totalNs[b]; });
-    if (order.size() > mostKernelNames) order.resize(mostKernelNames);
+    if (order.size() > maxKernelNames) order.resize(maxKernelNames);
     made.columnOf.assign(totalNs.size(), static_cast<uint32_t>(order.size()));
     for (uint32_t column = 0; column < order.size(); ++column)
         made.columnOf[order[column]] = column;
@@ -301,7 +301,7 @@ void addKernels(const Trace& trace, const LaunchRows& launches, const WorkerStep
     const NameColumns columns = columnsFor(totalNs);
     const size_t width = columns.names.size() + 1;
     const size_t stepCount = steps.steps.size();
-    const size_t most = std::max<size_t>(mostKernelRows / width, 1);
+    const size_t most = std::max<size_t>(maxKernelRows / width, 1);
     const size_t stretch = std::max<size_t>((stepCount + most - 1) / most, 1);
     std::vector<Sum> sums((stepCount + stretch - 1) / stretch * width);
     forEachKernel(trace, steps, [&](uint32_t row, StringIndex name) {
@@ -323,7 +323,7 @@ void addKernels(const Trace& trace, const LaunchRows& launches, const WorkerStep
                            : std::string(),
                        static_cast<uint32_t>(first),
                        static_cast<uint32_t>(std::min(stretch, stepCount - first)), sum.count,
-                       sum.totalNs, sum.mostNs});
+                       sum.totalNs, sum.maxNs});
     }
 }
 
@@ -347,7 +347,7 @@ void writePlaces(const Database& database, const RankDetails& details, bool isHe
                     t.bootId = orNull(each.bootId), t.localRank = each.localRank,
                     t.worldSize = each.worldSize, t.gpuUuid = orNull(each.gpuUuid),
                     t.startNs = each.range.startNs, t.endNs = each.range.endNs,
-                    t.clockErrorNs = clock.estimatedNs, t.clockMostErrorNs = clock.mostNs);
+                    t.clockErrorNs = clock.estimatedNs, t.clockMostErrorNs = clock.maxNs);
 }
 
 void writeClocks(const Database& database, const RankDetails& details, FirstError& error) {
@@ -372,7 +372,7 @@ void writeCollectives(const Database& database, const Trace& trace, const RankDe
     constexpr const auto& t = tables::storedCollectives;
     Inserter rows(database, t, error);
     for (const RankCollective& each : details.collectives) {
-        // Emptied rather than left empty: g++ would fear for the value that is not there.
+        // Emptied explicitly: g++ would warn about an uninitialised value.
         const TimeRange gpu = each.gpu.value_or(TimeRange{});
         std::optional<int64_t> gpuNs(gpu.startNs), gpuEndNs(gpu.endNs);
         if (!each.gpu) gpuNs = gpuEndNs = std::nullopt;
@@ -392,7 +392,7 @@ void writeKernels(const Database& database, const RankDetails& details, FirstErr
     for (const StepKernels& each : details.kernels)
         rows.insert(t.worker = each.worker, t.name = each.name, t.step = each.step,
                     t.steps = each.steps, t.count = each.count, t.totalNs = each.totalNs,
-                    t.mostNs = each.mostNs);
+                    t.maxNs = each.maxNs);
 }
 
 void writeCounters(const Database& database, const RankDetails& details, FirstError& error) {
@@ -417,7 +417,7 @@ Result<void> writeRankDetails(Database& database, const Trace& trace, const Rank
     writeKernels(database, details, error);
     writeCounters(database, details, error);
     if (error) {
-        // Why it could not be written is the better answer than that this fails too.
+        // The reason of the failed write is the better error.
         static_cast<void>(database.execute("ROLLBACK"));
         return fail(*error);
     }
@@ -426,7 +426,7 @@ Result<void> writeRankDetails(Database& database, const Trace& trace, const Rank
 
 namespace {
 
-/// A file that goes with this object.
+/// A file that is removed with this object.
 class Scratch {
   public:
     explicit Scratch(std::filesystem::path path) : path_(std::move(path)) {}
@@ -450,8 +450,8 @@ Result<void> fill(Database database, const Trace& trace, const analysis::RunSumm
     return writeRankDetails(database, trace, details, isHere);
 }
 
-/// Where SQLite may work: not where the summary goes, which may be a file system that many ranks
-/// write to at once.
+/// Returns a place for SQLite's work: not that of the summary, which may be a file system that many
+/// ranks write to at once.
 Result<Database> makeDatabase(std::filesystem::path& place) {
     Result<Database> made = fail("There is no folder for temporary files.");
     for (const std::filesystem::path& folder : temporaryFolders()) {

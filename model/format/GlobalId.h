@@ -5,9 +5,8 @@
 
 namespace lanescope {
 
-/// Process and thread ids as the trace file packs them: hardware id (which host) in the top
-/// 8 bits, 8 bits of virtual machine (1), 24 bits of process id, 24 bits of thread id (zero for a
-/// process).
+/// Packed process and thread ids of the trace file: 8 bits of hardware id (host), 8 bits of virtual
+/// machine (1), 24 bits of process id, 24 bits of thread id (0 for a process).
 constexpr int64_t globalPid(uint32_t processId, uint32_t host = 0) {
     return (int64_t{host & 0x7f} << 56) | (int64_t{1} << 48) |
            (int64_t{processId & 0xffffff} << 24);
@@ -21,11 +20,10 @@ constexpr uint32_t processIdOf(int64_t globalId) {
 constexpr uint32_t threadIdOf(int64_t globalId) {
     return static_cast<uint32_t>(globalId & 0xffffff);
 }
-/// Which host, of those whose processes are in one file.
 constexpr uint32_t hostOf(int64_t globalId) {
     return static_cast<uint32_t>((globalId >> 56) & 0xff);
 }
-/// The process part of a packed thread id.
+/// Returns the process part of a packed thread id.
 constexpr int64_t processOf(int64_t globalTid) {
     return globalTid & ~int64_t{0xffffff};
 }

@@ -13,7 +13,7 @@ using tables::ColumnInfo;
 using tables::Presence;
 using tables::Type;
 
-/// How the column is declared, behind its name.
+/// Returns the declaration of a column after its name.
 std::string declaration(const ColumnInfo& column) {
     std::string text;
     switch (column.type) {
@@ -47,7 +47,7 @@ std::string createSql(const tables::Table& table) {
 
 std::string selectSql(const tables::Table& table) {
     std::string columns;
-    // With the table before it a name that is missing is an error; alone it would be a text.
+    // Qualified by the table, a missing name is an error; alone SQLite reads it as text.
     for (const ColumnInfo& column : table.columns())
         columns +=
             fmt::format("{}{}.\"{}\"", columns.empty() ? "" : ", ", table.tableName(), column.name);

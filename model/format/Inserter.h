@@ -11,27 +11,27 @@
 
 namespace lanescope {
 
-/// `CREATE TABLE ...;` over several lines.
+/// Returns a multi-line `CREATE TABLE ...;`.
 std::string createSql(const tables::Table& table);
 
-/// A SELECT of all columns in their order, row after row.
+/// Returns a SELECT of all columns in order, in row order.
 std::string selectSql(const tables::Table& table);
 
-/// An INSERT with a parameter for each column, in their order from `?1` on.
+/// Returns an INSERT with a parameter for each column, in order from `?1` on.
 std::string insertSql(const tables::Table& table);
 
-/// The first thing that went wrong while a file was written. What shares one writes nothing after
-/// it.
+/// First error of writing a file. Writers that share it write nothing after it.
 using FirstError = std::optional<Error>;
 
-/// One prepared INSERT, for who keeps those of many tables; `Inserter` says what can be given. One
-/// thread.
+/// Prepared INSERT of one table, for writers that keep several tables; `Inserter` lists the
+/// accepted values. One thread.
 class RowInserter {
   public:
-    /// `error` and the database outlive it.
+    /// `error` and the database must outlive the inserter.
     RowInserter(const Database& database, const tables::Table& table, FirstError& error);
 
-    /// The cells are a row of the table, which was checked before. Columns without one become NULL.
+    /// Inserts a row whose cells were checked against the table. Columns without a cell become
+    /// NULL.
     template <class... Cells>
     void write(const Cells&... cells) {
         if (*error_) return;
@@ -54,7 +54,7 @@ class RowInserter {
             bind(index, *value);
     }
 
-    /// Other programs refuse a whole table for one byte that is not UTF-8, so there is none.
+    /// Replaces bytes that are not UTF-8, because other programs reject a whole table for one.
     void bindText(int index, std::string_view text);
 
     Statement statement_;
@@ -67,14 +67,14 @@ class RowInserter {
 ///     rows.insert(tables::processes.globalPid = id, tables::processes.pid = 4242);
 ///
 /// A row is `column = value` pairs in any order: whole and real numbers, enums, texts, `nullptr`
-/// for NULL, or an optional of any of them. Bytes of texts that are not UTF-8 become U+FFFD. A
-/// column that is left out becomes NULL. What is not a row of the table does not compile: a column
-/// of another table, a value of another type, a column twice, one left out that may not be NULL.
-/// The first error is kept in a `FirstError`. One thread.
+/// for NULL, or an optional of any of them. Bytes that are not UTF-8 become U+FFFD. An omitted
+/// column becomes NULL. An invalid row does not compile: a column of another table, a value of
+/// another type, a duplicate column, an omitted column that must not be NULL. The first error is
+/// kept in a `FirstError`. One thread.
 template <class Table>
 class Inserter {
   public:
-    /// `error` and the database outlive it.
+    /// `error` and the database must outlive the inserter.
     Inserter(const Database& database, const Table& table, FirstError& error)
         : rows_(database, table, error) {}
 

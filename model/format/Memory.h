@@ -7,7 +7,7 @@
 
 namespace lanescope {
 
-/// What a memcpy copies from and to. The numbers are the file's (and CUPTI's).
+/// Source and destination of a memcpy. The numbers are the file's (and CUPTI's).
 enum class MemcpyKind : uint8_t {
     Unknown = 0,
     HtoD = 1,
@@ -26,7 +26,7 @@ enum class MemcpyKind : uint8_t {
 };
 inline constexpr int memcpyKindCount = 14;
 
-/// Where memory lives. The numbers are the file's, which are CUPTI's less one.
+/// Kind of memory. The numbers are the file's, which are CUPTI's less one.
 enum class MemoryKind : uint8_t {
     Pageable = 0,
     Pinned = 1,
@@ -39,27 +39,28 @@ enum class MemoryKind : uint8_t {
 };
 inline constexpr int memoryKindCount = 8;
 
-/// "HtoD", "PtoP", "UVM HtoD"; the short form used on screen.
+/// Returns the short form shown on screen, such as "HtoD", "PtoP", "UVM HtoD".
 std::string_view name(MemcpyKind kind);
-/// "memcpy HtoD": by what a search finds such copies.
+/// Returns the text by which a search finds such copies, such as "memcpy HtoD".
 std::string searchName(MemcpyKind kind);
-/// "Host-to-Device", "Peer-to-Peer"; the form in reports, as Nsight Systems prints it.
+/// Returns the form in reports as Nsight Systems prints it, such as "Host-to-Device",
+/// "Peer-to-Peer".
 std::string_view longName(MemcpyKind kind);
-/// "pageable", "pinned", "device".
+/// Returns the short form, such as "pageable", "pinned", "device".
 std::string_view name(MemoryKind kind);
-/// "Pageable", "Device Static"; as Nsight Systems prints it.
+/// Returns the form that Nsight Systems prints, such as "Pageable", "Device Static".
 std::string_view longName(MemoryKind kind);
-/// The `name` column of `ENUM_CUDA_MEMCPY_OPER` and `ENUM_CUDA_MEM_KIND`.
+/// Returns the `name` column of `ENUM_CUDA_MEMCPY_OPER` and `ENUM_CUDA_MEM_KIND`.
 std::string_view enumName(MemcpyKind kind);
 std::string_view enumName(MemoryKind kind);
-/// `Unknown` for a number outside the enumeration.
+/// Returns `Unknown` for a number outside the enumeration.
 MemcpyKind memcpyKindFrom(int64_t number);
 MemoryKind memoryKindFrom(int64_t number);
 
-/// What migrations of managed memory are called wherever they are counted.
+/// Label of migrations of managed memory wherever they are counted.
 inline constexpr const char* migrationsCounted = "managed migrations";
 
-/// Whether the copy is one, which no call asked for.
+/// Returns true if the copy is a migration, which no call launched.
 constexpr bool isMigration(MemcpyKind kind) {
     return kind == MemcpyKind::UvmHtoD || kind == MemcpyKind::UvmDtoH ||
            kind == MemcpyKind::UvmDtoD;

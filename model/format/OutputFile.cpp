@@ -25,7 +25,6 @@ namespace {
 
 constexpr size_t bufferBytes = size_t{1} << 20;
 
-/// 0, or what went wrong.
 int writeAll(int descriptor, std::span<const std::byte> bytes) {
     while (!bytes.empty()) {
         const ssize_t written = ::write(descriptor, bytes.data(), bytes.size());
@@ -37,9 +36,9 @@ int writeAll(int descriptor, std::span<const std::byte> bytes) {
     return 0;
 }
 
-/// 0, or what went wrong. A file system that cannot do it at all is no failure.
+/// Returns 0 or an errno value. A file system without fsync is no failure.
 int syncToDisk(int descriptor) {
-    const int problem = system::bringToDisk(descriptor);
+    const int problem = system::flushToDisk(descriptor);
     return problem == EINVAL || problem == EROFS || problem == ENOSYS ? 0 : problem;
 }
 
@@ -47,16 +46,16 @@ std::filesystem::path folderOf(const std::filesystem::path& path) {
     return path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
 }
 
-/// So that the name survives a power cut; no harm if it cannot.
+/// Flushes the folder so that the name survives a power cut. Failures are ignored.
 void syncFolder(const std::filesystem::path& path) {
     const int folder = ::open(folderOf(path).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (folder < 0) return;
-    static_cast<void>(system::bringToDisk(folder));
+    static_cast<void>(system::flushToDisk(folder));
     ::close(folder);
 }
 
-/// 0, or why the file could not get its name. A link fails where a file exists, a rename does not.
-int giveName(const char* unfinished, const char* target, IfExists ifExists) {
+/// Returns 0 or an errno value. A link fails if the target exists, a rename does not.
+int linkName(const char* unfinished, const char* target, IfExists ifExists) {
     if (ifExists == IfExists::Replace) return std::rename(unfinished, target) == 0 ? 0 : errno;
     const int problem = system::renameIfFree(unfinished, target);
     if (problem != EINVAL && problem != ENOSYS) return problem;
@@ -64,13 +63,13 @@ int giveName(const char* unfinished, const char* target, IfExists ifExists) {
         ::unlink(unfinished);
         return 0;
     }
-    // File systems that know neither: the gap between looking and renaming is all that is left.
+    // The file system supports neither call: a gap remains between the check and the rename.
     if (errno == EEXIST || ::access(target, F_OK) == 0) return EEXIST;
     return std::rename(unfinished, target) == 0 ? 0 : errno;
 }
 
-/// A name beside `path` for the time until it is whole. Where that is as long as a name can be, its
-/// own has no room in it.
+/// Returns a temporary name in the folder of `path`. If the name of `path` is already as long as a
+/// name can be, it is not part of the temporary name.
 std::string nameBeside(const std::filesystem::path& path, const std::string& ending) {
     const bool fits = path.filename().string().size() + ending.size() <= NAME_MAX;
     return (fits ? path.string() : (folderOf(path) / "lanescope").string()) + ending;
@@ -120,51 +119,50 @@ AtomicFile::~AtomicFile() {
 
 Result<AtomicFile> AtomicFile::create(const std::filesystem::path& path, mode_t mode) {
     if (const Result<void> place = checkPlace(path); !place) return fail(place.error());
-    // Without a name it is gone with the process, however that ends.
-    const int nameless = system::openNameless(folderOf(path).c_str(), mode);
+    // A nameless file disappears with the process, however the process ends.
+    const int nameless = system::openUnnamedFile(folderOf(path).c_str(), mode);
     if (nameless >= 0) return AtomicFile(nameless, "", path);
-    // Some file systems have no such files. The name is made here and the file must be new, so
-    // nobody's link is followed.
+    // Some file systems have no nameless files. The name is made here and the file must be new, so
+    // no link is followed.
     std::string partial = nameBeside(path, ".XXXXXX");
     const int named = ::mkostemp(partial.data(), O_CLOEXEC);
     if (named < 0) return fail("Cannot write {}: {}.", path.string(), std::strerror(errno));
-    if (mode != ownersMode) {
+    if (mode != ownerOnlyMode) {
         const mode_t mask = ::umask(0);
         ::umask(mask);
-        // Where that cannot be, it is for its owner only.
+        // On failure only the owner can access the file.
         static_cast<void>(::fchmod(named, mode & ~mask));
     }
     return AtomicFile(named, std::move(partial), path);
 }
 
-void AtomicFile::shareLike(const std::filesystem::path& source) {
+void AtomicFile::copyPermissionsOf(const std::filesystem::path& source) {
     constexpr mode_t owners = 0600, groups = 0060, everybodys = 0666;
     struct stat wanted {
     }, own{};
     if (source.empty() || ::stat(source.c_str(), &wanted) != 0 || ::fstat(descriptor_, &own) != 0)
         return;
     mode_t mode = (wanted.st_mode & everybodys) | owners;
-    // Members of another group may not be meant.
+    // The mode may not mean members of another group.
     if (own.st_gid != wanted.st_gid &&
         ::fchown(descriptor_, static_cast<uid_t>(-1), wanted.st_gid) != 0)
         mode &= ~groups;
-    // Where that cannot be, it is for its owner only.
+    // On failure only the owner can access the file.
     static_cast<void>(::fchmod(descriptor_, mode));
 }
 
-void AtomicFile::keepAccess() {
+void AtomicFile::copyTargetPermissions() {
     struct stat status {};
-    if (::lstat(path_.c_str(), &status) == 0 && S_ISREG(status.st_mode)) shareLike(path_);
+    if (::lstat(path_.c_str(), &status) == 0 && S_ISREG(status.st_mode)) copyPermissionsOf(path_);
 }
 
-/// Gives a nameless file a name of its own.
-int AtomicFile::nameIt() {
+int AtomicFile::linkTemporaryName() {
     int problem = 0;
     for (int attempt = 0; attempt < 100; ++attempt) {
         std::string name = nameBeside(
             path_, fmt::format(".{}-{}", ::getpid(),
                                std::chrono::steady_clock::now().time_since_epoch().count()));
-        problem = system::giveName(descriptor_, name.c_str());
+        problem = system::linkName(descriptor_, name.c_str());
         if (problem == 0) {
             partial_ = std::move(name);
             return 0;
@@ -208,8 +206,8 @@ void AtomicFile::writeAtStart(std::span<const std::byte> bytes) {
 Result<void> AtomicFile::commit() {
     flush();
     if (error_ == 0) error_ = syncToDisk(descriptor_);
-    if (error_ == 0 && partial_.empty()) error_ = nameIt();
-    if (error_ == 0) error_ = giveName(partial_.c_str(), path_.c_str(), IfExists::Replace);
+    if (error_ == 0 && partial_.empty()) error_ = linkTemporaryName();
+    if (error_ == 0) error_ = linkName(partial_.c_str(), path_.c_str(), IfExists::Replace);
     if (error_ != 0) return fail("Cannot write {}: {}.", path_.string(), std::strerror(error_));
     partial_.clear();
     ::close(std::exchange(descriptor_, -1));
@@ -225,8 +223,8 @@ Result<void> writeAtomically(const std::filesystem::path& path, std::string_view
     return file->commit();
 }
 
-Result<void> bringToDisk(const std::filesystem::path& path) {
-    // A link would become the trace, and lead whoever opens it elsewhere.
+Result<void> flushToDisk(const std::filesystem::path& path) {
+    // A link would become the trace, and could later lead elsewhere.
     const int file = ::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
     const int problem = file < 0 ? errno : syncToDisk(file);
     if (file >= 0) ::close(file);
@@ -237,8 +235,8 @@ Result<void> bringToDisk(const std::filesystem::path& path) {
 
 Result<void> publishFile(const std::filesystem::path& unfinished,
                          const std::filesystem::path& target, IfExists ifExists) {
-    if (const Result<void> whole = bringToDisk(unfinished); !whole) return whole;
-    const int problem = giveName(unfinished.c_str(), target.c_str(), ifExists);
+    if (const Result<void> whole = flushToDisk(unfinished); !whole) return whole;
+    const int problem = linkName(unfinished.c_str(), target.c_str(), ifExists);
     if (problem == EEXIST && ifExists == IfExists::Fail)
         return fail("The file {} has come up in the meantime; the trace is in {}: rename it.",
                     target.string(), unfinished.string());
@@ -259,7 +257,7 @@ Result<OutputFile> OutputFile::open(const std::filesystem::path& path) {
     if (!isInPlace) {
         Result<AtomicFile> file = AtomicFile::create(path);
         if (!file) return fail(file.error());
-        file->keepAccess();
+        file->copyTargetPermissions();
         output.file_.emplace(std::move(*file));
         return output;
     }
@@ -313,10 +311,10 @@ Result<void> checkIsNoInput(const std::filesystem::path& path,
 
 namespace {
 
-/// An open file without a name in `folder`, or -1 with `errno`.
-int openNameless(const std::filesystem::path& folder) {
-    const int file = system::openNameless(folder.c_str(), 0600);
-    // Some file systems have no such files, some network ones among them.
+/// Opens a file without a name in `folder`; returns -1 with `errno` on failure.
+int openUnnamedFile(const std::filesystem::path& folder) {
+    const int file = system::openUnnamedFile(folder.c_str(), 0600);
+    // Some file systems, such as network ones, do not support nameless files.
     if (file >= 0 || (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL)) return file;
     std::string name = (folder / "lanescope-XXXXXX").string();
     const int named = ::mkostemp(name.data(), O_CLOEXEC);
@@ -330,7 +328,7 @@ std::vector<std::filesystem::path> temporaryFolders() {
     std::vector<std::filesystem::path> folders;
     if (const char* chosen = std::getenv("TMPDIR"); chosen != nullptr && *chosen != '\0')
         folders.emplace_back(chosen);
-    // Before /tmp, which is often in memory and too small for a trace.
+    // Preferred to /tmp, which is often in memory and too small for a trace.
     folders.emplace_back("/var/tmp");
     folders.emplace_back("/tmp");
     return folders;
@@ -340,7 +338,7 @@ Result<TemporaryFile> TemporaryFile::create(const std::filesystem::path& folder)
     const auto folders = folder.empty() ? temporaryFolders() : std::vector{folder};
     int firstError = 0;
     for (const auto& candidate : folders) {
-        const int file = openNameless(candidate);
+        const int file = openUnnamedFile(candidate);
         if (file >= 0) return TemporaryFile(file, candidate);
         if (firstError == 0) firstError = errno;
     }
@@ -369,7 +367,7 @@ Result<void> TemporaryFile::write(std::span<const unsigned char> bytes) {
 
 uint64_t TemporaryFile::freeBytes() const {
     struct statvfs status {};
-    // Where nobody knows, writing will tell.
+    // Free space is unknown: a write will fail if there is none.
     if (::fstatvfs(descriptor_, &status) != 0) return std::numeric_limits<uint64_t>::max();
     return uint64_t{status.f_bavail} * status.f_frsize;
 }

@@ -17,131 +17,126 @@
 
 namespace lanescope {
 
-/// Whether a file could get this name: `path` is no folder, and its own is there and can be written
-/// to.
+/// Fails if no file can get the name `path`: the path is a folder, or its folder is missing or not
+/// writable.
 Result<void> checkPlace(const std::filesystem::path& path);
 
-/// A file that appears under its name when it is whole and on disk, in place of whatever had the
-/// name, and never if it is not: until then it has no name, or where a file system knows no such
-/// files one of its own beside it. No link is followed. What could not be written, a full disk
-/// say, is told by `commit`. One thread at a time.
+/// File that replaces its name atomically once it is whole and on disk. Until then it has no name,
+/// or a temporary one on file systems without nameless files. Links are not followed. Write errors,
+/// such as a full disk, are reported by `commit`. One thread at a time.
 class AtomicFile {
   public:
-    static constexpr mode_t ownersMode = 0600;
-    /// As programs make files: for everybody, less what the umask of the process takes away.
-    static constexpr mode_t usualMode = 0666;
+    static constexpr mode_t ownerOnlyMode = 0600;
+    /// Default mode of new files: everybody, less the umask of the process.
+    static constexpr mode_t defaultMode = 0666;
 
-    /// `mode` is who may use the file, less the umask. Fails if no file can be made in the folder
-    /// or `path` is a folder.
-    static Result<AtomicFile> create(const std::filesystem::path& path, mode_t mode = ownersMode);
+    /// Creates the file with `mode` less the umask. Fails if the folder is not writable or `path`
+    /// is a folder.
+    static Result<AtomicFile> create(const std::filesystem::path& path,
+                                     mode_t mode = ownerOnlyMode);
     AtomicFile(AtomicFile&& other) noexcept;
     AtomicFile& operator=(AtomicFile&&) = delete;
-    /// Removes what was not committed.
     ~AtomicFile();
 
-    /// Whoever may read or write `source` may do so with the file, its owner always; where `source`
-    /// cannot be asked, or lets another group in than the file can belong to, nobody else.
-    void shareLike(const std::filesystem::path& source);
+    /// Copies the read and write permissions of `source`; the owner always keeps access. If
+    /// `source` cannot be read, or allows a group that the file cannot belong to, only the owner
+    /// gets access.
+    void copyPermissionsOf(const std::filesystem::path& source);
 
-    /// Whoever may use the file that has the name now may use the new one; a link, or none, has
-    /// nothing to say.
-    void keepAccess();
+    /// Copies the permissions of the file that has the name now, if any. A link is ignored.
+    void copyTargetPermissions();
 
     /// Appends. After the first failure nothing more is written.
     void write(std::span<const std::byte> bytes);
     void write(std::string_view text) { write(std::as_bytes(std::span(text))); }
-    /// How many bytes were appended.
     uint64_t offset() const { return offset_; }
     /// Overwrites the first bytes, which must have been appended before.
     void writeAtStart(std::span<const std::byte> bytes);
-    /// Whether all could be written so far; what still lies in memory counts as written.
+    /// Returns true if no write failed so far. Buffered bytes count as written.
     bool isGood() const { return error_ == 0; }
 
-    /// Brings the file to disk and gives it its name. Fails with what could not be done first.
-    /// Call once.
+    /// Flushes the file to disk and gives it its name. Returns the first error. Call once.
     Result<void> commit();
 
   private:
     AtomicFile(int descriptor, std::string partial, std::filesystem::path path);
     void flush();
-    int nameIt();
+    int linkTemporaryName();
 
     int descriptor_ = -1;
-    std::string partial_;  ///< Its name until it is committed; empty as long as it has none.
+    std::string partial_;  ///< Temporary name until the commit; empty if the file is nameless.
     std::filesystem::path path_;
     std::vector<std::byte> buffer_;
     uint64_t offset_ = 0;
-    int error_ = 0;  ///< Of the first write that failed.
+    int error_ = 0;  ///< errno value of the first failed write.
 };
 
-/// Writes a small file whole.
 Result<void> writeAtomically(const std::filesystem::path& path, std::string_view text,
-                             mode_t mode = AtomicFile::ownersMode);
+                             mode_t mode = AtomicFile::ownerOnlyMode);
 
-/// What `publishFile` does with a file that has the name already.
+/// Action of `publishFile` if the target exists.
 enum class IfExists : uint8_t { Fail, Replace };
 
-/// Waits until all of a file, which must be no link, is on disk. The error is that of the disk:
-/// what the file may then not be whole.
-Result<void> bringToDisk(const std::filesystem::path& path);
+/// Waits until a file is on disk; links are refused. After an error of the disk the file may be
+/// incomplete.
+Result<void> flushToDisk(const std::filesystem::path& path);
 
-/// Brings `unfinished`, which lies in the same folder, to disk and gives it the name `target` in
-/// one step. With `Fail` an existing `target` is left alone, also one that comes up at this moment,
-/// and the call fails; `unfinished` keeps its name whenever the call fails, and the error names it.
+/// Flushes `unfinished` to disk and renames it to `target` in the same folder in one step. With
+/// `Fail` an existing `target` is never replaced and the call fails. After a failure `unfinished`
+/// keeps its name, and the error names it.
 Result<void> publishFile(const std::filesystem::path& unfinished,
                          const std::filesystem::path& target, IfExists ifExists);
 
-/// Where a program writes what it was asked for: a file that appears under its very name once it is
-/// whole, or in place a device, a pipe or stdout, which have no such moment. One thread.
+/// Output of a program: a file that gets its name once it is whole, or a device, pipe or stdout
+/// that is written directly. One thread.
 class OutputFile {
   public:
-    /// Fails at once if no file can get that name. A new file is its owner's only; one that is
-    /// there keeps who may use it.
+    /// Fails at once if no file can get that name. A new file is accessible to its owner only; an
+    /// existing file keeps its permissions.
     static Result<OutputFile> open(const std::filesystem::path& path);
     static OutputFile standardOutput();
     OutputFile(OutputFile&& other) noexcept;
     OutputFile& operator=(OutputFile&&) = delete;
-    /// Gives up a file that was not closed.
+    /// Discards a file that was not closed.
     ~OutputFile();
 
-    /// Writes; a failure shows at `close`.
+    /// Writes; errors are reported by `close`.
     void write(std::string_view text);
-    /// False once nothing more can arrive: the reader has gone or the disk is full.
+    /// Returns false if no further output can arrive: the reader has closed or the disk is full.
     bool isWanted() const { return file_ ? file_->isGood() : error_ == 0; }
-    /// Flushes and puts the file in its place. A reader that has gone away, as `head` does, is no
-    /// failure.
+    /// Flushes and gives the file its name. A reader that closed early, such as `head`, is no
+    /// error.
     Result<void> close();
 
   private:
     OutputFile() = default;
 
-    std::optional<AtomicFile> file_;  ///< Else:
+    std::optional<AtomicFile> file_;  ///< Used without an atomic file:
     std::FILE* stream_ = nullptr;
-    std::filesystem::path path_;  ///< Of the stream; empty for stdout.
-    int error_ = 0;               ///< errno of its first failure.
+    std::filesystem::path path_;  ///< Path of the stream; empty for stdout.
+    int error_ = 0;               ///< errno value of the first failure.
 };
 
 /// Fails if `path` is one of `inputs`, which are being read.
 Result<void> checkIsNoInput(const std::filesystem::path& path,
                             std::span<const std::filesystem::path> inputs);
 
-/// Where temporary files go, the first that works: in the folder that the environment variable
-/// TMPDIR names, else in /var/tmp or /tmp.
+/// Returns the folders for temporary files in order of preference: the value of TMPDIR, /var/tmp,
+/// /tmp.
 std::vector<std::filesystem::path> temporaryFolders();
 
-/// A file without a name: nobody else can open it, and it is gone with this object, or with the
-/// process however that ends. One thread at a time.
+/// File without a name: no other program can open it, and it disappears with this object or the
+/// process. One thread at a time.
 class TemporaryFile {
   public:
-    /// In `folder`, for the owner only; without one, in one of `temporaryFolders`.
+    /// Creates the file in `folder`, or in one of `temporaryFolders`; for the owner only.
     static Result<TemporaryFile> create(const std::filesystem::path& folder = {});
     TemporaryFile(TemporaryFile&& other) noexcept;
     TemporaryFile& operator=(TemporaryFile&&) = delete;
     ~TemporaryFile();
 
-    /// Appends all of `bytes`.
     Result<void> write(std::span<const unsigned char> bytes);
-    /// Bytes that this user can still write beside the file.
+    /// Returns the bytes that this user can still write to the same file system.
     uint64_t freeBytes() const;
     int descriptor() const { return descriptor_; }
     const std::filesystem::path& folder() const { return folder_; }

@@ -24,13 +24,13 @@
 
 namespace lanescope {
 
-void ReadWatch::noteTrouble(const Error& error) {
+void ReadWatch::noteError(const Error& error) {
     const std::lock_guard lock(mutex_);
     if (!trouble_) trouble_ = error;
 }
 
 void ReadWatch::noteFailedRead(int number) {
-    noteTrouble({fmt::format("Cannot read {}: {}.", path_, std::strerror(number))});
+    noteError({fmt::format("Cannot read {}: {}.", path_, std::strerror(number))});
 }
 
 std::optional<Error> ReadWatch::trouble() const {
@@ -38,8 +38,8 @@ std::optional<Error> ReadWatch::trouble() const {
     return trouble_;
 }
 
-std::optional<Error> ReadWatch::unreadLog(int code) const {
-    // It needs a file of its own beside the log, whose absence it would tell of.
+std::optional<Error> ReadWatch::logReadError(int code) const {
+    // SQLite needs a second file next to the log; these codes mean that it is missing.
     if (!hasLog_ || ((code & 0xff) != SQLITE_CANTOPEN && code != SQLITE_READONLY_CANTINIT))
         return std::nullopt;
     const std::string log = path_ + "-wal";
@@ -85,13 +85,13 @@ std::optional<FileDoubt> ReadWatch::doubt() const {
         return FileDoubt{Severity::Warning, HealthCode::ChecksumsDamaged,
                          "The checksums of the file are damaged or were written over: nobody can "
                          "tell whether the rest is as it was recorded."};
-    // Whoever records a trace seals it when nobody writes any more.
+    // The recorder seals a trace when no process writes to it any more.
     if (hasLog_ && state_ != SealState::None)
         return FileDoubt{
             Severity::Warning, HealthCode::TraceChanged,
             "Another program writes to the trace, or left rows in a log beside it, since "
             "it was recorded; they are shown as they are now."};
-    // Whatever it wrote: what was read so far does not tell what else is not as it was.
+    // Another program wrote: the pages read so far do not show which others changed.
     if (state_ == SealState::Changed)
         return FileDoubt{Severity::Warning, HealthCode::TraceChanged,
                          "Another program wrote to the trace since it was recorded: events are "
@@ -107,7 +107,7 @@ std::optional<FileDoubt> ReadWatch::doubt() const {
 
 namespace {
 
-// SQLite resolves links and refuses to open through one, so /proc/self/fd is no way in.
+// SQLite refuses to open through a link, so /proc/self/fd cannot be used.
 
 constexpr const char* vfsName = "lanescope-descriptor";
 constexpr std::string_view prefix = "descriptor-";
@@ -231,7 +231,7 @@ int keepName(sqlite3_vfs*, const char* name, int outBytes, char* out) {
     return SQLITE_OK;
 }
 
-/// SQLite's own, but for everything that has to do with files.
+/// Copies SQLite's default VFS, with other file functions.
 bool registerDescriptorVfs() {
     const sqlite3_vfs* standard = sqlite3_vfs_find(nullptr);
     if (standard == nullptr) return false;
@@ -259,11 +259,11 @@ std::string descriptorName(int descriptor) {
 
 namespace {
 
-/// A file of ours; that of the VFS below lies behind it in memory.
+/// File of this VFS; the file of the underlying VFS follows it in memory.
 struct WatchedFile {
     sqlite3_file base{};
     bool isImmutable = false;
-    bool hasLog = false;  ///< With rows in it.
+    bool hasLog = false;  ///< The log has rows.
     std::shared_ptr<ReadWatch> watch;
 };
 
@@ -271,7 +271,7 @@ sqlite3_file* below(sqlite3_file* file) {
     return reinterpret_cast<sqlite3_file*>(reinterpret_cast<WatchedFile*>(file) + 1);
 }
 
-/// Calls a method of the file below.
+/// Calls a method of the underlying file.
 template <auto method>
 struct Pass;
 template <class R, class... A, R (*sqlite3_io_methods::*method)(sqlite3_file*, A...)>
@@ -295,7 +295,7 @@ bool readBelow(sqlite3_file* file, std::span<std::byte> to, uint64_t at) {
                                                   static_cast<sqlite3_int64>(at)) == SQLITE_OK;
 }
 
-/// The change counter as it is now; 0 if it cannot be read.
+/// Returns the current change counter; 0 if it cannot be read.
 uint32_t counterOf(sqlite3_file* file) {
     std::array<std::byte, 28> header{};
     return readBelow(file, header, 0) ? changeCounterIn(header) : 0;
@@ -307,7 +307,7 @@ int readFile(sqlite3_file* file, void* to, int bytes, sqlite3_int64 offset) {
     if (!watch) return code;
     if ((code & 0xff) == SQLITE_IOERR && code != SQLITE_IOERR_SHORT_READ) {
         watch->noteFailedRead(errno);
-        // SQLite takes some of them for a damaged file.
+        // SQLite reports some I/O errors as a corrupt file.
         return SQLITE_IOERR_READ;
     }
     if (code != SQLITE_OK) return code;
@@ -322,7 +322,7 @@ int characteristics(sqlite3_file* file) {
                                                              : known;
 }
 
-/// What is mapped would be read unseen.
+/// Mapped pages would bypass the watch.
 int fetchNothing(sqlite3_file*, sqlite3_int64, int, void** page) {
     *page = nullptr;
     return SQLITE_OK;
@@ -358,8 +358,8 @@ sqlite3_vfs* vfsBelow(sqlite3_vfs* vfs) {
     return static_cast<sqlite3_vfs*>(vfs->pAppData);
 }
 
-/// Whether changes that are not in the file may lie in a log beside it; nothing if its header says
-/// that it is used without one.
+/// Returns true if a log next to the file has changes that are not in the file; nullopt if the
+/// header says that no log is used.
 std::optional<bool> hasLog(sqlite3_file* file, const char* name) {
     std::array<std::byte, 2> versions{};
     constexpr std::byte withLog{2};
@@ -378,11 +378,11 @@ int openFile(sqlite3_vfs* vfs, const char* name, sqlite3_file* file, int flags, 
     auto* own = new (file) WatchedFile();
     below(file)->pMethods = nullptr;
     file->pMethods = nullptr;
-    // Beside a trace may lie anything, and a pipe would be waited for.
+    // The journal's name may belong to any file; opening a pipe would block.
     if ((flags & SQLITE_OPEN_MAIN_JOURNAL) != 0 && name != nullptr && isNoRegularFile(name))
         return SQLITE_CANTOPEN;
     const int code = vfsBelow(vfs)->xOpen(vfsBelow(vfs), name, below(file), flags, flagsOut);
-    // SQLite closes what has methods, also where it could not be opened.
+    // SQLite closes every file that has methods, even after a failed open.
     file->pMethods = below(file)->pMethods == nullptr       ? nullptr
                      : below(file)->pMethods->iVersion >= 2 ? &methodsOf<3>
                                                             : &methodsOf<1>;
@@ -394,7 +394,7 @@ int openFile(sqlite3_vfs* vfs, const char* name, sqlite3_file* file, int flags, 
     return code;
 }
 
-/// The same of the VFS below.
+/// Calls a function of the underlying VFS.
 template <auto method>
 struct PassVfs;
 template <class R, class... A, R (*sqlite3_vfs::*method)(sqlite3_vfs*, A...)>
@@ -404,7 +404,8 @@ struct PassVfs<method> {
     }
 };
 
-/// One for each VFS below, for as long as the program runs, as SQLite keeps the pointer.
+/// Registers a VFS above another one. `vfs` must live until the program ends, because SQLite keeps
+/// the pointer.
 const char* registerAbove(sqlite3_vfs& vfs, const char* name, const char* nameBelow) {
     sqlite3_vfs* const found = sqlite3_vfs_find(nameBelow);
     if (found == nullptr) return nullptr;
@@ -422,7 +423,7 @@ const char* registerAbove(sqlite3_vfs& vfs, const char* name, const char* nameBe
     vfs.xCurrentTime = PassVfs<&sqlite3_vfs::xCurrentTime>::call;
     vfs.xGetLastError = PassVfs<&sqlite3_vfs::xGetLastError>::call;
     vfs.xCurrentTimeInt64 = PassVfs<&sqlite3_vfs::xCurrentTimeInt64>::call;
-    // Extensions are not loaded, and system calls are those of the VFS below.
+    // Version 2 excludes the system calls; extensions are never loaded.
     vfs.iVersion = 2;
     return sqlite3_vfs_register(&vfs, 0) == SQLITE_OK ? name : nullptr;
 }
@@ -442,7 +443,7 @@ const char* watchedVfs(const char* vfs) {
 
 namespace {
 
-/// The file of a connection, if it is one of ours.
+/// Returns the file of a connection if it was opened by this VFS, else null.
 sqlite3_file* watchedFile(sqlite3* database) {
     sqlite3_file* file = nullptr;
     if (sqlite3_file_control(database, "main", SQLITE_FCNTL_FILE_POINTER, &file) != SQLITE_OK ||

@@ -19,59 +19,56 @@
 
 namespace lanescope {
 
-/// What is said of the file at a path beside which a journal waits to be rolled back, which who
-/// only reads cannot do.
+/// Error for a file with a journal that must be rolled back, which a read-only program cannot do.
 inline constexpr std::string_view hotJournalSentence =
     "A program that changed {} did not end well and left a journal beside it: put it right with "
     "\"sqlite3 FILE .tables\", which opens it once.";
 
-/// Why numbers of a file may not be those that were recorded.
+/// Reason why numbers of a file may differ from the recorded ones.
 struct FileDoubt {
     Severity severity = Severity::Warning;
     HealthCode code = HealthCode::Unknown;
     std::string sentence;
 };
 
-/// What all connections that read a file together came upon. Something may have failed that says
-/// nothing of the file itself, as a disk that could not be read for a moment, or memory that ran
-/// out: what was read is then only a part of what is there. And pages may differ from what was
-/// sealed. Any thread.
+/// Read errors and changed pages seen by all connections to one file. Some failures do not concern
+/// the file itself, such as a disk error or lack of memory: then only a part of the file was read.
+/// Any thread.
 class ReadWatch {
   public:
-    /// `path` is what errors call the file.
+    /// `path` is the name of the file in errors.
     explicit ReadWatch(std::string path) : path_(std::move(path)) {}
 
-    /// Keeps the first.
-    void noteTrouble(const Error& error);
-    /// The same of a read that failed with this `errno`.
+    /// Keeps the first error.
+    void noteError(const Error& error);
+    /// Keeps a read failure with this `errno`, unless an error is kept already.
     void noteFailedRead(int number);
     std::optional<Error> trouble() const;
 
-    /// Before anything is read.
+    /// Sets the seal; call before anything is read.
     void setSeal(PageSeal seal);
     SealState sealState() const {
         return hasLog_ && state_ == SealState::Whole ? SealState::Changed : state_.load();
     }
-    /// Takes what was read from `offset` on. `counterNow` tells the file's change counter as it is
-    /// now, which is asked where a page differs: it may have been written while it was read.
+    /// Checks bytes that were read from `offset` on. Calls `counterNow` for the current change
+    /// counter if a page differs: the file may have been written meanwhile.
     void see(std::span<const std::byte> bytes, uint64_t offset,
              const std::function<uint32_t()>& counterNow);
-    /// A log beside the file holds rows, which come from there and have no checksum.
+    /// Notes that a log next to the file has rows, which have no checksum.
     void noteLog() { hasLog_ = true; }
-    /// Why no row can be read, if SQLite ended with that code since it cannot read the log.
-    std::optional<Error> unreadLog(int code) const;
-    /// Pages that were read and differ from what was sealed.
+    /// Returns the error if this SQLite code means that the log cannot be read.
+    std::optional<Error> logReadError(int code) const;
     size_t differingPages() const;
-    /// What is to be said of the file; nothing as long as all that was read is as it was.
+    /// Returns the doubt about the file; nullopt if everything read so far is unchanged.
     std::optional<FileDoubt> doubt() const;
-    /// Those pages, by their numbers from 0, and how many have a checksum.
+    /// Returns the differing pages, counted from 0, and the number of pages with a checksum.
     std::vector<uint64_t> differing() const;
     size_t sealedPages() const { return seal_.checksums.size(); }
     uint32_t pageBytes() const { return seal_.pageBytes; }
 
   private:
     const std::string path_;
-    PageSeal seal_;  ///< Not changed while pages are read.
+    PageSeal seal_;  ///< Constant while pages are read.
     std::atomic<SealState> state_{SealState::None};
     std::atomic<bool> hasLog_{false};
 
@@ -80,12 +77,12 @@ class ReadWatch {
     std::set<uint64_t> differing_;
 };
 
-/// The name of a way for SQLite to read a file that is already open, which need not have a name in
-/// any folder. Reading only; no locks, no journal, and the file is taken not to change. Null if
-/// SQLite does not take it. Any thread.
+/// Returns the name of a VFS that reads files that are already open and need not have a name. It is
+/// read-only, has no locks or journal, and expects an unchanging file. Null if SQLite rejects the
+/// VFS. Any thread.
 const char* descriptorVfs();
 
-/// What to have SQLite open through `descriptorVfs`. SQLite duplicates the descriptor.
+/// Returns the file name to open through `descriptorVfs`. SQLite duplicates the descriptor.
 std::string descriptorName(int descriptor);
 
 }  // namespace lanescope
@@ -96,16 +93,16 @@ namespace lanescope {
 
 class ReadWatch;
 
-/// The name of a way for SQLite to read files as `vfs` does, null for its own way, that shows each
-/// page to a `ReadWatch`. A file that says it has a log beside it, but has none, is taken not to
-/// change, so that nothing is made beside it. Null if SQLite does not take it. Any thread.
+/// Returns the name of a VFS that reads as `vfs` does (null: SQLite's default) and passes each page
+/// to a `ReadWatch`. A file whose header announces a missing log is treated as immutable, so that
+/// no file is created next to it. Null if SQLite rejects the VFS. Any thread.
 const char* watchedVfs(const char* vfs);
 
-/// Shows `watch` what a connection that was opened by `watchedVfs` reads from now on, and gives it
-/// the seal of the file if it `readsSeal`. False for any other connection.
+/// Passes later reads of a connection opened by `watchedVfs` to `watch`, and the seal of the file
+/// if `readsSeal`. Returns false for any other connection.
 bool watchReads(sqlite3* database, std::shared_ptr<ReadWatch> watch, bool readsSeal);
 
-/// Reads all of the file, for whoever watches it. False if it cannot be read. O(bytes).
+/// Reads the whole file through its watch. Returns false on failure. O(bytes).
 bool readEveryPage(sqlite3* database);
 
 }  // namespace lanescope

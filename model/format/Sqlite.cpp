@@ -21,12 +21,12 @@ namespace lanescope {
 
 namespace {
 
-/// Longest text or blob taken from a file, in bytes, if the file itself is no longer.
-constexpr uint64_t usualCellBytes = uint64_t{16} << 20;
-/// What SQLite can be told at most.
-constexpr uint64_t mostCellBytes = 1'000'000'000;
+/// Limit of a text or blob in bytes, unless the file itself is larger.
+constexpr uint64_t defaultMaxCellBytes = uint64_t{16} << 20;
+/// Largest limit that SQLite accepts.
+constexpr uint64_t maxCellBytes = 1'000'000'000;
 
-/// Whether a failure says nothing about what is in the file.
+/// Returns true if a failure is not caused by the content of the file.
 bool isTrouble(int code) {
     switch (code & 0xff) {
         case SQLITE_IOERR:
@@ -78,19 +78,20 @@ Error sqliteError(sqlite3* database, const std::string& path, int code) {
     return {fmt::format("SQLite could not work on {}: {}.", path, message)};
 }
 
-/// The error, which `watch` keeps if it may pass.
+/// Returns the error, and keeps it in `watch` if it may be temporary.
 tl::unexpected<Error> failureOf(sqlite3* database, const std::string& path, int code,
                                 ReadWatch* watch) {
     const int extended = database != nullptr ? sqlite3_extended_errcode(database) : code;
     if ((extended & 0xff) == code) code = extended;
     std::optional<Error> unread;
-    if (watch != nullptr) unread = watch->unreadLog(code);
+    if (watch != nullptr) unread = watch->logReadError(code);
     Error error = unread ? std::move(*unread) : sqliteError(database, path, code);
-    if (watch != nullptr && isTrouble(code)) watch->noteTrouble(error);
+    if (watch != nullptr && isTrouble(code)) watch->noteError(error);
     return fail(std::move(error));
 }
 
-/// What a statement on an untrusted file may do: read tables, call functions, ask pragmas.
+/// Authorizer of statements on an untrusted file: they may read tables, call functions and read
+/// pragmas.
 int authorizeRead(void*, int action, const char*, const char* second, const char*, const char*) {
     switch (action) {
         case SQLITE_SELECT:
@@ -110,7 +111,7 @@ int authorizeRead(void*, int action, const char*, const char* second, const char
     }
 }
 
-/// Of a file of that size. What SQLite answers.
+/// Applies the limits for a file of that size. Returns the SQLite code.
 int harden(sqlite3* database, uint64_t fileBytes) {
     sqlite3_db_config(database, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
     sqlite3_db_config(database, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
@@ -118,7 +119,7 @@ int harden(sqlite3* database, uint64_t fileBytes) {
     sqlite3_db_config(database, SQLITE_DBCONFIG_ENABLE_VIEW, 0, nullptr);
     sqlite3_db_config(database, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0, nullptr);
     sqlite3_limit(database, SQLITE_LIMIT_LENGTH,
-                  static_cast<int>(std::clamp(fileBytes, usualCellBytes, mostCellBytes)));
+                  static_cast<int>(std::clamp(fileBytes, defaultMaxCellBytes, maxCellBytes)));
     sqlite3_limit(database, SQLITE_LIMIT_ATTACHED, 0);
     sqlite3_limit(database, SQLITE_LIMIT_TRIGGER_DEPTH, 1);
     const int code = sqlite3_exec(database,
@@ -130,7 +131,7 @@ int harden(sqlite3* database, uint64_t fileBytes) {
     return code;
 }
 
-/// As SQLite compares names of columns.
+/// Lower-cases a name as SQLite does to compare column names.
 std::string lowerCase(std::string_view name) {
     std::string lower(name);
     for (char& letter : lower)
@@ -138,7 +139,7 @@ std::string lowerCase(std::string_view name) {
     return lower;
 }
 
-/// What tells a file from another that takes its name.
+/// Returns device and inode, which identify a file whatever its name.
 std::pair<uint64_t, uint64_t> fileAt(const std::filesystem::path& path) {
     struct stat status {};
     if (::stat(path.c_str(), &status) != 0) return {};
@@ -209,7 +210,7 @@ double Statement::real(int column) const {
 std::string_view Statement::text(int column) const {
     const auto* text = reinterpret_cast<const char*>(sqlite3_column_text(statement_.get(), column));
     if (text == nullptr) {
-        // What is there and cannot be given is not empty.
+        // Out of memory: the cell has a value, so it must not be read as empty.
         if (sqlite3_errcode(sqlite3_db_handle(statement_.get())) == SQLITE_NOMEM)
             static_cast<void>(failure(SQLITE_NOMEM));
         return {};
@@ -258,7 +259,7 @@ void Database::Close::operator()(sqlite3* database) const {
 
 Result<Database> Database::openReadOnly(const std::filesystem::path& path) {
     if (const auto header = checkSqliteHeader(path); !header) return fail(header.error());
-    // An absolute path, so that no file name can be taken for a URI or for ":memory:".
+    // Uses an absolute path, so that no file name is read as a URI or as ":memory:".
     std::error_code error;
     const std::filesystem::path absolute = std::filesystem::absolute(path, error);
     const uintmax_t size = error ? 0 : std::filesystem::file_size(path, error);
@@ -303,15 +304,16 @@ Result<Database> Database::openUntrusted(const char* name, const char* vfs,
     result.database_.reset(raw);
     if (code != SQLITE_OK) return result.failure(code);
     if (!watchReads(raw, result.watch_, others == nullptr)) return result.failure(SQLITE_CANTOPEN);
-    // The pragmas ask for the file where SQLite wants to know it first.
+    // SQLite may read the file already for the pragmas.
     if (const int hardened = harden(raw, fileBytes); hardened != SQLITE_OK)
         return result.failure(hardened);
-    // The first read finds out whether SQLite agrees that this is a database.
+    // The first read shows if SQLite accepts the file as a database.
     auto schema = result.prepare("SELECT count(*) FROM sqlite_schema");
     if (!schema) return fail(schema.error());
     if (const auto row = schema->step(); !row) return fail(row.error());
     if (others) {
-        // Not before it is open: one connection less is no trouble.
+        // Set only once the connection is open: a failed extra connection is not an error of the
+        // file.
         result.watch_ = others;
         static_cast<void>(watchReads(raw, others, false));
     }
@@ -331,8 +333,8 @@ Result<Database> Database::create(const std::filesystem::path& path) {
     }
     ::close(file);
     sqlite3* raw = nullptr;
-    // If somebody has put a link in its place by now, it is not followed. Those in the path of the
-    // folder are the user's own.
+    // A link that replaced the file meanwhile is not followed. Links in the path of the folder are
+    // the user's own.
     const std::filesystem::path folder = std::filesystem::canonical(absolute.parent_path(), error);
     if (error) return fail("Cannot create {}: {}.", result.path_, error.message());
     const int code = sqlite3_open_v2(
@@ -375,7 +377,6 @@ std::optional<FileDoubt> Database::doubt() const {
 
 size_t Database::readEveryPage() const {
     if (!watch_) return 0;
-    // What goes wrong is seen by the watch.
     static_cast<void>(lanescope::readEveryPage(database_.get()));
     return watch_->sealedPages();
 }
@@ -408,7 +409,7 @@ Result<void> Database::execute(const char* sql) {
 bool Database::hasTable(std::string_view table) const {
     if (trouble()) return false;
     if (!tableLookup_) {
-        // A root page: real tables only, neither views nor virtual tables.
+        // Only real tables have a root page, not views or virtual tables.
         auto statement = prepare(
             "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND rootpage > 0"
             " AND name = ?1 COLLATE NOCASE");

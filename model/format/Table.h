@@ -12,7 +12,7 @@
 
 namespace lanescope::tables {
 
-/// What the cells of a column hold, beside NULL.
+/// Type of the cells of a column, besides NULL.
 enum class Type : uint8_t {
     Integer,
     Real,
@@ -21,29 +21,28 @@ enum class Type : uint8_t {
     Any,     ///< Declared without a type.
 };
 
-/// Whether a cell may be NULL.
+/// Rule whether a cell may be NULL.
 enum class Presence : uint8_t {
     Optional,
     Required,
-    Key,  ///< The primary key, by which SQLite numbers the rows.
+    Key,  ///< Primary key, SQLite's row number.
 };
 
-/// What the rows of a table are.
 enum class Content : uint8_t {
     Facts,
-    Events,  ///< Of the run, each with its time; a file with such a table is a trace.
+    Events,  ///< Events of the run with their times; a file with such a table is a trace.
 };
 
-/// A column as programs read it that know its table at run time only.
+/// Description of a column for programs that know its table at run time only.
 struct ColumnInfo {
     const char* name = "";
-    const char* meaning = "";  ///< With the unit where it has one.
+    const char* meaning = "";  ///< With the unit, if the column has one.
     Type type = Type::Any;
     Presence presence = Presence::Optional;
 };
 
-/// A table of the file: its name and columns in their order. Each table is a constant in one of the
-/// headers in `tables/`; everything that creates, fills, reads or explains tables is made of them.
+/// Table of the file: its name and its columns in order. Each table is a constant in a header of
+/// `tables/`. All code that creates, fills, reads or documents tables uses it.
 class Table {
   public:
     static constexpr size_t maxColumns = 48;
@@ -54,20 +53,20 @@ class Table {
     Table& operator=(const Table&) = delete;
 
     constexpr const char* tableName() const { return tableName_; }
-    /// What one row is: "a kernel on the GPU".
+    /// Returns the meaning of a row, such as "a kernel on the GPU".
     constexpr const char* rowMeaning() const { return rowMeaning_; }
     constexpr Content content() const { return content_; }
     constexpr std::span<const ColumnInfo> columns() const {
         return std::span(columns_).first(columnCount_);
     }
-    /// How many columns may not be NULL.
+    /// Returns the number of columns that must not be NULL.
     constexpr size_t requiredCount() const {
         size_t count = 0;
         for (const ColumnInfo& column : columns())
             if (column.presence != Presence::Optional) ++count;
         return count;
     }
-    /// Adds a column and returns its number, from 0; columns do so as they are declared. More than
+    /// Adds a column and returns its number from 0; the constructors of columns call it. More than
     /// `maxColumns` do not compile.
     constexpr size_t add(const ColumnInfo& column) {
         columns_[columnCount_] = column;
@@ -82,20 +81,19 @@ class Table {
     std::array<ColumnInfo, maxColumns> columns_{};
 };
 
-/// A name as part of a type.
 template <size_t size>
 struct Name {
     char text[size]{};
-    // Not explicit, so that a literal can stand for it.
+    // Implicit, so that a literal can be the argument.
     constexpr Name(const char (&literal)[size]) { std::copy_n(literal, size, text); }
 };
 
-/// A value on its way into a column, as `column = value` makes it. Refers to the value: to be used
-/// in the statement that makes it.
+/// Value for a column, made by `column = value`. It refers to the value, so use it within the same
+/// statement.
 template <class Column, class Value>
 struct Cell {
     using ColumnType = Column;
-    size_t column;  ///< Its number, from 0.
+    size_t column;  ///< Column number from 0.
     const Value& value;
 };
 
@@ -103,7 +101,7 @@ template <class Value>
 inline constexpr bool isNothing =
     std::is_same_v<Value, std::nullptr_t> || std::is_same_v<Value, std::nullopt_t>;
 
-/// Whether a column of `type` takes values of that C++ type.
+/// True if a column of `type` accepts values of that C++ type.
 template <Type type, class Value>
 inline constexpr bool holds = [] {
     constexpr bool isWhole = std::is_integral_v<Value> || std::is_enum_v<Value>;
@@ -131,31 +129,30 @@ inline constexpr bool isOptional = isNothing<Value>;
 template <class Value>
 inline constexpr bool isOptional<std::optional<Value>> = true;
 
-/// Whether `column = value` compiles: the type fits, and only what may be NULL can be nothing.
+/// True if `column = value` compiles: the type fits, and only optional columns accept an absent
+/// value.
 template <Type type, Presence presence, class Value>
 concept Fits = (holds<type, Value> || isNothing<Value>)&&(presence == Presence::Optional ||
                                                           !isOptional<Value>);
 
-/// Any column of the table `Owner`.
 template <class Owner>
 class ColumnOf {
   public:
     constexpr explicit ColumnOf(size_t number) : number_(number) {}
 
-    /// Its place among the columns of the table, from 0.
+    /// Returns the position in the table, from 0.
     constexpr size_t number() const { return number_; }
 
   private:
     size_t number_;
 };
 
-/// The number SQLite gives each row of `Owner`, to be read like a column; it is not among those of
-/// the description.
+/// SQLite's row number of `Owner`, read like a column; it is not part of the description.
 template <class Owner>
 inline constexpr ColumnOf<Owner> rowNumber{Table::maxColumns};
 
-/// One column of the table `Owner`, and a type of its own: what is read or written by it is checked
-/// when compiled.
+/// Column of the table `Owner`. Each column has its own type, so the compiler checks reads and
+/// writes.
 template <class Owner, Name columnName, Type columnType, Presence columnPresence>
 class Column : public ColumnOf<Owner> {
   public:
@@ -163,11 +160,10 @@ class Column : public ColumnOf<Owner> {
     static constexpr const char* name = columnName.text;
     static constexpr bool isRequired = columnPresence != Presence::Optional;
 
-    /// Adds itself to the table it is a member of.
     constexpr Column(tables::Table* table, const char* meaning)
         : ColumnOf<Owner>(table->add({columnName.text, meaning, columnType, columnPresence})) {}
 
-    /// A value for an `Inserter`.
+    /// Returns a value for an `Inserter`.
     template <class Value>
     requires Fits<columnType, columnPresence, Value>
     constexpr Cell<Column, Value> operator=(const Value& value) const {
@@ -175,8 +171,8 @@ class Column : public ColumnOf<Owner> {
     }
 };
 
-/// Base of every table: `struct Kernels : TableOf<Kernels>`. Its columns are members, declared by
-/// the names below.
+/// Base of every table: `struct Kernels : TableOf<Kernels>`. The columns are members, declared by
+/// the aliases below.
 template <class Owner>
 class TableOf : public Table {
   public:
@@ -203,8 +199,7 @@ class TableOf : public Table {
     using OptionalAny = Column<Owner, name, Type::Any, Presence::Optional>;
 };
 
-/// Whether the cells are a row of the table: its own columns, none twice, and all that are
-/// required.
+/// True if the cells form a row of the table: its own columns, no duplicate, and all required ones.
 template <class Owner, class... Cells>
 concept RowOf =
     (std::is_same_v<typename Cells::ColumnType::Table, Owner> && ...) &&

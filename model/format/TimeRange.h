@@ -6,11 +6,10 @@
 
 namespace lanescope {
 
-/// Times further than this from 0 are no nanoseconds of any clock; sums and differences of two stay
-/// in range.
-inline constexpr int64_t greatestTimeNs = int64_t{1} << 61;
+/// Limit of valid times in nanoseconds: sums and differences of two stay in range.
+inline constexpr int64_t maxTimestampNs = int64_t{1} << 61;
 
-/// A half-open stretch of time `[startNs, endNs)`, in nanoseconds from the start of the session.
+/// Half-open interval `[startNs, endNs)`, in nanoseconds from the start of the session.
 struct TimeRange {
     int64_t startNs = 0;
     int64_t endNs = 0;

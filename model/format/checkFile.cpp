@@ -39,7 +39,7 @@ Result<uint64_t> checkFile(const std::filesystem::path& path) {
     return static_cast<uint64_t>(size);
 }
 
-bool isThere(const std::filesystem::path& path) {
+bool mayExist(const std::filesystem::path& path) {
     std::error_code error;
     return std::filesystem::symlink_status(path, error).type() !=
                std::filesystem::file_type::not_found &&
@@ -57,7 +57,7 @@ uint32_t bigEndian32(const unsigned char* bytes) {
 Result<void> checkSqliteHeader(const std::filesystem::path& path) {
     const Result<uint64_t> size = checkFile(path);
     if (!size) return fail(size.error());
-    // What was a file a moment ago may be a pipe by now.
+    // A file may have been replaced by a pipe since it was checked.
     const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (file < 0) return fail("Cannot read {}: {}.", path.string(), std::strerror(errno));
     std::array<unsigned char, sqliteHeaderBytes> header{};
@@ -84,7 +84,7 @@ uint64_t sqliteFileBytes(std::span<const unsigned char> header) {
     if (header.size() < sqliteHeaderBytes) return 0;
     uint64_t pageBytes = uint64_t{header[16]} << 8 | header[17];
     if (pageBytes == 1) pageBytes = 65536;
-    // The count is only kept by versions of SQLite that also keep these two equal.
+    // The page count is valid only if these two counters are equal.
     const bool countIsValid = bigEndian32(&header[24]) == bigEndian32(&header[92]);
     return countIsValid ? pageBytes * bigEndian32(&header[28]) : 0;
 }
@@ -102,7 +102,7 @@ Result<void> checkSqliteHeader(std::span<const unsigned char> header, uint64_t f
     }
     if (header.size() < sqliteHeaderBytes)
         return fail("The file {} is cut short: it ends inside its header. Copy it again.", shown);
-    // SQLite has known four, and says of a file with more of them nothing of damage.
+    // SQLite knows four schema formats, and does not report a higher number as corruption.
     constexpr size_t schemaFormatAt = 44;
     constexpr uint32_t lastSchemaFormat = 4;
     if (bigEndian32(&header[schemaFormatAt]) > lastSchemaFormat)

@@ -27,14 +27,14 @@ namespace {
 constexpr std::array<char, 8> sealMagic{'L', 'S', 'C', 'P', 'S', 'E', 'A', 'L'};
 constexpr uint32_t sealVersion = 1;
 
-/// The last bytes of a sealed file, behind the checksums of its pages.
+/// Trailer of a sealed file, after the checksums of its pages.
 struct SealEnd {
     uint32_t version = sealVersion;
     uint32_t pageBytes = 0;
     uint32_t pageCount = 0;
     uint32_t changeCounter = 0;
     uint32_t checksumOfList = 0;
-    uint32_t checksum = 0;  ///< Of what stands before it here.
+    uint32_t checksum = 0;  ///< Checksum of the members above.
     std::array<char, 8> magic = sealMagic;
 };
 static_assert(sizeof(SealEnd) == 32);
@@ -45,7 +45,7 @@ uint32_t checksumOfEnd(const SealEnd& end) {
     return checksumOf(std::as_bytes(std::span(&end, 1)).first(offsetof(SealEnd, checksum)));
 }
 
-/// 0, or what went wrong; a file that ends early is an I/O error.
+/// Returns 0 or an errno value. A file that ends early is an I/O error.
 int readAll(int file, std::span<std::byte> to, uint64_t at) {
     while (!to.empty()) {
         const ssize_t got = ::pread(file, to.data(), to.size(), static_cast<off_t>(at));
@@ -72,7 +72,7 @@ struct Header {
     uint32_t pageBytes = 0, pageCount = 0, changeCounter = 0;
 };
 
-/// Nothing if it does not know how many pages there are.
+/// Returns nullopt if the header has no valid page count.
 std::optional<Header> headerOf(std::span<const std::byte, sqliteHeaderBytes> bytes) {
     const auto* from = reinterpret_cast<const unsigned char*>(bytes.data());
     const uint64_t whole = sqliteFileBytes({from, bytes.size()});
@@ -86,7 +86,6 @@ std::optional<Header> headerOf(std::span<const std::byte, sqliteHeaderBytes> byt
     return header;
 }
 
-/// 0, or what went wrong.
 int checksumPages(int file, const Header& header, std::vector<uint32_t>& checksums) {
     constexpr size_t bytesAtOnce = size_t{1} << 20;
     std::vector<std::byte> part(bytesAtOnce);
@@ -103,7 +102,7 @@ int checksumPages(int file, const Header& header, std::vector<uint32_t>& checksu
     return 0;
 }
 
-/// 0, or what went wrong; nothing is left behind the pages then.
+/// Returns 0 or an errno value. After a failure no bytes remain after the pages.
 int seal(int file, const Header& header) {
     std::vector<uint32_t> checksums;
     if (const int error = checksumPages(file, header, checksums); error != 0) return error;

@@ -14,7 +14,7 @@ namespace {
 constexpr std::string_view gpuPrefix = "gpu";
 constexpr size_t maxDigits = 9;
 
-/// A number as it is written: no sign, no leading zeros.
+/// Parses a number without sign or leading zeros.
 std::optional<int64_t> plainNumber(std::string_view text) {
     const bool isPadded = text.size() > 1 && text.front() == '0';
     if (text.empty() || text.size() > maxDigits || isPadded || text.front() == '-')
@@ -64,10 +64,10 @@ std::optional<FactOf<int64_t>> splitNumberedFact(std::string_view text) {
 
 namespace {
 
-constexpr int mostLanes = 32;
+constexpr int maxLanes = 32;
 
-/// Bytes a second of one lane, by generation from 1 on: 8b/10b, from the third 128b/130b, in the
-/// sixth 242 of 256 bytes of a flit.
+/// Bytes per second per lane, by generation from 1 on: 8b/10b encoding, 128b/130b from the third,
+/// 242 of 256 bytes of a flit in the sixth.
 constexpr std::array<double, 6> bytesPerLane{2.5e9 * 8 / 10 / 8,   5e9 * 8 / 10 / 8,
                                              8e9 * 128 / 130 / 8,  16e9 * 128 / 130 / 8,
                                              32e9 * 128 / 130 / 8, 64e9 * 242 / 256 / 8};
@@ -76,7 +76,7 @@ constexpr std::array<double, 6> bytesPerLane{2.5e9 * 8 / 10 / 8,   5e9 * 8 / 10 
 
 int64_t pcieBytesPerSecond(int generation, int lanes) {
     if (generation < 1 || generation > static_cast<int>(bytesPerLane.size()) || lanes < 1 ||
-        lanes > mostLanes)
+        lanes > maxLanes)
         return 0;
     return std::llround(bytesPerLane[static_cast<size_t>(generation) - 1] * lanes);
 }

@@ -8,12 +8,12 @@
 
 namespace lanescope {
 
-// Names of facts in `LANESCOPE_PROPERTIES`, which logs share. What people read for them, and what
-// their values mean, stands in `model/trace/Facts.h`. Names that hold what the fact is about are
-// joined by the recorder and taken apart by the loader, both here.
+// Names of facts in `LANESCOPE_PROPERTIES` and in logs. `model/trace/Facts.h` has their labels and
+// value formats. The functions below join a name with its subject (recorder) and split it again
+// (loader).
 
 namespace facts {
-// Of a run; `commandLine` and `host` of a process, too.
+// Facts of a run; `commandLine` and `host` also of a process.
 inline constexpr std::string_view commandLine = "commandLine";
 inline constexpr std::string_view workingDirectory = "workingDirectory";
 inline constexpr std::string_view homeDirectory = "homeDirectory";
@@ -30,7 +30,7 @@ inline constexpr std::string_view recordOptions = "recordOptions";
 inline constexpr std::string_view exitStatus = "exitStatus";
 inline constexpr std::string_view logBytesUnreadAtExit = "logBytesUnreadAtExit";
 inline constexpr std::string_view cutSteps = "cutSteps";
-// Of a process.
+// Facts of a process.
 inline constexpr std::string_view program = "program";
 inline constexpr std::string_view processName = "processName";
 inline constexpr std::string_view bootId = "bootId";
@@ -45,15 +45,15 @@ inline constexpr std::string_view localWorldSize = "localWorldSize";
 inline constexpr std::string_view ncclProfilerInterface = "ncclProfilerInterface";
 inline constexpr std::string_view endSignal = "endSignal";
 inline constexpr std::string_view forkedChild = "forkedChild";
-/// The number of the process that started one, where that was recorded, too.
+/// Id of the parent process, present if the parent was recorded too.
 inline constexpr std::string_view parentProcess = "parentProcess";
 inline constexpr std::string_view cuda = "cuda";
 inline constexpr std::string_view nvtx = "nvtx";
-// Of a GPU.
+// Facts of a GPU.
 inline constexpr std::string_view pcieGeneration = "pcieGeneration";
 inline constexpr std::string_view pcieWidth = "pcieWidth";
 inline constexpr std::string_view nvlinkCount = "nvlinkCount";
-// Of samplers; the last two with the number of a GPU behind them.
+// Facts of samplers; a GPU number is appended to the last two.
 inline constexpr std::string_view samplers = "samplers";
 inline constexpr std::string_view gpuMetricsSampler = "gpuMetricsSampler";
 inline constexpr std::string_view samplerIntervals = "samplerIntervals";
@@ -65,37 +65,37 @@ inline constexpr std::string_view threadStacksTorn = "threadStacksTorn";
 inline constexpr std::string_view gpuMetricsHz = "gpuMetricsHz";
 inline constexpr std::string_view gpuMetricsLost = "gpuMetricsLost";
 inline constexpr std::string_view gpuMetricsClock = "gpuMetricsClock";
-/// What a flag says where it is set.
+/// Values of a flag.
 inline constexpr std::string_view one = "1", off = "off";
 }  // namespace facts
 
-/// A name, and what it was joined with.
+/// Fact name with the subject that was joined to it.
 template <class Subject>
 struct FactOf {
     Subject subject{};
     std::string_view name;
 };
 
-/// "gpu0.pcieWidth": a fact of the GPU of that number.
+/// Returns the name of a fact of that GPU, such as "gpu0.pcieWidth".
 std::string gpuFactName(int64_t gpu, std::string_view name);
 std::optional<FactOf<int64_t>> splitGpuFact(std::string_view text);
 
-/// "box samplers": a fact of one of several hosts. Names hold no space, so the last one parts them.
+/// Returns the name of a fact of one of several hosts, such as "box samplers". Fact names contain
+/// no space, so the last space separates.
 std::string hostFactName(std::string_view host, std::string_view name);
 std::optional<FactOf<std::string_view>> splitHostFact(std::string_view text);
 
-/// "gpuMetricsLost0", "host1": one of several facts that are called alike.
+/// Returns the name of one of several facts of the same kind, such as "gpuMetricsLost0", "host1".
 std::string numberedFactName(std::string_view name, int64_t number);
 std::optional<FactOf<int64_t>> splitNumberedFact(std::string_view text);
 
-/// Whether the driver calls a slice of a GPU so: "NVIDIA H200 MIG 1g.18gb".
+/// Returns true if a GPU name denotes a MIG instance, such as "NVIDIA H200 MIG 1g.18gb".
 constexpr bool isMigName(std::string_view gpuName) {
     return gpuName.find(" MIG ") != std::string_view::npos;
 }
 
-/// Bytes a second that so many lanes of a PCIe generation carry in one direction, after the line
-/// code and before the headers of packets; 0 for a generation that is not known, and for a number
-/// of lanes that no slot has.
+/// Returns the bytes per second in one direction of that many lanes of a PCIe generation, after
+/// line encoding and before packet headers. Returns 0 for an unknown generation or lane count.
 int64_t pcieBytesPerSecond(int generation, int lanes);
 
 }  // namespace lanescope

@@ -8,37 +8,37 @@
 
 namespace lanescope {
 
-// What can go wrong with a recording, in the words that the log, the trace file and the trace in
-// memory share. Numbers and identifiers are never given another meaning: files keep them.
+// Problems of a recording, as codes shared by the log, the trace file and the trace in memory.
+// Numbers and identifiers are never reused: files store them.
 
-/// How grave a note is. The numbers stand in the log and in `LANESCOPE_HEALTH`.
+/// Severity of a note. The numbers are stored in the log and in `LANESCOPE_HEALTH`.
 enum class Severity : uint32_t { Info = 0, Warning = 1, Error = 2 };
 
-/// "info", "warning", "error".
+/// Returns "info", "warning" or "error".
 constexpr std::string_view identifier(Severity severity) {
     if (severity == Severity::Info) return "info";
     return severity == Severity::Warning ? "warning" : "error";
 }
 
-/// The severity that a file means by a number; beyond the gravest it is the gravest.
+/// Returns the severity of a stored number; numbers beyond `Error` become `Error`.
 constexpr Severity severityFrom(int64_t number) {
     if (number <= 0) return Severity::Info;
     return number == 1 ? Severity::Warning : Severity::Error;
 }
 
-/// What was lost in a gap. The numbers stand in the log and in `LANESCOPE_GAPS`; a file of a newer
-/// recorder may hold others, which are kept as they are.
+/// Kind of records lost in a gap. The numbers are stored in the log and in `LANESCOPE_GAPS`.
+/// Unknown numbers of newer recorders are kept.
 enum class Loss : uint32_t {
     Unknown = 0,
     NvtxCalls = 1,
     CudaActivity = 2,
     LogBlocks = 3,
-    NcclEvents = 5,  ///< 4 and 6 were names that nothing ever wrote.
+    NcclEvents = 5,  ///< 4 and 6 were never written.
     NestedCalls = 7,
     CallsWithoutMemory = 8,
 };
 
-/// How a loss is called: for programs, for people in the plural, and why it happens: "because ...".
+/// Names of a loss: identifier, plural for people, and cause ("because ...").
 struct LossName {
     Loss loss = Loss::Unknown;
     std::string_view identifier;
@@ -58,28 +58,27 @@ inline constexpr std::array<LossName, 6> lossNames{{
     {Loss::CallsWithoutMemory, "calls-without-memory", "calls", "no memory was left"},
 }};
 
-/// The names of a loss; "unknown" for one that this program does not know.
+/// Returns the names of a loss; "unknown" for an unknown number.
 constexpr LossName nameOf(Loss loss) {
     for (const LossName& each : lossNames)
         if (each.loss == loss) return each;
     return {loss, "unknown", "events of an unknown kind", "of what this program does not know"};
 }
 
-/// Whether this program has a name for it.
 constexpr bool isKnown(Loss loss) {
     for (const LossName& each : lossNames)
         if (each.loss == loss) return true;
     return false;
 }
 
-/// What a note is about, by which a place on the timeline is found for it.
+/// Subject of a note, which determines its place on the timeline.
 enum class NoteSubject : uint8_t { Other, End, Loss };
 
-/// What a health note says, for programs. `Unknown` stands for a code that this program does not
-/// know; whoever keeps such a note keeps the code's text beside it.
+/// Code of a health note. `Unknown` stands for codes of newer programs; their text is kept next to
+/// the note.
 enum class HealthCode : uint16_t {
     Unknown,
-    // Of the agent: CUPTI and the driver.
+    // Agent: CUPTI and the driver.
     NoCupti,
     NoDriver,
     CuptiMissing,
@@ -103,14 +102,14 @@ enum class HealthCode : uint16_t {
     GraphLinesMissing,
     BuffersExhausted,
     BufferUnreadable,
-    // Of the agent: windows and the log.
+    // Agent: windows and the log.
     NoWindow,
     NoWindowCalls,
     WindowsMissed,
     LogLimit,
     DiskReserve,
     ChildrenWithoutLog,
-    // Of the samplers.
+    // Samplers.
     NvmlAbsent,
     GpmAbsent,
     CountersAbsent,
@@ -130,7 +129,7 @@ enum class HealthCode : uint16_t {
     SamplesDropped,
     SamplesOutOfOrder,
     ClockSet,
-    // Of the collector: processes.
+    // Collector: processes.
     ProcessEndedAbnormally,
     ProcessEndedBySignal,
     ProcessStillRan,
@@ -141,7 +140,7 @@ enum class HealthCode : uint16_t {
     RanksMissing,
     Windows,
     LaunchedOutsideWindows,
-    // Of the collector: what the logs hold.
+    // Collector: content of the logs.
     EventsDropped,
     Untimed,
     NvtxUnmatched,
@@ -156,7 +155,7 @@ enum class HealthCode : uint16_t {
     LogGap,
     LogOddRecords,
     VersionsDiffer,
-    // Of whoever reads a trace; no file holds these, nor `GpusNotExplained`.
+    // Loader; no file stores these, nor `GpusNotExplained`.
     NoEvents,
     NewerRecorder,
     NewerExport,
@@ -178,7 +177,7 @@ enum class HealthCode : uint16_t {
     PagesDamaged,
     TraceChanged,
     ChecksumsDamaged,
-    // Of files of other tools.
+    // Files of other tools.
     JsonDamaged,
     FileDamaged,
     FileCut,
@@ -189,24 +188,24 @@ enum class HealthCode : uint16_t {
     CoarseTimes,
     NotShown,
     BackwardUnknown,
-    // Of traces that were merged.
+    // Merged traces.
     ClocksAligned,
     ClocksNotAligned,
     ClocksContradicted,
-    // Of the collector: what the kernel and the machine's own host did.
+    // Collector: samples of the kernel and of the host machine.
     CpuSamples,
     CpuStolen,
     GpusNotExplained,
 };
 
-/// A code, what files call it, and what its notes are about.
+/// Code with its identifier and the subject of its notes.
 struct HealthCodeName {
     HealthCode code = HealthCode::Unknown;
     std::string_view identifier;
     NoteSubject subject = NoteSubject::Other;
 };
 
-/// In the order of `HealthCode`, from the one behind `Unknown` on.
+/// In the order of `HealthCode`, from the code after `Unknown` on.
 inline constexpr std::array healthCodeNames{
     HealthCodeName{HealthCode::NoCupti, "no-cupti"},
     HealthCodeName{HealthCode::NoDriver, "no-driver"},
@@ -320,9 +319,9 @@ inline constexpr std::array healthCodeNames{
     HealthCodeName{HealthCode::GpusNotExplained, "gpus-not-explained"},
 };
 
-/// Whether a note of this code is made anew whenever a trace is finished, so that nobody need keep
-/// it.
-constexpr bool isFoundAnew(HealthCode code) {
+/// Returns true if notes of this code are recomputed whenever a trace is finished, so they need not
+/// be stored.
+constexpr bool isRecomputed(HealthCode code) {
     switch (code) {
         case HealthCode::NoEvents:
         case HealthCode::EventsNotDrawn:
@@ -340,7 +339,7 @@ constexpr bool isFoundAnew(HealthCode code) {
     }
 }
 
-/// Whether a note of this code says that parts of the file itself could not be read.
+/// Returns true if notes of this code mean that parts of the file could not be read.
 constexpr bool isUnread(HealthCode code) {
     switch (code) {
         case HealthCode::TableDamaged:
@@ -353,10 +352,9 @@ constexpr bool isUnread(HealthCode code) {
     }
 }
 
-/// Whether a note of this code says that a trace, or a log that it was made of, is damaged: of no
-/// number of it anybody knows whether it is right. What was counted as lost while it was recorded
-/// is none.
-constexpr bool isDamage(HealthCode code) {
+/// Returns true if notes of this code mean that the trace, or a log it was made from, is corrupt,
+/// so that any number may be wrong. Losses counted during the recording are not corruption.
+constexpr bool isCorruption(HealthCode code) {
     switch (code) {
         case HealthCode::PagesDamaged:
         case HealthCode::ChecksumsDamaged:
@@ -369,7 +367,7 @@ constexpr bool isDamage(HealthCode code) {
     }
 }
 
-/// How many codes there are, `Unknown` included.
+/// Number of codes, `Unknown` included.
 inline constexpr size_t healthCodeCount = static_cast<size_t>(HealthCode::GpusNotExplained) + 1;
 
 namespace detail {
@@ -381,21 +379,20 @@ constexpr bool areHealthCodesInOrder() {
 }  // namespace detail
 static_assert(detail::areHealthCodesInOrder());
 
-/// What files call the code: "events-dropped"; empty for `Unknown`.
+/// Returns the identifier in files, such as "events-dropped"; empty for `Unknown`.
 constexpr std::string_view identifier(HealthCode code) {
     const auto at = static_cast<size_t>(code);
     return at == 0 || at >= healthCodeCount ? std::string_view()
                                             : healthCodeNames[at - 1].identifier;
 }
 
-/// The code that files call so; `Unknown` if this program knows none. O(number of codes).
+/// Returns the code of an identifier; `Unknown` if there is none. O(number of codes).
 constexpr HealthCode healthCodeFrom(std::string_view identifier) {
     for (const HealthCodeName& each : healthCodeNames)
         if (each.identifier == identifier) return each.code;
     return HealthCode::Unknown;
 }
 
-/// What notes of this code are about.
 constexpr NoteSubject subjectOf(HealthCode code) {
     const auto at = static_cast<size_t>(code);
     return at == 0 || at >= healthCodeCount ? NoteSubject::Other : healthCodeNames[at - 1].subject;

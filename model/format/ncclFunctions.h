@@ -7,25 +7,25 @@
 
 namespace lanescope {
 
-/// What a call of NCCL moves, for a rank that passed `bytes` to it, by the arithmetic of
-/// nccl-tests.
+/// Traffic of an NCCL call for a rank that passed `bytes`, by the formulas of nccl-tests.
 enum class NcclTrafficRule : uint8_t {
-    Unknown,          ///< Its sizes say too little.
+    Unknown,          ///< Its sizes do not determine the traffic.
     Once,             ///< The bytes, over each link once.
-    ReduceAndGather,  ///< The bytes; over each link twice all parts but the rank's own.
-    PartOfEach,       ///< As many bytes of each rank; over each link all but the rank's own.
+    ReduceAndGather,  ///< The bytes, over each link twice without the rank's own part.
+    PartOfEach,       ///< The bytes of each rank, over each link without the rank's own.
 };
 
-/// A function of NCCL that moves data.
+/// NCCL function that moves data.
 struct NcclFunction {
-    std::string_view operation;  ///< "AllReduce", of "ncclAllReduce".
+    std::string_view operation;  ///< Name without prefix, such as "AllReduce" of "ncclAllReduce".
     NcclTrafficRule traffic = NcclTrafficRule::Unknown;
     bool hasRoot = false;
-    bool isOfSends = false;  ///< Done by sends and receives, the only ones its plugin hears of.
-    std::string_view alias = {};  ///< What some versions call it.
+    bool isOfSends =
+        false;  ///< Implemented by sends and receives, so the profiler plugin reports only those.
+    std::string_view alias = {};  ///< Name in some versions.
 };
 
-/// The most frequent in training first: the order in which colours are given.
+/// Most frequent in training first; colours are assigned in this order.
 inline constexpr std::array ncclFunctions{
     NcclFunction{"AllReduce", NcclTrafficRule::ReduceAndGather},
     NcclFunction{"AllGather", NcclTrafficRule::PartOfEach},
@@ -40,7 +40,7 @@ inline constexpr std::array ncclFunctions{
     NcclFunction{"Recv", NcclTrafficRule::Once},
 };
 
-/// The function of that operation, by name or alias; null for one that this program does not know.
+/// Returns the function of that operation, by name or alias; null if unknown.
 constexpr const NcclFunction* findNcclFunction(std::string_view operation) {
     if (operation.empty()) return nullptr;
     for (const NcclFunction& each : ncclFunctions)
@@ -48,14 +48,15 @@ constexpr const NcclFunction* findNcclFunction(std::string_view operation) {
     return nullptr;
 }
 
-/// One name for each operation, whatever a version calls it: "Broadcast" for "Bcast". Itself if it
-/// is not known.
+/// Returns the canonical name of an operation, such as "Broadcast" for "Bcast". Unknown names are
+/// returned unchanged.
 constexpr std::string_view ncclOperationName(std::string_view operation) {
     const NcclFunction* function = findNcclFunction(operation);
     return function == nullptr ? operation : function->operation;
 }
 
-/// "AllReduce" for "ncclAllReduce"; empty for what is no communication ("ncclGroupStart").
+/// Returns "AllReduce" for "ncclAllReduce"; empty if the function is no communication
+/// ("ncclGroupStart").
 constexpr std::string_view ncclOperationOf(std::string_view functionName) {
     constexpr std::string_view prefix = "nccl";
     if (!functionName.starts_with(prefix)) return {};

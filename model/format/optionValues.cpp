@@ -11,7 +11,7 @@ namespace lanescope {
 namespace {
 
 constexpr double nsPerSecond = 1e9;
-constexpr double mostNs = 9e18;
+constexpr double maxNs = 9e18;
 
 std::string_view trimmed(std::string_view text) {
     constexpr std::string_view spaces = " \t";
@@ -40,7 +40,7 @@ std::optional<int64_t> parseDuration(std::string_view text) {
     if (error != std::errc() || !std::isfinite(number)) return std::nullopt;
     const std::string_view unit = trimmed({stop, static_cast<size_t>(end - stop)});
     const std::optional<double> ns = unit.empty() ? nsPerSecond : nsPerUnit(unit);
-    if (!ns || std::abs(number) * *ns > mostNs) return std::nullopt;
+    if (!ns || std::abs(number) * *ns > maxNs) return std::nullopt;
     return std::llround(number * *ns);
 }
 

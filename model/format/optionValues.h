@@ -12,19 +12,19 @@
 
 namespace lanescope {
 
-/// The value of an environment variable; empty if it is not set. Any thread, as long as nobody sets
-/// variables meanwhile.
+/// Returns the value of an environment variable; empty if unset. Any thread, as long as no thread
+/// sets variables.
 inline std::string environment(const char* name) {
     const char* const value = std::getenv(name);
     return value ? value : "";
 }
 
-/// Whether `text` is like `pattern`, in which '*' stands for any text, also none, and '?' for one
-/// character. A pattern is always like itself. Neither allocates nor recurses: time is at worst the
-/// product of the two lengths. All in this header, because the agent links nothing of `model`.
+/// Returns true if `text` matches `pattern`: '*' stands for any text, also none, '?' for one
+/// character. A pattern always matches itself. No allocation or recursion; worst case O(product of
+/// the lengths). Header-only, because the agent does not link `model`.
 inline bool matchesPattern(std::string_view text, std::string_view pattern) {
     size_t at = 0, patternAt = 0;
-    // Where to go on when a character does not fit: the last star takes one more.
+    // Restart positions after a mismatch: the last star consumes one more character.
     size_t starAt = std::string_view::npos, takenAt = 0;
     while (at < text.size()) {
         if (patternAt < pattern.size() && pattern[patternAt] == '*') {
@@ -45,14 +45,14 @@ inline bool matchesPattern(std::string_view text, std::string_view pattern) {
     return patternAt == pattern.size();
 }
 
-/// Steps by their numbers, counted from 0, both included.
+/// Range of step numbers, counted from 0, inclusive.
 struct StepRange {
     int64_t first = 0, last = 0;
     bool operator==(const StepRange&) const = default;
 };
 
-/// "5-20", or "7" for that one; nothing for anything else and for steps out of order. All in this
-/// header, because the agent links nothing of `model`.
+/// Parses "5-20", or "7" for a single step. Returns nullopt for other text and reversed ranges.
+/// Header-only, because the agent does not link `model`.
 inline std::optional<StepRange> parseStepRange(std::string_view text) {
     const auto isRead = [](std::string_view digits, int64_t& number) {
         const char* const end = digits.data() + digits.size();
@@ -68,13 +68,13 @@ inline std::optional<StepRange> parseStepRange(std::string_view text) {
     return steps;
 }
 
-/// Nanoseconds in a unit of time: ns, us (also written with a micro sign), ms, s, min, h. Nothing
-/// for other words and for none.
+/// Returns the nanoseconds in a unit: ns, us (also with a micro sign), ms, s, min, h. Returns
+/// nullopt for other or empty units.
 std::optional<double> nsPerUnit(std::string_view unit);
 
-/// "1.5 s", "18.9875ms", "-3us", "2": a number, with a minus if need be, and a unit of `nsPerUnit`,
-/// with or without spaces around it; without a unit seconds. To the nearest nanosecond. Nothing for
-/// anything else, exponents among it, and for more than 285 years, which 64 bits do not hold.
+/// Parses "1.5 s", "18.9875ms", "-3us", "2": a number with an optional minus and a unit of
+/// `nsPerUnit`, default seconds, with optional spaces. Rounds to nanoseconds. Returns nullopt for
+/// other text, exponents, and more than 285 years (64 bits).
 std::optional<int64_t> parseDuration(std::string_view text);
 
 }  // namespace lanescope

@@ -11,7 +11,8 @@ namespace lanescope {
 
 namespace {
 
-/// What follows a folder and its slash in a path below it; empty if it is not below it.
+/// Returns the part of a path after a folder and its slash; empty if the path is not below the
+/// folder.
 std::string_view below(std::string_view path, std::string_view folder) {
     while (folder.ends_with('/')) folder.remove_suffix(1);
     if (!folder.starts_with('/') || path.size() <= folder.size() + 1 || !path.starts_with(folder) ||
@@ -20,7 +21,7 @@ std::string_view below(std::string_view path, std::string_view folder) {
     return path.substr(folder.size() + 1);
 }
 
-/// Whether a path within a folder cannot be taken for anything else.
+/// Returns true if a path within a folder is unambiguous.
 bool isPlain(std::string_view rest) {
     return !rest.empty() && !rest.starts_with('~') && !rest.starts_with('<') &&
            !rest.starts_with('/');
@@ -29,11 +30,11 @@ bool isPlain(std::string_view rest) {
 }  // namespace
 
 bool isLibraryFile(std::string_view file) {
-    // What people type has such names, and so has what packages make up.
+    // Interactive input and generated code of packages have such names.
     if (file.starts_with('<'))
         return !file.starts_with("<stdin>") && !file.starts_with("<string>") &&
                !file.starts_with("<ipython-input");
-    // The last is what PyTorch writes when it compiles.
+    // The last one is the cache of PyTorch's compiler.
     for (const std::string_view folder : {"/site-packages/", "/dist-packages/", "/lib/python3",
                                           "/torch/_", "/torch/nn/", "/torchinductor_"})
         if (file.find(folder) != std::string_view::npos) return true;
@@ -43,7 +44,7 @@ bool isLibraryFile(std::string_view file) {
 std::string shortSourcePath(std::string_view path, const SourceFolders& folders) {
     std::string_view given = path;
     while (given.starts_with("./") && isPlain(given.substr(2))) given.remove_prefix(2);
-    // A folder that is called so is no home.
+    // A folder named "~" is not the home folder.
     std::string brief = given.starts_with('~') ? "./" + std::string(given) : std::string(given);
     if (const std::string_view rest = below(given, folders.working); isPlain(rest))
         brief = rest;
@@ -65,28 +66,28 @@ std::string fullSourcePath(std::string_view path, const SourceFolders& folders) 
 
 namespace {
 
-/// A longer name is not worth the demangler's time, which can be quadratic.
-constexpr size_t longestDemangled = 32 * 1024;
+/// Limit of a mangled name in bytes, because the demangler's time can be quadratic.
+constexpr size_t maxMangledBytes = 32 * 1024;
 
 }  // namespace
 
-/// What a name refers back to with "S_", "S3_" or "T_" holds at most all that stands before it, so
-/// each of these doubles it at most.
+/// A back reference "S_", "S3_" or "T_" expands to at most all that precedes it, so each one at
+/// most doubles the length.
 bool mayDemangleLong(std::string_view mangled) {
-    constexpr size_t mostBytes = size_t{1} << 20;
+    constexpr size_t maxDemangledBytes = size_t{1} << 20;
     size_t bytes = mangled.size();
-    for (size_t at = 2; at < mangled.size() && bytes <= mostBytes; ++at) {
+    for (size_t at = 2; at < mangled.size() && bytes <= maxDemangledBytes; ++at) {
         if (mangled[at] != 'S' && mangled[at] != 'T') continue;
         size_t end = at + 1;
         while (end < mangled.size() && std::isalnum(static_cast<unsigned char>(mangled[end])))
             ++end;
         if (end < mangled.size() && mangled[end] == '_') bytes *= 2;
     }
-    return bytes > mostBytes;
+    return bytes > maxDemangledBytes;
 }
 
 std::optional<std::string> demangledName(const std::string& mangled) {
-    if (!mangled.starts_with("_Z") || mangled.size() > longestDemangled) return mangled;
+    if (!mangled.starts_with("_Z") || mangled.size() > maxMangledBytes) return mangled;
     if (mayDemangleLong(mangled)) return std::nullopt;
     int status = 0;
     const std::unique_ptr<char, decltype(&std::free)> text(

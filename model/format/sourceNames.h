@@ -8,11 +8,11 @@
 
 namespace lanescope {
 
-/// The rank that the name of a file tells: 3 of "run.rank3.json", "rank_3.sqlite", "rank-3";
-/// nothing if it tells none.
+/// Returns the rank in a file name: 3 of "run.rank3.json", "rank_3.sqlite", "rank-3". Returns
+/// nullopt if there is none.
 inline std::optional<int> rankInName(std::string_view name) {
     constexpr std::string_view word = "rank";
-    constexpr int most = 1 << 24;
+    constexpr int maxRank = 1 << 24;
     const size_t found = name.find(word);
     if (found == std::string_view::npos) return std::nullopt;
     name.remove_prefix(found + word.size());
@@ -23,37 +23,37 @@ inline std::optional<int> rankInName(std::string_view name) {
          name.remove_prefix(1)) {
         rank = rank * 10 + (name.front() - '0');
         isNumber = true;
-        if (rank >= most) return std::nullopt;
+        if (rank >= maxRank) return std::nullopt;
     }
     return isNumber ? std::optional(rank) : std::nullopt;
 }
 
-// How paths of source files stand in a trace: the same for everybody who runs a program, and short.
+// Form of source paths in a trace: short, and equal for all users of a program.
 
-/// The folders that paths are told from; empty if not known.
+/// Base folders of short paths; empty if unknown.
 struct SourceFolders {
-    std::string working;  ///< Where the program was started.
-    std::string home;     ///< Of who started it.
+    std::string working;  ///< Working folder of the program.
+    std::string home;     ///< Home folder of the user.
 };
 
-/// Whether a file belongs to Python's library or to an installed package. Any thread, as the
-/// others.
+/// Returns true if a file belongs to Python's library or to an installed package. Any thread, also
+/// for the functions below.
 bool isLibraryFile(std::string_view file);
 
-/// A path relative to the working folder if it lies below that, "~/src/train.py" below the home
-/// folder, and as it is elsewhere; also where it would no longer be known what it is.
+/// Returns the path relative to the working folder, or "~/src/train.py" below the home folder.
+/// Other and ambiguous paths are returned unchanged.
 std::string shortSourcePath(std::string_view path, const SourceFolders& folders);
 
-/// The path of which `shortSourcePath` made `path`; where nothing is known of the folders `path`
-/// itself, and what is no path, such as "<string>".
+/// Inverts `shortSourcePath`. Returns `path` itself if the folders are unknown, or if it is no
+/// path, such as "<string>".
 std::string fullSourcePath(std::string_view path, const SourceFolders& folders);
 
-/// Whether a mangled name may stand for more than a megabyte, as a name may refer back to parts of
-/// itself: one of 250 bytes can stand for gigabytes.
+/// Returns true if a mangled name may expand to more than a megabyte. Back references let 250 bytes
+/// stand for gigabytes.
 bool mayDemangleLong(std::string_view mangled);
 
-/// What the name of a function means; itself if it is not mangled, and nothing if it may be too
-/// long for being demangled here.
+/// Returns the demangled name of a function, or the name itself if it is not mangled. Returns
+/// nullopt if the result may be too long.
 std::optional<std::string> demangledName(const std::string& mangled);
 
 }  // namespace lanescope

@@ -15,7 +15,7 @@ size_t utf8SequenceLength(std::string_view text) {
     if (first < 0xc2 || first > 0xf4 || text.size() < length) return 0;
     for (size_t index = 1; index < length; ++index)
         if ((byte(index) & 0xc0) != 0x80) return 0;
-    // Overlong forms, surrogates and what lies beyond Unicode show in the second byte.
+    // The second byte reveals overlong forms, surrogates and code points beyond Unicode.
     const unsigned char second = byte(1);
     if ((first == 0xe0 && second < 0xa0) || (first == 0xed && second > 0x9f) ||
         (first == 0xf0 && second < 0x90) || (first == 0xf4 && second > 0x8f))

@@ -7,24 +7,24 @@
 
 namespace lanescope {
 
-/// What a thread was seen to do. The numbers stand in logs, in `LANESCOPE_THREAD_STATES` and in
-/// index files; a file of a newer recorder may hold others, which are `Unknown`.
+/// State of a thread. The numbers are stored in logs, in `LANESCOPE_THREAD_STATES` and in index
+/// files. Other numbers of newer recorders become `Unknown`.
 enum class ThreadState : uint8_t {
     Unknown = 0,
     Running = 1,   ///< On a core, or about to be.
-    Runnable = 2,  ///< It could run and got no core.
-    Gil = 3,       ///< Waits for Python's lock.
-    Lock = 4,      ///< Waits for another lock, or to be woken by another thread.
-    Poll = 5,      ///< Waits for input or room: of a pipe, a socket, a queue.
-    Disk = 6,      ///< Waits for a disk, in a way that cannot be interrupted.
-    Sleep = 7,     ///< For a time that it chose itself.
-    Device = 8,    ///< Waits in a driver, as that of the GPU.
-    Child = 9,     ///< Waits for another process to end.
-    Blocked = 10,  ///< Sleeps, and nobody knows for what.
+    Runnable = 2,  ///< Ready to run, waiting for a core.
+    Gil = 3,       ///< Waiting for Python's lock.
+    Lock = 4,      ///< Waiting for another lock, or for a wake-up by another thread.
+    Poll = 5,      ///< Waiting for input or space of a pipe, a socket or a queue.
+    Disk = 6,      ///< Waiting for a disk, uninterruptibly.
+    Sleep = 7,     ///< Sleeping for a time that the thread chose.
+    Device = 8,    ///< Waiting in a driver, such as the GPU's.
+    Child = 9,     ///< Waiting for a child process to end.
+    Blocked = 10,  ///< Sleeping for an unknown reason.
 };
 inline constexpr size_t threadStateCount = 11;
 
-/// How a state is called: for programs, for people, and what a thread does in it.
+/// Names of a state: identifier, label, and verb for sentences.
 struct ThreadStateName {
     std::string_view identifier, name, meaning;
 };
@@ -46,24 +46,23 @@ constexpr const ThreadStateName& nameOf(ThreadState state) {
     return threadStateNames[number < threadStateCount ? number : 0];
 }
 
-/// The state that a file means by a number.
 constexpr ThreadState threadStateFrom(int64_t number) {
     return number > 0 && number < static_cast<int64_t>(threadStateCount)
                ? static_cast<ThreadState>(number)
                : ThreadState::Unknown;
 }
 
-/// Whether a thread in it waits for something, rather than for a core.
+/// Returns true if the thread waits for something other than a core.
 constexpr bool isWaiting(ThreadState state) {
     return state != ThreadState::Unknown && state != ThreadState::Running &&
            state != ThreadState::Runnable;
 }
 
-// Frames of Python stacks that are no function's: they have no file.
+// Artificial frames of Python stacks; they have no file.
 
-/// Outermost, in place of those that are left out.
-inline constexpr std::string_view cutFrame = "(frames further out are left out)";
-/// Innermost, while the interpreter collects garbage.
-inline constexpr std::string_view collectingFrame = "(garbage collection)";
+/// Outermost frame, in place of the truncated ones.
+inline constexpr std::string_view truncatedFrame = "(frames further out are left out)";
+/// Innermost frame while the interpreter collects garbage.
+inline constexpr std::string_view garbageCollectionFrame = "(garbage collection)";
 
 }  // namespace lanescope

@@ -3,12 +3,12 @@
 
 namespace lanescope {
 
-/// The version of all programs of this build: "1.2.3" of the tag v1.2.3, "1.2.3+5.g0123456789ab"
-/// five commits later. `installer/version.cmake` says how it is found.
+/// Returns the version of this build: "1.2.3" at the tag v1.2.3, "1.2.3+5.g0123456789ab" five
+/// commits later. `installer/version.cmake` determines it.
 const char* productVersion();
 
-/// The commit that this was built of, in full, with " with changes" behind it if there were some
-/// that are in no commit; empty if nobody knew it.
+/// Returns the full hash of the commit of this build, with " with changes" appended if there were
+/// uncommitted changes; empty if unknown.
 const char* productCommit();
 
 }  // namespace lanescope

@@ -38,7 +38,7 @@ constexpr std::array knownFormats{&lanescopeFormat,
                                   &gzipTwiceFormat,
                                   &tarFormat};
 
-/// "a, b or c".
+/// Returns "a, b or c".
 std::string namesOf(std::span<const TraceFormat* const> formats, std::string_view lastJoin) {
     std::vector<std::string_view> names;
     for (const TraceFormat* format : formats)
@@ -51,13 +51,13 @@ std::string namesOf(std::span<const TraceFormat* const> formats, std::string_vie
     return list;
 }
 
-/// Of a format that is known by name only.
-Error refusalOf(const TraceFormat& format, const TraceSource& source) {
+/// Returns the error for a format that is recognized but not read.
+Error errorFor(const TraceFormat& format, const TraceSource& source) {
     return {fmt::format("{} is {}: {}.", source.path().string(), format.name, format.advice)};
 }
 
-/// Of what is no trace.
-Result<void> checkIsAsCalled(const TraceSource& source) {
+/// Fails if the file is called .gz but is not compressed.
+Result<void> checkGzipName(const TraceSource& source) {
     if (source.isCompressed() || source.path().extension() != ".gz") return {};
     return fail(
         "{} is called as what gzip packed and does not begin as one: its beginning is damaged, or "
@@ -74,30 +74,30 @@ std::span<const TraceFormat* const> traceFormats() {
 Result<const TraceFormat*> findFormat(TraceSource& source,
                                       std::span<const TraceFormat* const> formats) {
     for (const TraceFormat* format : formats) {
-        const Result<bool> isIt = format->recognises(source);
+        const Result<bool> isIt = format->isRecognized(source);
         if (!isIt) return fail(isIt.error());
         if (!*isIt) continue;
-        if (format->read == nullptr) return fail(refusalOf(*format, source));
+        if (format->read == nullptr) return fail(errorFor(*format, source));
         return format;
     }
-    if (const Result<void> packed = checkIsAsCalled(source); !packed) return fail(packed.error());
+    if (const Result<void> packed = checkGzipName(source); !packed) return fail(packed.error());
     return fail("{} is not a trace: {} neither {}.", source.path().string(),
                 source.isCompressed() ? "what is compressed in it is" : "it is",
                 namesOf(formats, " nor "));
 }
 
-Result<void> refuseWithoutTables(TraceSource& source) {
+Result<void> requireTables(TraceSource& source) {
     if (source.startsLikeSqlite()) return {};
     for (const TraceFormat* format : knownFormats) {
-        const Result<bool> isIt = format->recognises(source);
+        const Result<bool> isIt = format->isRecognized(source);
         if (!isIt || !*isIt) continue;
-        if (format->read == nullptr) return fail(refusalOf(*format, source));
+        if (format->read == nullptr) return fail(errorFor(*format, source));
         return fail(
             "{0} is {1}, whose tables only a trace of our own has: make one with \"lanescope "
             "import {0}\".",
             source.path().string(), format->name);
     }
-    return checkIsAsCalled(source);
+    return checkGzipName(source);
 }
 
 std::string readableFormats() {
@@ -116,7 +116,7 @@ std::string formatPatterns() {
         for (const std::string_view ending : format->endings)
             if (format->read != nullptr && !ending.empty()) {
                 add(fmt::format("*{}", ending));
-                if (format->opensPacked) add(fmt::format("*{}.gz", ending));
+                if (format->readsGzip) add(fmt::format("*{}.gz", ending));
             }
     return fmt::format("{}", fmt::join(patterns, " "));
 }

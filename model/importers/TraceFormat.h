@@ -13,42 +13,43 @@
 
 namespace lanescope {
 
-/// A kind of file that somebody may want to open. A format is added by a value of this in a file of
-/// its own and by its name in `traceFormats.cpp`; CONTRIBUTING.md says how.
+/// A file format. A new format is a value of this type, listed by name in `TraceFormat.cpp` (see
+/// CONTRIBUTING.md).
 struct TraceFormat {
     std::string_view identifier;  ///< For programs: "nsight-sqlite".
-    std::string_view name;  ///< For people, with its article: "an SQLite export of Nsight Systems".
-    /// How names of such files usually end, for file dialogs; what a file is, its content says.
+    std::string_view name;  ///< For users, with its article: "an SQLite export of Nsight Systems".
+    /// Usual file name endings, for file dialogs. Recognition uses the contents only.
     std::array<std::string_view, 4> endings;
-    /// Whether the file is of this format. At most one may say so of any file. Fails if the file
-    /// looks like one of these, but cannot be looked at further: damaged, cut short, still being
-    /// written.
-    Result<bool> (*recognises)(TraceSource& source);
-    /// Gives the builder what the file holds and leaves out what makes no sense. `progress` hears
-    /// fractions in [0, 1]; what was read when it answers false does not matter. Null for a format
-    /// that is known by name only.
+    /// Returns true if the file has this format. At most one format may return true for a file.
+    /// Fails if the file begins like this format but cannot be checked further: corrupt, truncated,
+    /// still being written.
+    Result<bool> (*isRecognized)(TraceSource& source);
+    /// Passes the contents of the file to the builder and skips invalid parts. `progress` gets
+    /// fractions in [0, 1]. The result is ignored if it returns false. Null for a format that is
+    /// only recognized.
     Result<void> (*read)(TraceSource& source, TraceBuilder& builder, const LoadProgress& progress);
-    /// Of a format that cannot be read: what to do with such a file, behind "{file} is {name}".
+    /// For an unreadable format: what the user can do, shown after "{file} is {name}".
     std::string_view advice = {};
-    /// Whether it is read, too, where gzip packed it.
-    bool opensPacked = true;
+    /// The format is also read from a gzip file.
+    bool readsGzip = true;
 };
 
-/// Every format that this program knows, in no order that matters.
+/// Returns all known formats, in no particular order.
 std::span<const TraceFormat* const> traceFormats();
 
-/// The format of the file. Errors: that of a format that cannot look at the file; no format knows
-/// it.
+/// Returns the format of the file. Errors: the error of a format that cannot check the file;
+/// unknown format.
 Result<const TraceFormat*> findFormat(TraceSource& source,
                                       std::span<const TraceFormat* const> formats);
 
-/// Fails for a file of a format that is read from first to last and has no tables to ask: one
-/// sentence says how to make one of our own of it. Of everything else others say what it is.
-Result<void> refuseWithoutTables(TraceSource& source);
+/// Fails for a sequential format, which has no SQL tables. The error explains how to import the
+/// file as a Lanescope trace. Other files are left to the caller.
+Result<void> requireTables(TraceSource& source);
 
-/// "A Lanescope trace, or an SQLite export of Nsight Systems": what can be opened, for help texts.
+/// Returns "A Lanescope trace, or an SQLite export of Nsight Systems": the readable formats, for
+/// help texts.
 std::string readableFormats();
-/// "*.sqlite *.sqlite.gz ...": what such files are usually called, for file dialogs.
+/// Returns "*.sqlite *.sqlite.gz ...", for file dialogs.
 std::string formatPatterns();
 
 }  // namespace lanescope

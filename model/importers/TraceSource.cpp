@@ -56,7 +56,7 @@ Result<size_t> TraceSource::read(std::span<char> bytes) {
     startRead_ += count;
     if (count == bytes.size()) return count;
     const Result<size_t> more = stream_.read(bytes.subspan(count));
-    // A failure comes again with the next call.
+    // The next call fails again.
     if (!more) return count > 0 ? Result<size_t>(count) : more;
     return count + *more;
 }
@@ -72,7 +72,7 @@ Result<const Database*> TraceSource::database() {
         if (!isCompressed()) return Database::openReadOnly(path_);
         const Result<UnpackedFile> whole = unpacked();
         if (!whole) return fail(whole.error());
-        hasBytesBehind_ = whole->hasBytesBehind;
+        hasTrailingBytes_ = whole->hasTrailingBytes;
         return Database::openReadOnly(whole->file.descriptor(), path_);
     };
     Result<Database> database = opened();
@@ -81,7 +81,7 @@ Result<const Database*> TraceSource::database() {
     return &*database_;
 }
 
-Result<void> checkIsNoTrace(const std::filesystem::path& path) {
+Result<void> checkNotTrace(const std::filesystem::path& path) {
     std::error_code error;
     if (!std::filesystem::is_regular_file(path, error)) return {};
     if (std::filesystem::file_size(path, error) == 0) return {};
@@ -90,7 +90,7 @@ Result<void> checkIsNoTrace(const std::filesystem::path& path) {
         return fail("Will not write over {}, which may be a trace. {} Choose another output file.",
                     path.string(), stream.error().sentence);
     std::array<char, sqliteHeaderBytes> start{};
-    // What cannot be unpacked is no trace, either.
+    // A file that cannot be decompressed is not a trace.
     const Result<size_t> count = stream->read(start);
     const auto* const bytes = reinterpret_cast<const unsigned char*>(start.data());
     if (!count || !isSqliteHeader(std::span(bytes, *count))) return {};

@@ -14,42 +14,40 @@
 
 namespace lanescope {
 
-/// A file that somebody wants to open, as formats see it: its bytes from first to last, or its
-/// tables if it is SQLite, with gzip taken off in both. It is untrusted. One thread.
+/// A file to open, as formats read it: a sequence of bytes, or tables if it is SQLite, decompressed
+/// in both cases. Its contents are untrusted. One thread.
 class TraceSource {
   public:
-    /// `unpacking` hears fractions in [0, 1] if the file must be unpacked as a whole, and must stay
-    /// alive. Errors are those of `UnpackedStream::open`, and what its first read finds.
+    /// Opens a file. `unpacking` gets fractions in [0, 1] if the whole file must be decompressed,
+    /// and must outlive the source. Errors: those of `UnpackedStream::open` and of the first read.
     static Result<TraceSource> open(const std::filesystem::path& path,
                                     const LoadProgress& unpacking);
-    /// The same for a file that is open for reading, need not have a name, and is not compressed.
-    /// Nobody may change it meanwhile. `path` is what errors call it.
+    /// Opens a file from a readable descriptor. The file need not have a name, must not be
+    /// compressed and must not change meanwhile. `path` names it in errors.
     static Result<TraceSource> open(int descriptor, const std::filesystem::path& path);
 
     const std::filesystem::path& path() const { return path_; }
     bool isCompressed() const { return stream_.isCompressed(); }
-    /// As it lies on the disk.
     uint64_t fileBytes() const { return stream_.fileBytes(); }
-    /// The first bytes, 4 KiB or all there are; those of what is compressed, if it is.
+    /// Returns the first bytes, at most 4 KiB, decompressed.
     std::string_view start() const { return start_; }
     bool startsLikeSqlite() const;
 
-    /// Takes the next bytes, as `UnpackedStream::read` does, the first ones first.
+    /// Reads the next bytes like `UnpackedStream::read`, from the first byte on.
     Result<size_t> read(std::span<char> bytes);
-    /// How much of the file was read, in [0, 1].
+    /// Returns the fraction of the file that was read, in [0, 1].
     double fractionRead() const { return stream_.fractionRead(); }
 
-    /// All of a compressed file, unpacked into one without a name. Errors: those of `unpackGzip`.
+    /// Decompresses the whole file into a file without a name. Errors: those of `unpackGzip`.
     Result<UnpackedFile> unpacked() const;
-    /// The tables, opened when first asked for: a compressed file is unpacked as a whole then, into
-    /// a file without a name. Errors: no SQLite file, damaged, still being written, no space,
-    /// cancelled. The answer lives as long as the source.
+    /// Returns the tables, opened by the first call. A compressed file is then decompressed as a
+    /// whole into a file without a name. Errors: not SQLite, corrupt, still being written, no
+    /// space, cancelled. The result is valid for the lifetime of the source.
     Result<const Database*> database();
-    /// `UnpackedStream::hasBytesBehind`, of whichever way the file was unpacked.
-    bool hasBytesBehind() const { return hasBytesBehind_ || stream_.hasBytesBehind(); }
-    /// Whether `database` had to unpack the file.
+    /// Returns `UnpackedStream::hasTrailingBytes` for either way of decompression.
+    bool hasTrailingBytes() const { return hasTrailingBytes_ || stream_.hasTrailingBytes(); }
     bool wasUnpacked() const { return isCompressed() && database_.has_value(); }
-    /// How many threads may read it; what is read must be the same for any number.
+    /// Number of threads that may read the file. The result must not depend on it.
     unsigned threads() const { return threads_; }
     void setThreads(unsigned threads) { threads_ = threads; }
 
@@ -59,19 +57,19 @@ class TraceSource {
                                      const std::filesystem::path& path);
 
     std::filesystem::path path_;
-    int descriptor_ = -1;  ///< Of a file without a name.
+    int descriptor_ = -1;  ///< -1 for a file with a name.
     unsigned threads_ = 1;
     const LoadProgress* unpacking_ = nullptr;
     UnpackedStream stream_;
     std::string start_;
-    size_t startRead_ = 0;  ///< How much of the start `read` gave out.
+    size_t startRead_ = 0;  ///< Bytes of the start that `read` has returned.
     std::optional<Database> database_;
-    bool hasBytesBehind_ = false;  ///< Of what `database` unpacked.
+    bool hasTrailingBytes_ = false;  ///< For the file that `database` decompressed.
 };
 
-/// Fails if an SQLite file, as a trace is, lies at `path`, packed by gzip or not, or a file that
-/// cannot be read and so may be one: what is written instead of it, a report or a picture, is made
-/// again more easily than a recording. Reads some bytes; blocks for no pipe.
-Result<void> checkIsNoTrace(const std::filesystem::path& path);
+/// Fails if `path` is an SQLite file, compressed by gzip or not, or cannot be read. Protects traces
+/// from being overwritten by reports or pictures, which are easier to recreate. Reads some bytes.
+/// Never blocks on a pipe.
+Result<void> checkNotTrace(const std::filesystem::path& path);
 
 }  // namespace lanescope

@@ -23,8 +23,8 @@ namespace lanescope {
 namespace {
 
 constexpr size_t bufferBytes = size_t{1} << 18;
-/// More zeros than this behind what was packed are no padding.
-constexpr size_t mostPadding = size_t{1} << 20;
+/// More zeros than this after the compressed data are not padding.
+constexpr size_t maxPaddingBytes = size_t{1} << 20;
 constexpr unsigned char gzipMark[] = {0x1f, 0x8b};
 
 bool isGzip(const unsigned char* bytes, size_t count) {
@@ -32,7 +32,7 @@ bool isGzip(const unsigned char* bytes, size_t count) {
            std::equal(std::begin(gzipMark), std::end(gzipMark), bytes);
 }
 
-/// As `read`, but whole: fewer bytes than asked for at the end of the file only. -1 on failure.
+/// Reads like `read`, but returns fewer bytes only at the end of the file. Returns -1 on failure.
 ssize_t readAll(int descriptor, unsigned char* bytes, size_t count) {
     size_t done = 0;
     while (done < count) {
@@ -47,15 +47,16 @@ ssize_t readAll(int descriptor, unsigned char* bytes, size_t count) {
 
 }  // namespace
 
-/// zlib's `gzread` would keep what came out of a buffer before damage in it to itself.
+/// The state of decompression. zlib's `gzread` would drop the data of a buffer in front of a
+/// corrupt place.
 struct UnpackedStream::Packed {
     z_stream stream{};
     int descriptor = -1;
-    bool isReady = false;   ///< `stream` is to be ended.
-    bool isInside = false;  ///< Of what was packed as one, and not behind its end.
+    bool isReady = false;   ///< `stream` must be ended.
+    bool isInside = false;  ///< Within a gzip member.
     bool isEnd = false;
-    bool hasBytesBehind = false;
-    int behindError = 0;  ///< errno, if what is behind the end could not be read.
+    bool hasTrailingBytes = false;
+    int trailingError = 0;  ///< errno, if reading after the end failed.
     uint64_t bytesRead = 0;
     std::vector<unsigned char> input;
 
@@ -67,7 +68,7 @@ struct UnpackedStream::Packed {
         if (descriptor >= 0) ::close(descriptor);
     }
 
-    /// Reads on behind what is not unpacked yet: how many bytes, 0 at the end, -1 with `errno` on
+    /// Reads more compressed bytes. Returns their number, 0 at the end, or -1 with `errno` on
     /// failure.
     ssize_t refill() {
         if (stream.avail_in > 0) std::memmove(input.data(), stream.next_in, stream.avail_in);
@@ -80,25 +81,25 @@ struct UnpackedStream::Packed {
         return count;
     }
 
-    /// Goes on to what was packed next; what is behind the last is passed over, as gzip does.
+    /// Advances to the next gzip member. Bytes after the last one are ignored, like gzip does.
     void beginNext() {
         isEnd = !isGzip(stream.next_in, stream.avail_in) || inflateReset(&stream) != Z_OK;
         isInside = !isEnd;
-        if (isEnd) lookBehind();
+        if (isEnd) checkTrailingBytes();
     }
 
-    /// Some zeros behind the end are what a tape or a disk pads files with.
-    void lookBehind() {
-        size_t looked = 0;
-        for (ssize_t came = 1; came > 0 && !hasBytesBehind;) {
+    /// Checks the bytes after the end. Tapes and disks pad files with some zeros.
+    void checkTrailingBytes() {
+        size_t checkedBytes = 0;
+        for (ssize_t came = 1; came > 0 && !hasTrailingBytes;) {
             const unsigned char* const begin = stream.next_in;
-            looked += stream.avail_in;
-            hasBytesBehind =
-                looked > mostPadding || std::any_of(begin, begin + stream.avail_in,
-                                                    [](unsigned char byte) { return byte != 0; });
+            checkedBytes += stream.avail_in;
+            hasTrailingBytes = checkedBytes > maxPaddingBytes ||
+                               std::any_of(begin, begin + stream.avail_in,
+                                           [](unsigned char byte) { return byte != 0; });
             stream.avail_in = 0;
             came = refill();
-            if (came < 0) behindError = errno;
+            if (came < 0) trailingError = errno;
         }
     }
 };
@@ -111,7 +112,7 @@ UnpackedStream::~UnpackedStream() = default;
 Result<UnpackedStream> UnpackedStream::open(const std::filesystem::path& path) {
     const Result<uint64_t> bytes = checkFile(path);
     if (!bytes) return fail(bytes.error());
-    // What was a file a moment ago may be a pipe by now.
+    // The path may meanwhile be a pipe.
     const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (descriptor < 0) return fail("Cannot read {}: {}.", path.string(), std::strerror(errno));
     Result<UnpackedStream> stream = open(descriptor, path);
@@ -170,7 +171,7 @@ Result<size_t> UnpackedStream::unpack(unsigned char* bytes, size_t wanted) {
         }
         if (!packed.isInside) packed.beginNext();
         if (packed.isEnd) break;
-        // At the end, too: it may hold what it had no room for.
+        // Also at the end, as zlib may have output left.
         const int code = inflate(&stream, Z_NO_FLUSH);
         if (came == 0 && code == Z_BUF_ERROR) {
             if (taken() > 0) break;
@@ -179,19 +180,19 @@ Result<size_t> UnpackedStream::unpack(unsigned char* bytes, size_t wanted) {
         if (code == Z_STREAM_END) packed.isInside = false;
         if (code == Z_OK || code == Z_STREAM_END || (code == Z_BUF_ERROR && stream.avail_in == 0))
             continue;
-        // Once all is taken that came before it, asking again meets it again.
+        // The next call finds the error again, after the data in front of it was read.
         if (taken() > 0) break;
         if (code == Z_MEM_ERROR)
             return fail("{} cannot be unpacked: memory is short.", path_.string());
         return fail("The compressed file {} is damaged. Copy it again.", path_.string());
     }
-    if (taken() == 0 && packed.behindError != 0)
-        return fail("Cannot read {}: {}.", path_.string(), std::strerror(packed.behindError));
+    if (taken() == 0 && packed.trailingError != 0)
+        return fail("Cannot read {}: {}.", path_.string(), std::strerror(packed.trailingError));
     return taken();
 }
 
-bool UnpackedStream::hasBytesBehind() const {
-    return packed_->hasBytesBehind;
+bool UnpackedStream::hasTrailingBytes() const {
+    return packed_->hasTrailingBytes;
 }
 
 double UnpackedStream::fractionRead() const {
@@ -204,12 +205,12 @@ namespace {
 
 constexpr size_t chunkBytes = size_t{1} << 20;
 constexpr std::chrono::milliseconds reportInterval{40};
-/// The checksums of a trace, which stand behind its pages, are less than this part of them.
+/// Checksums follow the pages of a trace and are smaller than this part of it.
 constexpr uint64_t sealShare = 64;
-/// And what else may stand there.
-constexpr uint64_t mostBehind = 64 << 10;
+/// Maximum size of other data after the pages.
+constexpr uint64_t maxTrailingBytes = 64 << 10;
 
-/// One run of unpacking: writes what comes out of the stream.
+/// One decompression run, which writes the output of the stream.
 class Unpacker {
   public:
     Unpacker(UnpackedStream stream, const std::filesystem::path& path, const UnpackLimits& limits,
@@ -220,7 +221,7 @@ class Unpacker {
           progress_(progress),
           out_(out) {}
 
-    /// Whether there are bytes behind what was packed.
+    /// Returns true if bytes follow the compressed data.
     Result<bool> run() {
         std::vector<char> chunk(chunkBytes);
         bool isFirst = true;
@@ -234,9 +235,9 @@ class Unpacker {
                 if (const auto checked = checkStart(bytes); !checked) return fail(checked.error());
                 isFirst = false;
             }
-            // Nobody reads what lies behind what the header tells of, nor need it be written.
-            if (mostBytes_ > 0 && writtenBytes_ > mostBytes_) return true;
-            if (bytes.empty()) return stream_.hasBytesBehind();
+            // Data beyond the size in the header is never read, so it is not written.
+            if (maxBytes_ > 0 && writtenBytes_ > maxBytes_) return true;
+            if (bytes.empty()) return stream_.hasTrailingBytes();
             if (const auto taken = take(bytes); !taken) return fail(taken.error());
         }
     }
@@ -249,14 +250,14 @@ class Unpacker {
         return progress_(stream_.fractionRead(), "unpacking");
     }
 
-    /// The header knows how large the file is, so that nothing is written in vain.
+    /// Checks the size in the header first, so that nothing is written in vain.
     Result<void> checkStart(std::span<const unsigned char> bytes) {
         const auto header = bytes.first(std::min(bytes.size(), sqliteHeaderBytes));
         if (!isSqliteHeader(header))
             return fail("{} is not a trace: what is compressed in it is no SQLite file.", path_);
-        const uint64_t told = sqliteFileBytes(header);
-        if (told > 0) mostBytes_ = told + told / sealShare + mostBehind;
-        return checkRoom(told);
+        const uint64_t headerBytes = sqliteFileBytes(header);
+        if (headerBytes > 0) maxBytes_ = headerBytes + headerBytes / sealShare + maxTrailingBytes;
+        return checkRoom(headerBytes);
     }
 
     Result<void> take(std::span<const unsigned char> bytes) {
@@ -267,7 +268,7 @@ class Unpacker {
         return {};
     }
 
-    /// Whether a file of `bytes` may be written; asks the disk only now and then.
+    /// Fails if a file of `bytes` does not fit. Asks the file system only now and then.
     Result<void> checkRoom(uint64_t bytes) {
         if (bytes > limits_.unpackedBytes)
             return fail(
@@ -284,8 +285,8 @@ class Unpacker {
                 "TMPDIR to a folder that has more.",
                 out_.folder().string(), path_,
                 formatBytes(static_cast<int64_t>(std::min<uint64_t>(free, INT64_MAX))));
-        constexpr uint64_t bytesBetweenLooks = 64 << 20;
-        allowedBytes_ = writtenBytes_ + std::min(usable, std::max(missing, bytesBetweenLooks));
+        constexpr uint64_t bytesBetweenChecks = 64 << 20;
+        allowedBytes_ = writtenBytes_ + std::min(usable, std::max(missing, bytesBetweenChecks));
         return {};
     }
 
@@ -295,8 +296,8 @@ class Unpacker {
     const LoadProgress& progress_;
     TemporaryFile& out_;
     uint64_t writtenBytes_ = 0;
-    uint64_t mostBytes_ = 0;     ///< More than the header says, its checksums included; 0: unknown.
-    uint64_t allowedBytes_ = 0;  ///< Up to this much the disk has been asked.
+    uint64_t maxBytes_ = 0;      ///< Above the size in the header; 0 if unknown.
+    uint64_t allowedBytes_ = 0;  ///< Size up to which free space was checked.
     std::chrono::steady_clock::time_point nextReport_;
 };
 
@@ -308,10 +309,10 @@ Result<UnpackedFile> unpackGzip(const std::filesystem::path& path, const UnpackL
     if (!stream) return fail(stream.error());
     Result<TemporaryFile> out = TemporaryFile::create(limits.folder);
     if (!out) return fail("{} cannot be unpacked. {}", path.string(), out.error().sentence);
-    const Result<bool> hasBytesBehind =
+    const Result<bool> hasTrailingBytes =
         Unpacker(std::move(*stream), path, limits, progress, *out).run();
-    if (!hasBytesBehind) return fail(hasBytesBehind.error());
-    return UnpackedFile{std::move(*out), *hasBytesBehind};
+    if (!hasTrailingBytes) return fail(hasTrailingBytes.error());
+    return UnpackedFile{std::move(*out), *hasTrailingBytes};
 }
 
 }  // namespace lanescope

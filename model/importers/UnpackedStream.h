@@ -13,31 +13,30 @@
 
 namespace lanescope {
 
-/// What is said of a file where `UnpackedStream::hasBytesBehind`.
-inline constexpr std::string_view bytesBehindSentence =
+/// The warning for a file with `UnpackedStream::hasTrailingBytes`.
+inline constexpr std::string_view trailingBytesSentence =
     "Behind the trace in the packed file are bytes that are not of it, which are left out: another "
     "file may have been put behind this one. Copy it again.";
 
-/// The bytes of a file from first to last, unpacked if the file is compressed with gzip, whatever
-/// it is called; files that were compressed one by one and put together are one. One thread.
+/// The bytes of a file from first to last, decompressed if it is a gzip file, independent of its
+/// name. Concatenated gzip members are one stream. One thread.
 class UnpackedStream {
   public:
-    /// Errors: no such file, no regular file (opening a pipe would wait for its writer), empty, not
-    /// readable.
+    /// Opens a file. Errors: no such file, not a regular file (opening a pipe would wait for its
+    /// writer), empty, not readable.
     static Result<UnpackedStream> open(const std::filesystem::path& path);
-    /// The same for a file that is open for reading and need not have a name. The descriptor stays
-    /// the caller's, who may close it and must not rely on its place. `path` is what errors call
-    /// it.
+    /// Opens a file from a readable descriptor, which need not have a name. The caller keeps the
+    /// descriptor, may close it and must not rely on its offset. `path` names the file in errors.
     static Result<UnpackedStream> open(int descriptor, const std::filesystem::path& path);
 
-    /// Takes the next bytes: as many as fit, fewer at the end only, and then none. Errors: damaged,
-    /// cut short, not readable; first all is taken that comes out before that.
+    /// Reads the next bytes: as many as fit, fewer only at the end, then none. Errors: corrupt,
+    /// truncated, not readable. All data in front of an error is returned first.
     Result<size_t> read(std::span<char> bytes);
-    /// How much of the file was read, in [0, 1].
+    /// Returns the fraction of the file that was read, in [0, 1].
     double fractionRead() const;
-    /// Whether bytes were met behind what was packed, other than zeros of up to 1 MiB, with which a
-    /// tape fills up. Known once all is read.
-    bool hasBytesBehind() const;
+    /// Returns true if bytes follow the compressed data, other than up to 1 MiB of zeros as tape
+    /// padding. Known after all is read.
+    bool hasTrailingBytes() const;
     bool isCompressed() const { return isCompressed_; }
     uint64_t fileBytes() const { return fileBytes_; }
 
@@ -57,25 +56,24 @@ class UnpackedStream {
     bool isCompressed_ = false;
 };
 
-/// How far unpacking may go. A small file can hold a gigantic one.
 struct UnpackLimits {
     uint64_t unpackedBytes = uint64_t{64} << 30;
-    /// Left free on the disk for everybody else.
+    /// Space to leave free on the disk.
     uint64_t spareBytes = uint64_t{256} << 20;
-    /// Where to unpack to; empty for the usual folder of temporary files.
+    /// Target folder; empty for the default temporary folder.
     std::filesystem::path folder;
 };
 
 struct UnpackedFile {
     TemporaryFile file;
-    /// `UnpackedStream::hasBytesBehind`, or more was packed than its header tells of.
-    bool hasBytesBehind = false;
+    /// `UnpackedStream::hasTrailingBytes`, or more data than stated in its header.
+    bool hasTrailingBytes = false;
 };
 
-/// Unpacks an SQLite file that was compressed with gzip into a temporary file that has no name,
-/// since SQLite reads anywhere in its file. Stops at the first bytes if it is none. `progress`
-/// hears fractions in [0, 1]. Errors: damaged, cut short, no trace, too large, no space, cancelled;
-/// each one sentence about `path`. Linear in the size; blocks.
+/// Decompresses an SQLite file into a temporary file without a name, since SQLite needs random
+/// access. Stops at the first bytes of any other file. `progress` gets fractions in [0, 1]. Errors,
+/// one sentence each about `path`: corrupt, truncated, not a trace, too large, no space, cancelled.
+/// O(bytes). Blocks.
 Result<UnpackedFile> unpackGzip(const std::filesystem::path& path, const UnpackLimits& limits,
                                 const LoadProgress& progress);
 

@@ -33,8 +33,8 @@ namespace lanescope {
 
 namespace {
 
-/// The keys that such files begin with: torch.profiler's own before the events, and theirs. Of a
-/// file whose first byte is damaged two must be there.
+/// Returns true if the file begins with keys of torch.profiler or of its events. If the first byte
+/// is corrupt, two keys are required.
 Result<bool> isChromeTrace(TraceSource& source) {
     constexpr std::array<std::string_view, 8> keys{"\"traceEvents\"",
                                                    "\"schemaVersion\"",
@@ -48,7 +48,7 @@ Result<bool> isChromeTrace(TraceSource& source) {
     JsonCursor cursor(start);
     cursor.skipMark();
     cursor.skipSpace();
-    if (cursor.isAtEnd() || source.startsLikeSqlite() || isPacked(source)) return false;
+    if (cursor.isAtEnd() || source.startsLikeSqlite() || isKnownArchive(source)) return false;
     const auto found = std::count_if(keys.begin(), keys.end(), [start](std::string_view key) {
         return start.find(key) != std::string_view::npos;
     });
@@ -56,18 +56,18 @@ Result<bool> isChromeTrace(TraceSource& source) {
 }
 
 Result<void> readEvents(TraceSource& source, TraceBuilder& builder, const LoadProgress& progress) {
-    return readJsonTrace([&source](std::span<char> bytes) { return source.read(bytes); }, builder,
-                         source.threads(), [&source] { return source.fractionRead(); }, progress,
-                         mostJsonBytesOf(source));
+    return readKinetoTrace([&source](std::span<char> bytes) { return source.read(bytes); }, builder,
+                           source.threads(), [&source] { return source.fractionRead(); }, progress,
+                           maxJsonBytesOf(source));
 }
 
 }  // namespace
 
-uint64_t mostJsonBytesOf(const TraceSource& source) {
-    constexpr uint64_t mostOfSmall = uint64_t{256} << 20, mostTimes = 200;
-    if (!source.isCompressed()) return mostJsonBytes;
-    return std::min(mostJsonBytes,
-                    mostOfSmall + mostTimes * std::min(source.fileBytes(), mostJsonBytes));
+uint64_t maxJsonBytesOf(const TraceSource& source) {
+    constexpr uint64_t minLimitBytes = uint64_t{256} << 20, maxExpansion = 200;
+    if (!source.isCompressed()) return maxJsonBytes;
+    return std::min(maxJsonBytes,
+                    minLimitBytes + maxExpansion * std::min(source.fileBytes(), maxJsonBytes));
 }
 
 const TraceFormat chromeFormat{"chrome-json",
@@ -78,9 +78,9 @@ const TraceFormat chromeFormat{"chrome-json",
 
 namespace {
 
-/// By keys that nothing else has: of every record up to format 4.2 and of each batch since, and
-/// those of an operation, with which a file begins whose first batch is cut off. A trace of events
-/// may hold anything, these too.
+/// Returns true if the file begins with keys of NCCL Inspector: of a record up to format 4.2, of a
+/// batch since then, or of an operation if the first batch is truncated. A trace of events may
+/// contain any text, also these keys.
 Result<bool> isInspectorLog(TraceSource& source) {
     const std::string_view start = source.start();
     const auto has = [start](std::string_view key) {
@@ -91,14 +91,14 @@ Result<bool> isInspectorLog(TraceSource& source) {
                                (has("\"p2p_perf\"") && has("\"p2p_exec_time_us\""));
     if (!isOfInspector || source.startsLikeSqlite() || start.find('\0') != std::string_view::npos)
         return false;
-    const Result<bool> isOther = chromeFormat.recognises(source);
+    const Result<bool> isOther = chromeFormat.isRecognized(source);
     return isOther && !*isOther;
 }
 
 Result<void> readRecords(TraceSource& source, TraceBuilder& builder, const LoadProgress& progress) {
     return readInspectorTrace([&source](std::span<char> bytes) { return source.read(bytes); },
                               builder, [&source] { return source.fractionRead(); }, progress,
-                              mostJsonBytesOf(source));
+                              maxJsonBytesOf(source));
 }
 
 }  // namespace
@@ -208,7 +208,7 @@ Result<bool> isNsightReport(TraceSource& source) {
     return (ending == ".nsys-rep" || ending == ".qdrep") && !source.startsLikeSqlite();
 }
 
-/// Where the shell would find it.
+/// Returns the path of `nsys`, searched like a shell.
 std::optional<fs::path> findExporter() {
     const char* path = std::getenv("PATH");
     std::istringstream folders(path != nullptr ? path : "");
@@ -219,8 +219,8 @@ std::optional<fs::path> findExporter() {
     return std::nullopt;
 }
 
-/// Runs a program to its end, without input and output; asks `isWanted` meanwhile, and ends it with
-/// all that it started once nobody wants it. Its exit status, or -1 if it did not come to one.
+/// Runs a program without input and output and returns its exit status, or -1 if it did not exit.
+/// Ends it with all its children as soon as `isWanted` returns false.
 int runQuietly(const std::vector<std::string>& words, const std::function<bool()>& isWanted) {
     std::vector<char*> arguments;
     for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
@@ -255,7 +255,7 @@ int runQuietly(const std::vector<std::string>& words, const std::function<bool()
     return !isStopped && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-/// Whether the export that lies there is of this report.
+/// Returns true if the existing export belongs to this report.
 bool isUsable(const fs::path& exported, const fs::path& report) {
     std::error_code error;
     const auto exportedAt = fs::last_write_time(exported, error);

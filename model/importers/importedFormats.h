@@ -5,37 +5,36 @@
 
 namespace lanescope {
 
-/// JSON of trace events, as torch.profiler writes it and `lanescope export` does, too.
+/// JSON of trace events, as written by torch.profiler and `lanescope export`.
 extern const TraceFormat chromeFormat;
 
-/// How much of a file of JSON is read: of one that is compressed no more than any trace becomes,
-/// which are made 15 to 30 times smaller, so that what it takes follows from its size.
-uint64_t mostJsonBytesOf(const TraceSource& source);
+/// Returns the maximum number of JSON bytes to read. Traces compress 15 to 30 times. The limit for
+/// a compressed file is above that, so that the memory depends on its size.
+uint64_t maxJsonBytesOf(const TraceSource& source);
 
-/// What NCCL Inspector writes, NVIDIA's profiler plugin for NCCL, and AMD's copy of it for RCCL.
+/// Logs of NCCL Inspector, NVIDIA's profiler plugin for NCCL, and of AMD's version for RCCL.
 extern const TraceFormat inspectorFormat;
 
-/// What the profilers of JAX and TensorFlow write.
+/// Traces of the profilers of JAX and TensorFlow.
 extern const TraceFormat xplaneFormat;
-/// What Perfetto and those who write for it do, torch.profiler among them.
+/// Traces of Perfetto and of programs that write its format, such as torch.profiler.
 extern const TraceFormat perfettoFormat;
 
-// SQLite files, told apart by their tables.
+// SQLite files, distinguished by their tables.
 
-/// What `lanescope record` writes: the tables of Nsight Systems, and some of its own.
+/// Traces of `lanescope record`: the tables of Nsight Systems and further ones.
 extern const TraceFormat lanescopeFormat;
-/// What `nsys export --type sqlite` writes.
+/// Exports of `nsys export --type sqlite`.
 extern const TraceFormat nsightFormat;
-/// What nvprof wrote, which has some tables of the same names with other columns.
+/// Files of nvprof, in which some tables have names of Nsight Systems and other columns.
 extern const TraceFormat nvprofFormat;
-/// What ROCm's rocprofv3 and rocprof-sys write.
+/// Files of ROCm's rocprofv3 and rocprof-sys.
 extern const TraceFormat rocpdFormat;
-/// What ROCm's RPD writes.
+/// Files of ROCm's RPD.
 extern const TraceFormat rpdFormat;
 
-/// What `nsys profile` writes, which only its own `nsys` reads. Where one is in PATH, it exports
-/// the report as SQLite beside it, once; an export that lies there and is not older is taken as it
-/// is.
+/// The report of `nsys profile`, which only `nsys` can read. If `nsys` is in PATH, it exports the
+/// report once as SQLite next to it. An existing export that is not older is used as is.
 extern const TraceFormat nsightReportFormat;
 
 }  // namespace lanescope

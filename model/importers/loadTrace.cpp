@@ -13,14 +13,14 @@ namespace lanescope {
 
 namespace {
 
-/// Share of the progress that unpacking takes where a file must be unpacked as a whole.
+/// Share of the progress for decompression, if the whole file must be decompressed.
 constexpr double unpackingShare = 0.4;
 
-/// How far a load has come when all is read.
+/// Progress when the file is read.
 constexpr double finishingFrom = 0.85;
 
-/// Finishes the trace; where somebody wants to know how far it is, beside this thread, which
-/// reports that and learns whether it is still wanted. False once it is not.
+/// Finishes the trace. With a progress callback, the work runs on another thread and this one
+/// reports. Returns false if cancelled.
 bool finish(TraceBuilder& builder, unsigned threads, const LoadProgress& progress) {
     if (!progress) return builder.finish(threads);
     constexpr std::chrono::milliseconds betweenReports{20};
@@ -33,7 +33,6 @@ bool finish(TraceBuilder& builder, unsigned threads, const LoadProgress& progres
             return builder.finish(threads, token);
         });
     } catch (const std::system_error&) {
-        // The system gives no more threads.
         return builder.finish(threads);
     }
     while (finished.wait_for(betweenReports) != std::future_status::ready)
@@ -41,8 +40,9 @@ bool finish(TraceBuilder& builder, unsigned threads, const LoadProgress& progres
     return finished.get() && !stop.stop_requested();
 }
 
-/// Beyond four, who makes tables of the rows does not keep up with who reads them.
-unsigned usualThreads() {
+/// Returns the default number of threads. With more than four, building tables becomes the
+/// bottleneck.
+unsigned defaultThreads() {
     return std::clamp(std::thread::hardware_concurrency(), 1u, 4u);
 }
 
@@ -50,7 +50,7 @@ Result<TraceBuilder> readSource(TraceSource& source, const LoadOptions& options,
                                 const LoadProgress& progress) {
     const Result<const TraceFormat*> format = findFormat(source, options.formats);
     if (!format) return fail(format.error());
-    source.setThreads(options.threads == 0 ? usualThreads() : options.threads);
+    source.setThreads(options.threads == 0 ? defaultThreads() : options.threads);
     TraceBuilder builder(options.memory);
     builder.setPath(source.path());
     std::error_code error;
@@ -65,9 +65,9 @@ Result<TraceBuilder> readSource(TraceSource& source, const LoadOptions& options,
     };
     if (const Result<void> read = (*format)->read(source, builder, reading); !read)
         return fail(read.error());
-    if (source.hasBytesBehind())
+    if (source.hasTrailingBytes())
         builder.note(
-            {Severity::Warning, HealthCode::BytesBehindPacked, std::string(bytesBehindSentence)});
+            {Severity::Warning, HealthCode::BytesBehindPacked, std::string(trailingBytesSentence)});
     if (!isWanted || !finish(builder, source.threads(), progress))
         return fail("Opening {} was cancelled.", source.path().string());
     return builder;
@@ -84,7 +84,7 @@ Result<TracePtr> loadTrace(const std::filesystem::path& path, const LoadProgress
 
 Result<TraceBuilder> readTrace(const std::filesystem::path& path, const LoadProgress& progress,
                                const LoadOptions& options) {
-    return orNoMemory(path, [&]() -> Result<TraceBuilder> {
+    return orOutOfMemory(path, [&]() -> Result<TraceBuilder> {
         const LoadProgress unpacking = partOf(progress, 0, unpackingShare);
         Result<TraceSource> source = TraceSource::open(path, unpacking);
         if (!source) return fail(source.error());
@@ -94,7 +94,7 @@ Result<TraceBuilder> readTrace(const std::filesystem::path& path, const LoadProg
 
 Result<TracePtr> loadOpenTrace(int descriptor, const std::filesystem::path& path,
                                const LoadProgress& progress) {
-    return orNoMemory(path, [&]() -> Result<TracePtr> {
+    return orOutOfMemory(path, [&]() -> Result<TracePtr> {
         Result<TraceSource> source = TraceSource::open(descriptor, path);
         if (!source) return fail(source.error());
         LoadOptions options;

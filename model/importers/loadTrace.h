@@ -14,28 +14,26 @@
 namespace lanescope {
 
 struct LoadOptions {
-    /// How many threads may work on it; 0 for as many as the machine has, four at most. The trace
-    /// is the same for any number.
+    /// Number of threads; 0 for the number of cores, at most four. The trace does not depend on it.
     unsigned threads = 0;
-    /// The formats that a file may have.
     std::span<const TraceFormat* const> formats = traceFormats();
-    /// Where the trace lies; without one in memory of the process's own, however large it is.
+    /// The memory of the trace. Without it, ordinary memory of the process of any size.
     std::shared_ptr<LargeMemory> memory = nullptr;
 };
 
-/// Opens a file of any format that this program knows, either as it is or compressed with gzip,
-/// whatever it is called, and builds all tables and tracks.
-/// The file is untrusted: what makes no sense is skipped and counted in `Trace::health`, never
-/// trusted. Errors: not readable, of no format, damaged, cancelled; each one sentence. Blocks for
-/// the whole read; call it off the GUI thread. Most want `openTrace`, which reads a file only once.
+/// Opens a file of any known format, plain or compressed with gzip, independent of its name, and
+/// builds all tables and tracks. The file is untrusted: invalid parts are skipped and counted in
+/// `Trace::health`. Errors, one sentence each: not readable, unknown format, corrupt, cancelled.
+/// Blocks for the whole read, so call it off the GUI thread. Most callers want `openTrace`, which
+/// reads a file only once.
 Result<TracePtr> loadTrace(const std::filesystem::path& path, const LoadProgress& progress = {},
                            const LoadOptions& options = {});
-/// The same, for who still has a note to add: a builder that is finished.
+/// Returns a finished builder, for callers that add notes.
 Result<TraceBuilder> readTrace(const std::filesystem::path& path, const LoadProgress& progress = {},
                                const LoadOptions& options = {});
 
-/// The same for a file that is open for reading, need not have a name, and is not compressed.
-/// Nobody may change it meanwhile. `path` is what errors and the trace call it.
+/// Loads a file from a readable descriptor. The file need not have a name, must not be compressed
+/// and must not change meanwhile. `path` names it in errors and in the trace.
 Result<TracePtr> loadOpenTrace(int descriptor, const std::filesystem::path& path,
                                const LoadProgress& progress = {});
 

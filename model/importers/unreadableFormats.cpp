@@ -16,16 +16,16 @@ constexpr std::string_view xzMark(
     6);
 constexpr std::string_view zstdMark("\x28\xb5\x2f\xfd");
 constexpr std::string_view zipMark("PK\3\4");
-/// Within what gzip packed; elsewhere it is taken off before anybody looks.
+/// Within a gzip file. An outer gzip layer is always removed first.
 constexpr std::string_view innerGzipMark("\x1f\x8b\x08");
 constexpr std::string_view tarMark("ustar");
-/// Where the mark stands in the head of a tape's first file.
+/// Offset of the mark in the header of the first file of a tar archive.
 constexpr size_t tarMarkAt = 257;
 
 enum class Packer { None, Xz, Zstd, Bzip2, Zip, Gzip, Tar };
 
 bool isBzip2(std::string_view start) {
-    // How large its blocks are, then what the first begins with.
+    // The block size, then the first bytes of the first block.
     return start.starts_with("BZh") && start.size() > 4 && start[3] >= '1' && start[3] <= '9' &&
            start.substr(4).starts_with("1AY&SY");
 }
@@ -43,17 +43,17 @@ Packer packerOf(const TraceSource& source) {
 
 template <Packer packer>
 Result<bool> isPackedBy(TraceSource& source) {
-    // Of what gzip packed again only tar unpacks both at once, and gzip itself is known.
+    // Within gzip, only tar (which unpacks both at once) and gzip itself are recognized.
     const bool isKnownWithin = packer == Packer::Tar || packer == Packer::Gzip;
     if (packerOf(source) != packer || (source.isCompressed() && !isKnownWithin)) return false;
-    // Whatever a report begins with, its own program reads it.
-    const Result<bool> isReport = nsightReportFormat.recognises(source);
+    // A report may begin with any mark, but `nsys` reads it.
+    const Result<bool> isReport = nsightReportFormat.isRecognized(source);
     return isReport ? Result<bool>(!*isReport) : isReport;
 }
 
 }  // namespace
 
-bool isPacked(const TraceSource& source) {
+bool isKnownArchive(const TraceSource& source) {
     return packerOf(source) != Packer::None;
 }
 
@@ -91,16 +91,16 @@ Result<bool> isNvprofLog(TraceSource& source) {
            start.starts_with(std::string_view("\0\4", 2));
 }
 
-/// What a pickle of Python holds, as far as its first bytes tell.
+/// The contents of a Python pickle, judged by its first bytes.
 enum class Pickle { None, MemorySnapshot, FlightRecorder, Other };
 
 Pickle pickleIn(std::string_view start) {
-    // Since version 2 they begin with their version.
+    // Pickles since version 2 begin with their version.
     if (start.size() < 4 || start[0] != '\x80' || start[1] < 2 || start[1] > 5) return Pickle::None;
     const auto names = [start](std::string_view word) {
         return start.find(word) != std::string_view::npos;
     };
-    // The keys of their outermost groups, of which others stand further behind.
+    // The keys of their outermost groups. Others may follow later.
     if (names("segments") || names("device_traces") || names("allocator_settings"))
         return Pickle::MemorySnapshot;
     if (names("pg_config") || names("pg_status") || names("nccl_version") ||

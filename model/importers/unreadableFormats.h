@@ -5,11 +5,12 @@
 
 namespace lanescope {
 
-// What other packers than gzip made, and what gzip packed twice, known by name only. A tape of tar
-// is known within gzip, too, as tar itself unpacks both at once.
+// Compressed files other than gzip, and files compressed twice with gzip, recognized but not read.
+// A tar archive is recognized within gzip, too, as tar unpacks both at once.
 
-/// Whether a file is of one of these formats, whatever of what it packs can be read as it lies.
-bool isPacked(const TraceSource& source);
+/// Returns true if a file has one of these formats, even if parts of it are readable as they are
+/// stored.
+bool isKnownArchive(const TraceSource& source);
 
 extern const TraceFormat xzFormat;
 extern const TraceFormat zstdFormat;
@@ -18,19 +19,19 @@ extern const TraceFormat zipFormat;
 extern const TraceFormat gzipTwiceFormat;
 extern const TraceFormat tarFormat;
 
-// Files of other tools that are known by name only.
+// Files of other tools that are recognized but not read.
 
-/// What the Visual Profiler keeps of a session: settings, and no data.
+/// A session of the Visual Profiler: settings without data.
 extern const TraceFormat nvvpSessionFormat;
-/// What `lanescope fleet` makes of the summaries of many ranks.
+/// The result of `lanescope fleet`: a summary of many ranks.
 extern const TraceFormat fleetReportFormat;
-/// What nvprof wrote before it wrote SQLite.
+/// The log of nvprof before it wrote SQLite.
 extern const TraceFormat nvprofLogFormat;
-/// What PyTorch remembers of its memory (`torch.cuda.memory._dump_snapshot`).
+/// A memory snapshot of PyTorch (`torch.cuda.memory._dump_snapshot`).
 extern const TraceFormat memorySnapshotFormat;
-/// What PyTorch remembers of its collective operations, for when they hang.
+/// PyTorch's record of its collective operations, for the diagnosis of hangs.
 extern const TraceFormat flightRecorderFormat;
-/// Any other object of Python that was written to a file.
+/// Any other Python object in a pickle file.
 extern const TraceFormat pickleFormat;
 
 }  // namespace lanescope

@@ -28,28 +28,28 @@
 
 namespace lanescope {
 
-/// Remembers for a whole file which blocks were compared with their checksums. Memory that nobody
-/// touches is not taken, so a file that is hardly looked at costs hardly any.
-class SeenBlocks {
+/// The set of blocks of a file that were compared with their checksums. Untouched memory is not
+/// committed, so a barely read file costs little.
+class CheckedBlocks {
   public:
-    /// For a column with these checksums. One thread.
+    /// Returns the checks of a column with these checksums. One thread.
     BlockChecks checksFor(std::span<const uint32_t> checksums) {
         if (checksums.size() > left_) addPart(checksums.size());
         std::atomic<uint8_t>* const first = next_;
         next_ += checksums.size();
         left_ -= checksums.size();
-        return {checksums, first, &damaged_};
+        return {checksums, first, &corruptCount_};
     }
-    /// Of all blocks that were read so far, those that differ, and what else was found damaged.
-    const std::atomic<uint32_t>& damaged() const { return damaged_; }
-    std::atomic<uint32_t>& damaged() { return damaged_; }
+    /// Number of corrupt blocks read so far, and of other corruption.
+    const std::atomic<uint32_t>& corruptCount() const { return corruptCount_; }
+    std::atomic<uint32_t>& corruptCount() { return corruptCount_; }
 
   private:
     struct Free {
         void operator()(std::atomic<uint8_t>* part) const { std::free(part); }
     };
-    void addPart(size_t least) {
-        const size_t count = std::max(least, size_t{1} << 20);
+    void addPart(size_t minCount) {
+        const size_t count = std::max(minCount, size_t{1} << 20);
         auto* part = static_cast<std::atomic<uint8_t>*>(std::calloc(count, 1));
         if (part == nullptr) throw std::bad_alloc();
         parts_.emplace_back(part);
@@ -60,16 +60,17 @@ class SeenBlocks {
     std::vector<std::unique_ptr<std::atomic<uint8_t>, Free>> parts_;
     std::atomic<uint8_t>* next_ = nullptr;
     size_t left_ = 0;
-    std::atomic<uint32_t> damaged_{0};
+    std::atomic<uint32_t> corruptCount_{0};
 };
 
-/// Visits fields and fills them with what `FieldWriter` stored; columns become views of `file`.
-/// What is not there, or lies outside, is left out and told by `isGood`.
+/// Visits fields and fills them with the data that `FieldWriter` stored. Columns become views of
+/// `file`. Missing data and data out of bounds are skipped and make `isGood` false.
 class FieldReader {
   public:
-    /// `seen` must live as long as the columns.
-    FieldReader(std::span<const std::byte> file, std::span<const std::byte> small, SeenBlocks& seen)
-        : file_(file), small_(small), seen_(seen) {}
+    /// `checkedBlocks` must live as long as the columns.
+    FieldReader(std::span<const std::byte> file, std::span<const std::byte> small,
+                CheckedBlocks& checkedBlocks)
+        : file_(file), small_(small), checkedBlocks_(checkedBlocks) {}
 
     bool isGood() const { return isGood_; }
     bool isAtEnd() const { return small_.empty(); }
@@ -102,7 +103,7 @@ class FieldReader {
     }
     template <class T>
     void operator()(std::vector<T>& values) {
-        // Each value takes at least a byte, so memory for many is not asked for on a mere claim.
+        // Each value needs at least a byte, so a wrong count cannot cause a large allocation.
         const size_t count = takeCount();
         for (size_t i = 0; i < count && isGood_; ++i) (*this)(values.emplace_back());
     }
@@ -161,23 +162,23 @@ class FieldReader {
         const auto checksums = part(offset, count, sizeof(uint32_t));
         isGood_ = isGood_ && offset % alignof(uint32_t) == 0;
         if (!isGood_) return {};
-        return seen_.checksFor(
+        return checkedBlocks_.checksFor(
             {reinterpret_cast<const uint32_t*>(checksums.data()), static_cast<size_t>(count)});
     }
 
     std::span<const std::byte> file_;
-    std::span<const std::byte> small_;  ///< What is left of the section.
-    SeenBlocks& seen_;
+    std::span<const std::byte> small_;  ///< The rest of the section.
+    CheckedBlocks& checkedBlocks_;
     bool isGood_ = true;
 };
 
-/// Visits fields and stores them: small ones one after the other in memory, columns in the file.
+/// Visits fields and stores them: small ones consecutively in memory, columns in the file.
 class FieldWriter {
   public:
-    /// `isWanted` is asked now and then; once it says no, or what is small takes more than
-    /// `mostSmall` bytes, nothing more is written.
-    FieldWriter(AtomicFile& file, size_t mostSmall, std::function<bool()> isWanted)
-        : file_(file), mostSmall_(mostSmall), isWanted_(std::move(isWanted)) {}
+    /// `isWanted` is called at intervals. Once it returns false, or small fields exceed
+    /// `maxSmallBytes` bytes, nothing more is written.
+    FieldWriter(AtomicFile& file, size_t maxSmallBytes, std::function<bool()> isWanted)
+        : file_(file), maxSmallBytes_(maxSmallBytes), isWanted_(std::move(isWanted)) {}
 
     template <class T>
     void operator()(const T& value) {
@@ -199,8 +200,8 @@ class FieldWriter {
     }
     template <class T>
     void operator()(const Rare<T>& value) {
-        (*this)(value.isThere());
-        if (value.isThere()) (*this)(*value);
+        (*this)(value.hasValue());
+        if (value.hasValue()) (*this)(*value);
     }
     template <class T, size_t size>
     void operator()(const std::array<T, size>& values) {
@@ -222,12 +223,12 @@ class FieldWriter {
     }
     void operator()(const StringTable& strings);
 
-    /// Puts the tiles of all lanes and counters one behind the other, the shortest levels first,
-    /// before anything else: a picture needs levels of about one length, so that it touches few
-    /// places of the file. The trace must be the one that is visited then.
+    /// Stores the tiles of all lanes and counters first, sorted by the length of their levels. A
+    /// picture needs levels of similar length, so it reads few places of the file. `trace` must be
+    /// the trace that is visited later.
     void storeTilesAhead(const Trace& trace);
 
-    /// Fills the file up to a multiple of eight bytes, where a column's blocks may begin.
+    /// Pads the file to a multiple of eight bytes, the alignment of column blocks.
     void align();
     const std::vector<std::byte>& small() const { return small_; }
     bool isCancelled() const { return isCancelled_; }
@@ -239,7 +240,7 @@ class FieldWriter {
         append(&value, sizeof value);
     }
     void append(const void* bytes, size_t count) {
-        isTooLarge_ = isTooLarge_ || count > mostSmall_ - small_.size();
+        isTooLarge_ = isTooLarge_ || count > maxSmallBytes_ - small_.size();
         if (isTooLarge_) return;
         const auto* from = static_cast<const std::byte*>(bytes);
         small_.insert(small_.end(), from, from + count);
@@ -253,7 +254,7 @@ class FieldWriter {
     StoredColumn store(const PackedBlocks& packed, std::vector<int64_t>& rest);
 
     AtomicFile& file_;
-    size_t mostSmall_;
+    size_t maxSmallBytes_;
     std::function<bool()> isWanted_;
     std::vector<std::byte> small_;
     std::unordered_map<const void*, StoredColumn> ahead_;  ///< By column.
@@ -274,7 +275,7 @@ StoredColumn FieldWriter::store(const PackedBlocks& packed, std::vector<int64_t>
     stored.dataOffset = file_.offset();
     file_.write(bytes);
     if (!rest.empty()) {
-        // The last block is filled up, so that it is read like all others.
+        // The last block is padded, so that it is read like all others.
         rest.resize(PackedBlocks::blockSize, rest.back());
         PackedBlocks last;
         last.append(std::span<const int64_t, PackedBlocks::blockSize>(rest));
@@ -340,9 +341,9 @@ void FieldWriter::operator()(const StringTable& strings) {
 
 namespace {
 
-/// What is no column is read into memory as a whole and takes several times its size there. Of a
-/// trace it is a small part, unless somebody made it of names; this much is always allowed.
-constexpr uint64_t leastSource = uint64_t{1} << 20;
+/// Data outside of columns is read into memory as a whole and needs several times its size. It is a
+/// small part of a trace, unless the trace consists of names. This size is always allowed.
+constexpr uint64_t minSourceBytes = uint64_t{1} << 20;
 
 template <class T>
 std::span<const std::byte> bytesOf(const T& value) {
@@ -355,11 +356,11 @@ Result<void> writeIndex(const Trace& trace, const SourceKey& source,
                         const std::filesystem::path& path, const std::function<bool()>& isWanted) {
     Result<AtomicFile> file = AtomicFile::create(path);
     if (!file) return fail(file.error());
-    file->shareLike(trace.path);
+    file->copyPermissionsOf(trace.path);
     IndexHeader header;
-    file->write(bytesOf(header));  // its place; what it says is known at the end
+    file->write(bytesOf(header));  // reserved; the contents are known at the end
 
-    FieldWriter fields(*file, static_cast<size_t>(std::max(source.bytes, leastSource)),
+    FieldWriter fields(*file, static_cast<size_t>(std::max(source.bytes, minSourceBytes)),
                        [&isWanted] { return !isWanted || isWanted(); });
     fields.storeTilesAhead(trace);
     fields(trace);
@@ -393,13 +394,13 @@ namespace {
 
 using Bytes = std::span<const std::byte>;
 
-/// What the columns of a mapped trace are views of.
+/// The memory behind the columns of a mapped trace.
 struct Backing {
     explicit Backing(MappedFile mapped) : file(std::move(mapped)) {}
 
     MappedFile file;
     RowCounts rows{};
-    SeenBlocks seen;
+    CheckedBlocks checkedBlocks;
 };
 
 bool isChecksum(uint32_t checksum, Bytes bytes) {
@@ -411,7 +412,8 @@ std::optional<Bytes> part(Bytes file, uint64_t offset, uint64_t bytes) {
     return file.subspan(static_cast<size_t>(offset), static_cast<size_t>(bytes));
 }
 
-/// The fields of the trace; nothing if the file is not a whole index of `source`.
+/// Returns the fields of the trace. Returns nullopt unless the file is a complete index of
+/// `source`.
 std::optional<Bytes> fieldsOf(Bytes file, const SourceKey& source) {
     IndexHeader header;
     if (file.size() < sizeof header) return std::nullopt;
@@ -435,8 +437,8 @@ std::optional<Bytes> fieldsOf(Bytes file, const SourceKey& source) {
 
 }  // namespace
 
-/// Who may make a trace without a builder: its events are a finished trace's, and `boundTrace` sees
-/// to it that they can do no harm.
+/// Creates a trace without a builder. Its events are those of a finished trace, and `boundTrace`
+/// makes them safe.
 class IndexedTrace {
   public:
     static std::shared_ptr<Trace> create() { return std::shared_ptr<Trace>(new Trace()); }
@@ -447,16 +449,16 @@ TracePtr readIndex(const std::filesystem::path& path, const SourceKey& source,
     std::optional<MappedFile> file = MappedFile::open(path);
     if (!file) return nullptr;
     const auto backing = std::make_shared<Backing>(std::move(*file));
-    backing->file.countLossesInto(backing->seen.damaged());
+    backing->file.countLossesInto(backing->checkedBlocks.corruptCount());
     const Bytes bytes = backing->file.bytes();
     const std::optional<Bytes> fields = fieldsOf(bytes, source);
     if (!fields) return nullptr;
     const std::shared_ptr<Trace> trace = IndexedTrace::create();
-    FieldReader reader(bytes, *fields, backing->seen);
+    FieldReader reader(bytes, *fields, backing->checkedBlocks);
     reader(*trace);
     if (!reader.isGood() || !reader.isAtEnd() || !boundTrace(*trace, backing->rows)) return nullptr;
     trace->backing = backing;
-    trace->damagedBlocks = &backing->seen.damaged();
+    trace->corruptBlocks = &backing->checkedBlocks.corruptCount();
     trace->memory = std::move(memory);
     trace->path = tracePath;
     trace->title = tracePath.filename().string();

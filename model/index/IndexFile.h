@@ -12,34 +12,33 @@
 
 namespace lanescope {
 
-// The layout of an index file; `README.md` describes it.
+// The layout of an index file, described in `README.md`.
 
-/// Another number for each change of the layout or of what `traceFields.h` lists.
+/// To be incremented for each change of the layout or of the lists in `indexFields.h`.
 inline constexpr uint32_t indexVersion = 21;
 inline constexpr std::array<char, 8> indexMagic{'L', 'S', 'C', 'P', 'I', 'D', 'X', '\n'};
 
-/// What an index was made from.
+/// The identity of the source of an index.
 struct SourceKey {
     uint64_t bytes = 0;
     int64_t modifiedNs = 0;   ///< Since 1970.
-    int64_t fingerprint = 0;  ///< Of the content.
+    int64_t fingerprint = 0;  ///< Hash of the contents.
     bool operator==(const SourceKey&) const = default;
 };
 
-/// At the start of the file.
 struct IndexHeader {
     std::array<char, 8> magic = indexMagic;
     uint32_t version = indexVersion;
     uint32_t sectionCount = 0;
     SourceKey source;
     uint64_t fileBytes = 0;
-    uint64_t sectionsOffset = 0;  ///< Of the table of sections.
+    uint64_t sectionsOffset = 0;  ///< Offset of the table of sections.
     uint32_t sectionsChecksum = 0;
-    uint32_t checksum = 0;  ///< Of the header up to here.
+    uint32_t checksum = 0;  ///< Checksum of the header up to here.
 };
 static_assert(sizeof(IndexHeader) == 64);
 
-/// A small part of the file, read whole and checked when the index is opened.
+/// A small part of the file, read and checked completely when the index is opened.
 struct IndexSection {
     std::array<char, 8> name{};
     uint64_t offset = 0;
@@ -49,11 +48,11 @@ struct IndexSection {
 };
 static_assert(sizeof(IndexSection) == 32);
 
-/// The section with the fields of the trace; big columns are named in it by where they lie.
+/// The section of the fields of the trace. It contains the offsets of large columns.
 inline constexpr std::array<char, 8> traceSection{'t', 'r', 'a', 'c', 'e'};
 
-/// Where the packed values of a column lie in the file. Behind its blocks stands a checksum for
-/// each.
+/// The location of the packed values of a column in the file. A checksum for each block follows the
+/// blocks.
 struct StoredColumn {
     uint64_t count = 0;
     uint64_t blocksOffset = 0;
@@ -62,17 +61,16 @@ struct StoredColumn {
     uint64_t dataBytes = 0;
 };
 
-/// Writes the index of a trace that was made from the file with `source`. It takes the place of
-/// whatever `path` names when it is whole, and only then; readers and other writers may work at the
-/// same time. `isWanted` is asked now and then; if it says no, nothing is left. O(n).
+/// Writes the index of a trace that was made from the file with `source`. The complete index
+/// replaces `path` atomically. Readers and other writers may be active. `isWanted` is called at
+/// intervals. If it returns false, nothing is left. O(n).
 Result<void> writeIndex(const Trace& trace, const SourceKey& source,
                         const std::filesystem::path& path,
                         const std::function<bool()>& isWanted = {});
 
-/// The trace that an index holds, its columns mapped from the file. Null if there is no index, or
-/// none of this version and of the file with `source`, or if it is damaged: then the trace must be
-/// read anew. `trace` is where that file lies; what is made of the trace lies in `memory`.
-/// O(tracks).
+/// Returns the trace of an index, with columns mapped from the file. Returns null if the index is
+/// missing, corrupt, of another version or of another source. The trace must then be read again.
+/// `trace` is the path of the source. Derived data is allocated in `memory`. O(tracks).
 TracePtr readIndex(const std::filesystem::path& path, const SourceKey& source,
                    const std::filesystem::path& trace,
                    std::shared_ptr<LargeMemory> memory = nullptr);

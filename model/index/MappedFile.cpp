@@ -19,18 +19,19 @@ namespace {
 
 struct Slot {
     std::atomic<bool> isTaken{false};
-    std::atomic<uintptr_t> begin{0};  ///< 0: guards nothing.
+    std::atomic<uintptr_t> begin{0};  ///< 0 if unused.
     std::atomic<uintptr_t> end{0};
     std::atomic<std::atomic<uint32_t>*> losses{nullptr};
 };
 
-// A signal handler reaches no object, so what it needs stands here.
+// Global, since a signal handler has no access to objects.
 constinit std::array<Slot, 256> slots;
 constinit struct sigaction before {};
 constinit std::atomic<uintptr_t> pageBytes{0};
 static_assert(std::atomic<uintptr_t>::is_always_lock_free);
 
-/// Puts zeros there, if it is of a guarded mapping. Only calls that a handler may make.
+/// Replaces the page by zeros if it belongs to a guarded mapping. Uses only calls that are allowed
+/// in a signal handler.
 bool replace(uintptr_t address) {
     for (Slot& slot : slots) {
         const uintptr_t begin = slot.begin.load(std::memory_order_acquire);
@@ -50,12 +51,12 @@ bool replace(uintptr_t address) {
 }
 
 void onBusError(int signal, siginfo_t* info, void*) {
-    // One that somebody sent has no address. Not everywhere its code is negative or zero.
+    // A signal sent by a process has no address. Its code is not zero or negative on every system.
     const bool isOfMemory =
         info->si_code > 0 && info->si_code != SI_USER && info->si_code != SI_QUEUE;
     if (isOfMemory && replace(reinterpret_cast<uintptr_t>(info->si_addr))) return;
-    // Not ours: it is as if we had never been. What failed is tried again, and is then the matter
-    // of who handled it before, or ends the process.
+    // Not a guarded address: restores the earlier handler. The failing access is repeated and then
+    // handled by it, or ends the process.
     ::sigaction(signal, &before, nullptr);
     if (!isOfMemory) ::raise(signal);
 }
@@ -102,7 +103,7 @@ void MappingGuard::countInto(std::atomic<uint32_t>& losses) const {
 
 namespace {
 
-/// Null if the file is shorter than `bytes`, or cannot be read.
+/// Returns null if the file is shorter than `bytes` or cannot be read.
 void* copyOf(int descriptor, size_t bytes) {
     void* memory =
         ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -136,7 +137,7 @@ std::optional<MappedFile> MappedFile::open(const std::filesystem::path& path, Ac
     bool maps = false;
     if (::fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0) {
         bytes = static_cast<size_t>(status.st_size);
-        const bool isFit = bytes > mostCopiedBytes || system::keepsOpenFiles(descriptor);
+        const bool isFit = bytes > maxCopiedBytes || system::isStableFile(descriptor);
         maps = access == Access::Mapped || (access == Access::Fitting && isFit);
         memory = maps ? mapped(descriptor, bytes) : copyOf(descriptor, bytes);
     }

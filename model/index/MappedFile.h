@@ -11,22 +11,22 @@
 
 namespace lanescope {
 
-/// Lets a mapping of a file be read even where the file has it no more: somebody cut the file in
-/// place, or the disk cannot read it. The kernel then sends SIGBUS, which would end the process;
-/// with a guard what is gone reads as zeros, from the page that was asked for to the end of the
-/// mapping, and is counted. Who reads must stand any content, also one that changes once.
+/// Makes a mapping of a file readable even if the file has lost its data because of truncation or a
+/// disk error. The kernel then sends SIGBUS, which would end the process. With a guard, the mapping
+/// reads as zeros from the missing page to its end, and the loss is counted. Readers must accept
+/// any contents, also contents that change once.
 ///
-/// The first guard installs a handler of SIGBUS. What is not about a guarded mapping it leaves to
-/// whoever handled that signal before, for good. Guarding takes a microsecond, reading nothing.
+/// The first guard installs a handler of SIGBUS. Signals outside of guarded mappings go to the
+/// earlier handler permanently. A guard costs a microsecond to create and nothing per read.
 class MappingGuard {
   public:
-    /// Nothing if there are too many guards, or the signal cannot be handled.
+    /// Returns nullopt if too many guards exist or the signal cannot be handled.
     static std::optional<MappingGuard> of(std::span<const std::byte> mapping);
     MappingGuard(MappingGuard&& other) noexcept;
     MappingGuard& operator=(MappingGuard&&) = delete;
     ~MappingGuard();
 
-    /// From now on losses are counted there. It must outlive the guard, or all reading.
+    /// Counts later losses in `losses`, which must outlive the guard or all reading.
     void countInto(std::atomic<uint32_t>& losses) const;
 
   private:
@@ -36,22 +36,21 @@ class MappingGuard {
     size_t slot_ = none;
 };
 
-/// A file as memory, for reading. It stays as it was opened even if another takes its name. What
-/// is lost of a mapped file while it is read, since somebody cut it short in place or the disk
-/// fails, reads as zeros and is counted (`MappingGuard`). Where a file may vanish under those who
-/// have it open, as on other machines' file systems, it is copied into memory, unless it is large.
+/// A file in memory for reading. Its contents stay as opened even if another file replaces its
+/// name. Lost parts of a mapped file read as zeros and are counted (`MappingGuard`), for example
+/// after truncation in place or a disk failure. A file that may vanish while open, as on remote
+/// file systems, is copied into memory unless it is large.
 class MappedFile {
   public:
-    /// How the bytes come into memory.
     enum class Access : uint8_t {
-        Fitting,  ///< Mapped on file systems of this machine, and if it is large; else copied.
-        Mapped,   ///< Each page when it is first read.
-        Copied,   ///< All of it at once. O(bytes).
+        Fitting,  ///< Mapped if on a local file system or large, else copied.
+        Mapped,   ///< Each page at its first read.
+        Copied,   ///< All at once. O(bytes).
     };
-    /// A file larger than this is mapped wherever it lies, since copying it takes too long.
-    static constexpr uint64_t mostCopiedBytes = uint64_t{64} << 20;
+    /// A larger file is always mapped, since a copy would take too long.
+    static constexpr uint64_t maxCopiedBytes = uint64_t{64} << 20;
 
-    /// Nothing for what cannot be read or is empty.
+    /// Returns nullopt if the file cannot be read or is empty.
     static std::optional<MappedFile> open(const std::filesystem::path& path,
                                           Access access = Access::Fitting);
     MappedFile(MappedFile&& other) noexcept;
@@ -59,7 +58,7 @@ class MappedFile {
     ~MappedFile();
 
     std::span<const std::byte> bytes() const { return bytes_; }
-    /// Counts what is lost from now on there, which must outlive all reading.
+    /// Counts later losses in `losses`, which must outlive all reading.
     void countLossesInto(std::atomic<uint32_t>& losses) const {
         if (guard_) guard_->countInto(losses);
     }
@@ -69,7 +68,7 @@ class MappedFile {
         : bytes_(bytes), guard_(std::move(guard)) {}
 
     std::span<const std::byte> bytes_;
-    std::optional<MappingGuard> guard_;  ///< Of what is mapped.
+    std::optional<MappingGuard> guard_;  ///< Guard of the mapping.
 };
 
 }  // namespace lanescope

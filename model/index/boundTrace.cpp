@@ -10,10 +10,10 @@ namespace lanescope {
 
 namespace {
 
-/// Of one slice: the sum of a step of them does not overflow either.
-constexpr int64_t greatestDurationNs = greatestTimeNs / Lane::busyStep;
+/// For one slice, so that the sum of a step of them does not overflow.
+constexpr int64_t maxDurationNs = maxTimestampNs / Lane::busyStep;
 
-// Enumerators of each kind, by the last of them.
+// The last enumerator of each kind.
 constexpr int64_t last(MemcpyKind) {
     return static_cast<int64_t>(memcpyKindCount) - 1;
 }
@@ -42,7 +42,7 @@ constexpr int64_t last(SliceCategory) {
     return static_cast<int64_t>(sliceCategoryCount) - 1;
 }
 
-/// Bounds whatever the type of a column alone tells, and notices tables of unequal columns.
+/// Bounds the values of columns by type alone, and detects tables with columns of unequal length.
 class TypeBounds {
   public:
     explicit TypeBounds(const RowCounts& rows) : rows_(rows) {}
@@ -54,7 +54,7 @@ class TypeBounds {
         else if constexpr (std::is_enum_v<T>)
             column.bound(0, last(T{}));
         else if constexpr (std::is_same_v<T, int64_t>)
-            column.bound(-greatestTimeNs, greatestTimeNs);
+            column.bound(-maxTimestampNs, maxTimestampNs);
     }
     template <class T>
     void operator()(RecordColumn<T>& records) {
@@ -66,7 +66,7 @@ class TypeBounds {
     }
     template <class T>
     void operator()(Rare<T>& value) {
-        if (value.isThere()) (*this)(value.edit());
+        if (value.hasValue()) (*this)(value.edit());
     }
     void operator()(LaneTiles& tiles) { forEachField(tiles, *this); }
     void operator()(LaneTiles::Level& level) { forEachField(level, *this); }
@@ -107,7 +107,7 @@ size_t countOf(const Trace& trace, RowsOf of) {
     return 0;
 }
 
-/// Bounds an index into `count` rows. False if there is none that it could read as.
+/// Bounds an index into `count` rows. Returns false if no valid index exists.
 template <class T>
 bool boundRows(Column<T>& column, size_t count, bool mayBeNone = false) {
     const int64_t last = static_cast<int64_t>(count) - 1;
@@ -121,8 +121,7 @@ bool boundRows(Column<T>& column, size_t count, bool mayBeNone = false) {
     return count > 0 || mayBeNone || column.empty();
 }
 
-/// Bounds the columns of a table, each by what the list of its fields says, and notices columns
-/// that are not equally long.
+/// Bounds the columns of a table by the list of its fields, and detects columns of unequal length.
 class TableBounds {
   public:
     TableBounds(const Trace& trace, const RowCounts& rows) : trace_(trace), types_(rows) {}
@@ -145,10 +144,10 @@ class TableBounds {
         T record;
         forEachField(record, RecordBounds{*this, records.fields().begin()});
     }
-    void operator()(bool) {}  // something said of the whole table
+    void operator()(bool) {}  // a property of the whole table
 
   private:
-    /// The same for the fields of records, which are columns of plain numbers.
+    /// Bounds the fields of records, which are columns of plain numbers.
     struct RecordBounds {
         TableBounds& table;
         std::vector<Column<int64_t>>::iterator column;
@@ -169,8 +168,7 @@ class TableBounds {
         isSound_ = boundRows(column, countOf(trace_, of), mayBeNone) && isSound_;
     }
     void take(size_t size) {
-        isSound_ =
-            isSound_ && size == size_.value_or(size) && size <= EventRef::maximumRow + size_t{1};
+        isSound_ = isSound_ && size == size_.value_or(size) && size <= EventRef::maxRow + size_t{1};
         size_ = size;
     }
 
@@ -180,21 +178,21 @@ class TableBounds {
     bool isSound_ = true;
 };
 
-bool isTime(int64_t timeNs, int64_t latestNs = greatestTimeNs) {
-    return timeNs >= -greatestTimeNs && timeNs <= latestNs;
+bool isTime(int64_t timeNs, int64_t latestNs = maxTimestampNs) {
+    return timeNs >= -maxTimestampNs && timeNs <= latestNs;
 }
 bool isRange(TimeRange range) {
     return isTime(range.startNs) && isTime(range.endNs) && range.startNs <= range.endNs;
 }
 
-/// Whether the times are sound that stand in no column.
+/// Returns true if the times outside of columns are valid.
 bool areTimesSound(const Trace& trace) {
     const auto areRanges = [](const std::vector<TimeRange>& ranges) {
         return std::all_of(ranges.begin(), ranges.end(), isRange);
     };
-    // One that nobody ended reaches beyond all other times.
+    // An open window extends beyond all other times.
     const auto isWindow = [](TimeRange window) {
-        return isTime(window.startNs) && isTime(window.endNs, 2 * greatestTimeNs) &&
+        return isTime(window.startNs) && isTime(window.endNs, 2 * maxTimestampNs) &&
                window.startNs <= window.endNs;
     };
     if (!isRange(trace.range)) return false;
@@ -282,7 +280,7 @@ class TraceBounds {
                 return false;
             row += series.size();
         }
-        return row <= EventRef::maximumRow;
+        return row <= EventRef::maxRow;
     }
 
     bool isSubject(const Track& track) const {
@@ -331,14 +329,14 @@ class TraceBounds {
         const size_t count = lane.startNs.size();
         TypeBounds types(rows_);
         forEachField(lane, types);
-        lane.durationNs.bound(0, greatestDurationNs);
-        if (count > EventRef::maximumRow || lane.durationNs.size() != count ||
+        lane.durationNs.bound(0, maxDurationNs);
+        if (count > EventRef::maxRow || lane.durationNs.size() != count ||
             lane.name.size() != count || lane.event.size() != count ||
             lane.category.size() != count ||
             lane.busyNs.size() != (count > 0 ? count / Lane::busyStep + 1 : 0) ||
             !boundRows(lane.name, trace_.strings.size()))
             return false;
-        return !lane.tiles.isThere() || boundTiles(lane.tiles.edit(), count);
+        return !lane.tiles.hasValue() || boundTiles(lane.tiles.edit(), count);
     }
 
     bool boundTiles(LaneTiles& tiles, size_t count) {
@@ -355,12 +353,12 @@ class TraceBounds {
             boundRows(level.name, trace_.strings.size());
         }
         // Pictures rely on a coarsest level of few buckets.
-        if (!tiles.levels.empty() && tiles.levels.back().bucketCount() > LaneTiles::leastBuckets)
+        if (!tiles.levels.empty() && tiles.levels.back().bucketCount() > LaneTiles::minBuckets)
             return false;
         size_t below = count;
         for (LaneTiles::Runs& runs : tiles.runs) {
             below = (below + LaneTiles::runLength - 1) / LaneTiles::runLength;
-            if (runs.widest.size() != below || runs.widestNs.size() != below) return false;
+            if (runs.widest.size() != below || runs.longestNs.size() != below) return false;
             boundRows(runs.widest, count);
         }
         return tiles.runs.empty() || below <= LaneTiles::runLength;
@@ -373,9 +371,9 @@ class TraceBounds {
             if ((!sums.lanes.empty() && sums.lanes.size() != trace_.tracks[track].lanes.size()) ||
                 sums.busy->timeNs.size() != sums.busy->busyNs.size())
                 return false;
-            if (sums.busy.isThere()) {
-                sums.busy.edit().timeNs.bound(-greatestTimeNs, greatestTimeNs);
-                sums.busy.edit().busyNs.bound(-greatestTimeNs, greatestTimeNs);
+            if (sums.busy.hasValue()) {
+                sums.busy.edit().timeNs.bound(-maxTimestampNs, maxTimestampNs);
+                sums.busy.edit().busyNs.bound(-maxTimestampNs, maxTimestampNs);
             }
             for (LaneSums& lane : sums.lanes)
                 if (!boundLaneSums(lane)) return false;
@@ -386,7 +384,7 @@ class TraceBounds {
         for (Column<int64_t>* column : {&sums.count, &sums.totalNs, &sums.minimumNs,
                                         &sums.maximumNs, &sums.bytes, &sums.untimedBytes}) {
             if (column->size() != sums.key.size()) return false;
-            column->bound(0, greatestTimeNs);
+            column->bound(0, maxTimestampNs);
         }
         return true;
     }

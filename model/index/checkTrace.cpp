@@ -15,7 +15,6 @@ namespace lanescope {
 
 namespace {
 
-/// Goes through all that is mapped.
 struct WholeReader {
     template <class T>
     void operator()(const T& value) {
@@ -24,12 +23,12 @@ struct WholeReader {
     void operator()(const std::string&) {}
     void operator()(const StringTable& strings) { strings.checkAll(); }
     template <class T>
-    void operator()(const std::optional<T>&) {}  // these are small, and were checked on opening
+    void operator()(const std::optional<T>&) {}  // small, and checked on opening
     template <class T, size_t size>
     void operator()(const std::array<T, size>&) {}
     template <class T>
     void operator()(const Rare<T>& value) {
-        if (value.isThere()) (*this)(*value);
+        if (value.hasValue()) (*this)(*value);
     }
     template <class T>
     void operator()(const std::vector<T>& values) {
@@ -108,21 +107,21 @@ class TraceCheck {
     }
 
     static std::string listOf(const std::vector<uint64_t>& pages) {
-        constexpr size_t enough = 20;
+        constexpr size_t maxShown = 20;
         std::string list;
-        for (size_t at = 0; at < std::min(pages.size(), enough); ++at)
+        for (size_t at = 0; at < std::min(pages.size(), maxShown); ++at)
             list += fmt::format("{}{}", at > 0 ? ", " : "", pages[at]);
-        return pages.size() > enough ? list + " and more" : list;
+        return pages.size() > maxShown ? list + " and more" : list;
     }
 
-    /// What SQLite itself says of how the file is laid out.
+    /// Runs SQLite's own integrity check.
     void checkTables(const Database& database) {
-        constexpr int enough = 10;
+        constexpr int maxShown = 10;
         auto statement = database.prepare("PRAGMA integrity_check(10)");
         if (!statement) return bad(statement.error().sentence);
         int found = 0;
         auto row = statement->step();
-        for (; row && *row && found < enough; row = statement->step()) {
+        for (; row && *row && found < maxShown; row = statement->step()) {
             const std::string_view text = statement->text(0);
             if (text == "ok") continue;
             bad(fmt::format("SQLite finds: {}", printable(text)));
@@ -132,7 +131,7 @@ class TraceCheck {
         if (found == 0) good("Its tables are laid out as SQLite wants them.");
     }
 
-    /// Whether a note says that not all could be read, or made no sense, of what the file holds.
+    /// Returns true if a note reports unreadable or invalid contents of the file.
     static bool isOfReading(HealthCode code) {
         return isUnread(code) || code == HealthCode::RowsLeftOut ||
                code == HealthCode::ValuesIgnored || code == HealthCode::BytesBehindPacked;
@@ -161,7 +160,7 @@ class TraceCheck {
                     fmt::format("The index {} is not of this file as it is now, or of another "
                                 "version; it is made anew when the trace is opened.",
                                 index.string()));
-            } else if (const uint32_t blocks = countDamagedBlocks(*trace); blocks > 0) {
+            } else if (const uint32_t blocks = countCorruptBlocks(*trace); blocks > 0) {
                 bad(
                     fmt::format("The index {} is damaged in {} places: remove it with \"lanescope "
                                 "index --remove\".",
@@ -178,10 +177,10 @@ class TraceCheck {
 
 }  // namespace
 
-uint32_t countDamagedBlocks(const Trace& trace) {
+uint32_t countCorruptBlocks(const Trace& trace) {
     WholeReader whole;
     whole(trace);
-    return trace.damagedBlocks != nullptr ? trace.damagedBlocks->load() : 0;
+    return trace.corruptBlocks != nullptr ? trace.corruptBlocks->load() : 0;
 }
 
 std::vector<Finding> checkTrace(const std::filesystem::path& path, const LoadProgress& progress) {

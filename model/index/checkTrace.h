@@ -10,19 +10,18 @@
 
 namespace lanescope {
 
-/// Something that a look at a trace found out.
 struct Finding {
-    bool isGood = false;  ///< Else nobody should rely on what it is about.
+    bool isGood = false;  ///< If false, the data in question is unreliable.
     std::string sentence;
 };
 
-/// Reads all of a trace, as tables and byte by byte, and all of its index, and says what is wrong
-/// and what is as it was recorded. That the file cannot be read at all is a finding, too. O(bytes).
+/// Reads all tables and bytes of a trace and its index, and returns all findings, good and bad. An
+/// unreadable file is a finding, too. O(bytes).
 std::vector<Finding> checkTrace(const std::filesystem::path& path,
                                 const LoadProgress& progress = {});
 
-/// Compares all of the index that a trace was read from with its checksums: how many blocks differ.
+/// Compares the whole index of a trace with its checksums and returns the number of corrupt blocks.
 /// O(bytes).
-uint32_t countDamagedBlocks(const Trace& trace);
+uint32_t countCorruptBlocks(const Trace& trace);
 
 }  // namespace lanescope

@@ -6,8 +6,8 @@
 
 namespace lanescope {
 
-// What an index stores: the lists of members of `trace/fields.h`. Those of the tables of events
-// stand beside them in `trace/Tables.h`.
+// The contents of an index: the lists of members in `trace/fields.h`. Those of event tables are
+// next to them in `trace/Tables.h`.
 
 template <Of<TimeRange> S, class V>
 void forEachField(S& s, V&& visit) {
@@ -47,7 +47,6 @@ template <Of<Property> S, class V>
 void forEachField(S& s, V&& visit) {
     visitEach(visit, s.name, s.value);
 }
-/// The members that `forEachFact` names.
 template <class Facts, class V>
 void visitFacts(Facts& facts, V& visit) {
     forEachFact(facts, [&visit](const FactName&, auto& member) { visit(member); });
@@ -113,12 +112,12 @@ void forEachField(S& s, V&& visit) {
 
 template <Of<LaneTiles::Level> S, class V>
 void forEachField(S& s, V&& visit) {
-    visitEach(visit, s.shift, s.firstBucket, s.slice, s.busyNs, s.overhangNs, s.widestNs,
+    visitEach(visit, s.shift, s.firstBucket, s.slice, s.busyNs, s.overhangNs, s.longestNs,
               s.category, s.name);
 }
 template <Of<LaneTiles::Runs> S, class V>
 void forEachField(S& s, V&& visit) {
-    visitEach(visit, s.widest, s.widestNs);
+    visitEach(visit, s.widest, s.longestNs);
 }
 template <Of<LaneTiles> S, class V>
 void forEachField(S& s, V&& visit) {
@@ -141,7 +140,7 @@ void forEachField(S& s, V&& visit) {
 }
 template <Of<CounterSeries::Level> S, class V>
 void forEachField(S& s, V&& visit) {
-    visitEach(visit, s.timesNs, s.least, s.greatest);
+    visitEach(visit, s.timesNs, s.minValue, s.maxValue);
 }
 
 template <Of<LinkPeak> S, class V>
@@ -170,7 +169,7 @@ void forEachField(S& s, V&& visit) {
     visitEach(visit, s.peaks, s.connections, s.affinities, s.sampledRanges, s.gpuProcesses);
 }
 
-/// All but where the trace lies.
+/// All but the path of the trace.
 template <Of<Trace> S, class V>
 void forEachField(S& s, V&& visit) {
     visitEach(visit, s.producer, s.range, s.startUtcNs, s.facts, s.gpuFacts, s.health, s.counts,

@@ -24,9 +24,9 @@ namespace {
 
 constexpr const char* suffix = ".lanescope-index";
 
-/// The first and the last bytes of the file: the whole header of SQLite, the checksum of gzip.
-/// Nothing if they cannot be read.
-std::optional<uint64_t> endsOf(int file, uint64_t size) {
+/// Returns a hash of the first and last bytes: SQLite's whole header, gzip's checksum. Returns
+/// nullopt if unreadable.
+std::optional<uint64_t> hashOfEnds(int file, uint64_t size) {
     constexpr uint64_t part = 4096;
     std::array<char, part> bytes{};
     Fnv1a hash;
@@ -38,8 +38,8 @@ std::optional<uint64_t> endsOf(int file, uint64_t size) {
     return hash.value();
 }
 
-/// What tells a log of changes that are not in the file yet from another; 0 without one.
-uint64_t changesBeside(const std::filesystem::path& trace) {
+/// Returns a hash of a log of changes that are not in the file yet; 0 without a log.
+uint64_t hashOfLog(const std::filesystem::path& trace) {
     struct stat status {};
     const std::string log = trace.string() + "-wal";
     if (::stat(log.c_str(), &status) != 0 || status.st_size == 0) return 0;
@@ -76,20 +76,20 @@ std::vector<std::filesystem::path> indexPaths(const std::filesystem::path& trace
 }
 
 std::optional<SourceKey> sourceKeyOf(const std::filesystem::path& trace) {
-    // What was a file a moment ago may be a pipe by now.
+    // The path may meanwhile be a pipe.
     const int file = ::open(trace.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (file < 0) return std::nullopt;
     struct stat status {};
     std::optional<uint64_t> ends;
     if (::fstat(file, &status) == 0 && S_ISREG(status.st_mode))
-        ends = endsOf(file, static_cast<uint64_t>(status.st_size));
+        ends = hashOfEnds(file, static_cast<uint64_t>(status.st_size));
     ::close(file);
     if (!ends) return std::nullopt;
     SourceKey key;
     key.bytes = static_cast<uint64_t>(status.st_size);
     key.modifiedNs = system::modifiedNs(status);
-    uint64_t fingerprint = *ends ^ changesBeside(trace);
-    // Of a compressed file its own checksum must do.
+    uint64_t fingerprint = *ends ^ hashOfLog(trace);
+    // A compressed file has only its own checksum.
     if (const auto database = Database::openReadOnly(trace)) {
         fingerprint ^= static_cast<uint64_t>(traceFingerprint(*database)) * 31;
         if (database->trouble()) return std::nullopt;
@@ -103,7 +103,7 @@ Result<int> removeIndexes(const std::filesystem::path& trace) {
     for (const std::filesystem::path& path : indexPaths(trace)) {
         std::error_code error;
         removed += std::filesystem::remove(path, error) ? 1 : 0;
-        // Nothing can lie under a name that is too long.
+        // No file can have a name that is too long.
         if (error && error != std::errc::filename_too_long)
             return fail("Cannot remove {}: {}.", path.string(), error.message());
     }
@@ -112,10 +112,8 @@ Result<int> removeIndexes(const std::filesystem::path& trace) {
 
 namespace {
 
-/// Share of the progress that reading takes where an index is written, too.
 constexpr double readingShare = 0.9;
 
-/// A trace by its index, with where that lies.
 struct Indexed {
     TracePtr trace;
     std::filesystem::path index;
@@ -130,7 +128,7 @@ Indexed findIndexed(const std::filesystem::path& path, const SourceKey& source,
     return {};
 }
 
-/// Writes where that is possible first of the places for the index of `name`.
+/// Writes to the first possible place for the index of `name`.
 Result<void> writeSomewhere(const Trace& trace, const SourceKey& source,
                             const std::filesystem::path& name,
                             const std::function<bool()>& isWanted) {
@@ -151,12 +149,12 @@ bool keepsFromIndex(const HealthNote& note) {
     return note.code == HealthCode::PagesDamaged || note.code == HealthCode::ChecksumsDamaged;
 }
 
-bool isDoubtful(const Trace& trace) {
+bool isUnreliable(const Trace& trace) {
     return std::ranges::any_of(trace.health, keepsFromIndex);
 }
 
-/// Why no index is made of a doubtful one.
-Error doubtOf(const Trace& trace, const std::filesystem::path& path) {
+/// Returns the reason for not writing an index of an unreliable trace.
+Error errorForUnreliable(const Trace& trace, const std::filesystem::path& path) {
     Error why{
         fmt::format("No index is made of {}, which is not what was recorded.", path.string())};
     for (const HealthNote& note : trace.health)
@@ -167,15 +165,15 @@ Error doubtOf(const Trace& trace, const std::filesystem::path& path) {
 
 struct Opened {
     TracePtr trace;
-    Result<std::filesystem::path> index;  ///< Or why there is none.
+    Result<std::filesystem::path> index;  ///< Or the reason for its absence.
 };
 
-/// The same; memory may run out.
+/// Like `openTrace`, but may run out of memory.
 Result<Opened> open(const std::filesystem::path& path, const OpenOptions& options,
                     const LoadProgress& progress) {
     std::error_code error;
     const uint64_t bytes = std::filesystem::file_size(path, error);
-    const bool isSmall = error || bytes < options.leastBytes;
+    const bool isSmall = error || bytes < options.minBytes;
     const std::optional<SourceKey> source = isSmall ? std::nullopt : sourceKeyOf(path);
     LoadOptions loading;
     loading.memory = std::make_shared<LargeMemory>();
@@ -191,9 +189,9 @@ Result<Opened> open(const std::filesystem::path& path, const OpenOptions& option
 
     Result<TraceBuilder> builder = readTrace(path, partOf(progress, 0, readingShare), loading);
     if (!builder) return fail(builder.error());
-    // What is wrong with the file may be gone when it is read next, as where memory went wrong.
-    if (isDoubtful(builder->trace())) {
-        Error why = doubtOf(builder->trace(), path);
+    // An error may be gone at the next read, for example after a memory error.
+    if (isUnreliable(builder->trace())) {
+        Error why = errorForUnreliable(builder->trace(), path);
         return Opened{builder->take(), fail(std::move(why))};
     }
     bool isWanted = true;
@@ -221,14 +219,14 @@ Result<Opened> open(const std::filesystem::path& path, const OpenOptions& option
 bool hasIndex(const std::filesystem::path& path) {
     std::error_code error;
     const uint64_t bytes = std::filesystem::file_size(path, error);
-    if (error || bytes < OpenOptions().leastBytes) return false;
+    if (error || bytes < OpenOptions().minBytes) return false;
     const std::optional<SourceKey> source = sourceKeyOf(path);
     return source && findIndexed(path, *source, std::make_shared<LargeMemory>()).trace != nullptr;
 }
 
 Result<TracePtr> openTrace(const std::filesystem::path& path, const OpenOptions& options,
                            const LoadProgress& progress) {
-    Result<Opened> opened = orNoMemory(path, [&] { return open(path, options, progress); });
+    Result<Opened> opened = orOutOfMemory(path, [&] { return open(path, options, progress); });
     if (!opened) return fail(opened.error());
     return std::move(opened->trace);
 }
@@ -236,14 +234,15 @@ Result<TracePtr> openTrace(const std::filesystem::path& path, const OpenOptions&
 Result<std::filesystem::path> ensureIndex(const std::filesystem::path& path,
                                           const LoadProgress& progress) {
     OpenOptions options;
-    options.leastBytes = 0;
-    const Result<Opened> opened = orNoMemory(path, [&] { return open(path, options, progress); });
+    options.minBytes = 0;
+    const Result<Opened> opened =
+        orOutOfMemory(path, [&] { return open(path, options, progress); });
     if (!opened) return fail(opened.error());
     return opened->index;
 }
 
 Result<void> checkIndex(const Trace& trace) {
-    if (!trace.isDamaged()) return {};
+    if (!trace.isCorrupt()) return {};
     if (const Result<int> removed = removeIndexes(trace.path); !removed)
         return fail("The index of {} is damaged, and what was made of it may be wrong. {}",
                     trace.path.string(), removed.error().sentence);

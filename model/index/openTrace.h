@@ -13,52 +13,49 @@
 
 namespace lanescope {
 
-/// Our folder of that name in the user's cache folder (`XDG_CACHE_HOME`, else `~/.cache`); it need
-/// not exist. Nothing if the user has none.
+/// Returns the folder of that name in the user's cache folder (`XDG_CACHE_HOME`, else `~/.cache`),
+/// which need not exist. Returns nullopt without a cache folder.
 std::optional<std::filesystem::path> cacheFolder(std::string_view name);
 
-/// Where the index of a trace may lie, in the order to look and to write: beside the trace, then in
-/// the user's cache folder, if there is one.
+/// Returns the possible paths of the index of a trace, in the order of search and writing: next to
+/// the trace, then in the user's cache folder, if any.
 std::vector<std::filesystem::path> indexPaths(const std::filesystem::path& trace);
 
-/// What tells whether an index is of this very file: its size, when it was changed, and a
-/// fingerprint of what is in it. Nothing if it cannot be read. O(log n).
+/// Returns the identity of a file, which its index must match: size, time of change, and a
+/// fingerprint of the contents. Returns nullopt if unreadable. O(log n).
 std::optional<SourceKey> sourceKeyOf(const std::filesystem::path& trace);
 
-/// Removes the indexes of a trace. Tells how many there were; fails if one stays.
+/// Removes the indexes of a trace and returns their number. Fails if one cannot be removed.
 Result<int> removeIndexes(const std::filesystem::path& trace);
 
 struct OpenOptions {
-    /// Files smaller than this are read anew each time: that is quick, and leaves no second file.
-    uint64_t leastBytes = uint64_t{1} << 20;
-    bool mayWrite = true;  ///< Whether an index is made where there is none.
+    /// Smaller files are read each time: that is fast and needs no second file.
+    uint64_t minBytes = uint64_t{1} << 20;
+    bool mayWrite = true;  ///< Write a missing index.
 };
 
-/// Opens a trace by way of its index: a trace that was opened before is there at once however large
-/// it is, one that is new is read by `loadTrace` and leaves an index beside it, or in the user's
-/// cache folder if the trace's cannot be written to. An index that is stale, damaged or of another
-/// version is made anew. Where none can be written, the trace is in memory and its health says so.
-/// Errors and progress are those of `loadTrace`; once cancelled nothing is left behind.
+/// Opens a trace through its index. A trace with an index opens at once, whatever its size. A new
+/// one is read by `loadTrace`, and its index is written next to it, or into the user's cache folder
+/// if the trace's folder is not writable. A stale or corrupt index, or one of another version, is
+/// rebuilt. If no index can be written, the trace is in memory and its health has a note. Errors
+/// and progress are those of `loadTrace`. Nothing is left behind after a cancellation.
 Result<TracePtr> openTrace(const std::filesystem::path& path, const OpenOptions& options = {},
                            const LoadProgress& progress = {});
 
-/// Whether `openTrace` would find an index of the trace as it is now, and read nothing else. As
-/// quick as opening by it.
+/// Returns true if `openTrace` would find a valid index. As fast as opening by index.
 bool hasIndex(const std::filesystem::path& path);
 
-/// Makes the index of a trace unless it has one. Fails if the trace cannot be read or its index not
-/// be written; else tells where it lies.
+/// Writes the index of a trace unless it exists, and returns its path. Fails if the trace cannot be
+/// read or the index not be written.
 Result<std::filesystem::path> ensureIndex(const std::filesystem::path& path,
                                           const LoadProgress& progress = {});
 
-/// Fails if the trace is one by its index, and what was read of that so far differs from its
-/// checksums: then what was made of it may be wrong. The index is removed, so that the trace is
-/// read anew when it is opened next.
+/// Fails if the trace is from an index and the parts read so far differ from their checksums.
+/// Results may then be wrong. Removes the index, so that the next opening reads the trace itself.
 Result<void> checkIndex(const Trace& trace);
 
-/// Writes the index of a trace that was read from `file` and not changed since, for the time when
-/// that file will be called `name`. Fails if it can be written nowhere, or cancelled; nothing is
-/// left then.
+/// Writes the index of an unchanged trace that was read from `file`, for a later rename of that
+/// file to `name`. Fails if no place is writable or if cancelled. Nothing is left then.
 Result<void> writeIndexFor(const Trace& trace, const std::filesystem::path& file,
                            const std::filesystem::path& name, const LoadProgress& progress = {});
 

@@ -40,7 +40,7 @@ fs::path logFolderOf(const LiveTrace& live) {
 }
 
 LiveState stateOf(const LiveTrace& live) {
-    // The trace gets its name before the lock goes, so look in the other order.
+    // The trace gets its name before the lock is released, so the checks are in reverse order.
     const int file = ::open((logFolderOf(live) / "session.json").c_str(), O_RDONLY | O_CLOEXEC);
     const bool isHeld = file >= 0 && ::flock(file, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
     if (file >= 0) ::close(file);
@@ -50,7 +50,7 @@ LiveState stateOf(const LiveTrace& live) {
 
 namespace {
 
-/// At once, so that a wish to stop is heard.
+/// Rows per step, small enough for a quick reaction to cancellation.
 constexpr int64_t rowsAtOnce = 500'000;
 
 }  // namespace
@@ -85,7 +85,7 @@ EventRef sameEvent(const Trace& before, EventRef event, const Trace& after) {
         if (there.startNs != range.startNs) break;
         if (after.nameOf(found) != name) continue;
         if (there.endNs == range.endNs) return found;
-        // A range that was still open has an end by now.
+        // A range that was open in `before` may have ended.
         if (there.endNs > range.endNs && !open.isValid()) open = found;
     }
     return open;

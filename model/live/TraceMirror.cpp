@@ -24,12 +24,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Rows taken before the trace is closed and opened again; some hundredths of a second.
+/// Rows read before the trace is closed and opened again: some hundredths of a second.
 constexpr int64_t rowsPerStep = 50'000;
-/// As for finished traces, in bytes.
-constexpr int longestCell = 16 << 20;
+/// Like for finished traces, in bytes.
+constexpr int maxCellBytes = 16 << 20;
 
-/// Finalizes a statement.
 struct Prepared {
     sqlite3_stmt* handle = nullptr;
     ~Prepared() { sqlite3_finalize(handle); }
@@ -51,7 +50,8 @@ std::vector<std::string> textsOf(sqlite3* database, const std::string& sql) {
     return texts;
 }
 
-/// A new folder for the copy, or an empty path with `errno` of the first place that refused.
+/// Creates a new folder for the copy. Returns an empty path, with `errno` of the first place that
+/// failed.
 std::string makeFolder() {
     int firstError = 0;
     for (const fs::path& place : temporaryFolders()) {
@@ -85,7 +85,7 @@ Result<TraceMirror> TraceMirror::create(fs::path partial) {
     return mirror;
 }
 
-/// The file loses its name as soon as it is open twice, so nothing of it can stay behind.
+/// The file loses its name as soon as it is open twice, so no part of it can stay behind.
 Result<void> TraceMirror::makeCopy() {
     const std::string folder = makeFolder();
     if (folder.empty())
@@ -105,7 +105,7 @@ Result<void> TraceMirror::makeCopy() {
         const int code = sqlite3_open_v2(path.c_str(), &raw,
                                          SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, nullptr);
         copy_.reset(raw);
-        // A first look opens the file for good.
+        // The first read keeps the file open.
         if (descriptor_ < 0 || code != SQLITE_OK ||
             sqlite3_exec(raw,
                          "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;"
@@ -129,11 +129,11 @@ Result<TraceMirror::Connection> TraceMirror::openPartial() const {
         return fail("{} cannot be read while it is being written: {}.", partial_.string(),
                     sqlite3_errstr(code));
     hardenForQueries(raw);
-    sqlite3_limit(raw, SQLITE_LIMIT_LENGTH, longestCell);
+    sqlite3_limit(raw, SQLITE_LIMIT_LENGTH, maxCellBytes);
     return source;
 }
 
-/// What the trace lacks, as one of another version may, stays empty in the copy.
+/// Columns that the trace lacks, for example in another version, stay empty in the copy.
 Result<void> TraceMirror::findTables(sqlite3* source) {
     if (!tables_.empty()) return {};
     for (const tables::Table* known : tables::traceTables()) {
@@ -147,7 +147,7 @@ Result<void> TraceMirror::findTables(sqlite3* source) {
                 fmt::format("{}\"{}\"", table.columnCount > 0 ? ", " : "", column.name);
             ++table.columnCount;
         }
-        // What the schema brings along, such as the names of numbers, is there already.
+        // The schema itself has contents, such as the names of numbers.
         const auto last =
             textsOf(copy_.get(), fmt::format("SELECT coalesce(max(rowid), 0) FROM \"{}\"", name));
         if (!last.empty()) table.lastRow = std::atoll(last[0].c_str());
@@ -159,7 +159,7 @@ Result<void> TraceMirror::findTables(sqlite3* source) {
     return {};
 }
 
-Result<int64_t> TraceMirror::copyRows(sqlite3* source, Table& table, int64_t mostRows) {
+Result<int64_t> TraceMirror::copyRows(sqlite3* source, Table& table, int64_t maxRows) {
     std::string places = "?1";
     for (int column = 1; column <= table.columnCount; ++column)
         places += fmt::format(", ?{}", column + 1);
@@ -177,7 +177,7 @@ Result<int64_t> TraceMirror::copyRows(sqlite3* source, Table& table, int64_t mos
         return fail("{} cannot be read while it is being written: {}.", partial_.string(),
                     sqlite3_errmsg(source));
     sqlite3_bind_int64(select.handle, 1, table.lastRow);
-    sqlite3_bind_int64(select.handle, 2, mostRows);
+    sqlite3_bind_int64(select.handle, 2, maxRows);
     int64_t rows = 0;
     int code = SQLITE_DONE;
     while ((code = sqlite3_step(select.handle)) == SQLITE_ROW) {
@@ -198,15 +198,15 @@ Result<int64_t> TraceMirror::copyRows(sqlite3* source, Table& table, int64_t mos
     return rows;
 }
 
-Result<int64_t> TraceMirror::refresh(int64_t mostRows) {
+Result<int64_t> TraceMirror::refresh(int64_t maxRows) {
     int64_t all = 0;
-    for (bool isMore = true; isMore && all < mostRows;) {
+    for (bool isMore = true; isMore && all < maxRows;) {
         isMore = false;
-        // Closed after each step: at its end the writer wants the file for itself.
+        // Closed after each step, since the writer needs exclusive access at its end.
         const auto source = openPartial();
         if (!source) return fail(source.error());
         if (auto found = findTables(source->get()); !found) return fail(found.error());
-        int64_t room = std::min(rowsPerStep, mostRows - all);
+        int64_t room = std::min(rowsPerStep, maxRows - all);
         sqlite3_exec(source->get(), "BEGIN", nullptr, nullptr, nullptr);
         sqlite3_exec(copy_.get(), "BEGIN", nullptr, nullptr, nullptr);
         Result<int64_t> copied = 0;

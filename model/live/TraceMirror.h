@@ -13,17 +13,18 @@ struct sqlite3;
 
 namespace lanescope {
 
-/// A copy of a trace that is still being written, in a file without a name. Each `refresh` takes
-/// what has come since, a table after the other by row number, in steps so short that the writer
-/// never waits for a reader at its end; between them nothing of the trace is open. One thread.
+/// A copy of a trace that is still being written, in a file without a name. Each `refresh` copies
+/// new rows, one table after the other by row number. Its steps are so short that the writer never
+/// waits for a reader at its end. Between them, the trace is not open. One thread.
 class TraceMirror {
   public:
     static Result<TraceMirror> create(std::filesystem::path partial);
 
-    /// Returns how many rows came. Reads at most `mostRows`; the rest comes the next time.
-    Result<int64_t> refresh(int64_t mostRows = 2'000'000);
+    /// Copies at most `maxRows` new rows and returns their number. The rest is copied by the next
+    /// call.
+    Result<int64_t> refresh(int64_t maxRows = 2'000'000);
 
-    /// The copy, to be read with `loadOpenTrace`.
+    /// Returns the copy, to be read with `loadOpenTrace`.
     int descriptor() const { return descriptor_; }
     const std::filesystem::path& partial() const { return partial_; }
 
@@ -36,7 +37,7 @@ class TraceMirror {
         void operator()(sqlite3* database) const;
     };
     using Connection = std::unique_ptr<sqlite3, Close>;
-    /// A table of ours with the columns that both files have.
+    /// A Lanescope table with the columns that both files have.
     struct Table {
         std::string name;
         std::string columns;
@@ -47,7 +48,7 @@ class TraceMirror {
     Result<void> makeCopy();
     Result<Connection> openPartial() const;
     Result<void> findTables(sqlite3* source);
-    Result<int64_t> copyRows(sqlite3* source, Table& table, int64_t mostRows);
+    Result<int64_t> copyRows(sqlite3* source, Table& table, int64_t maxRows);
 
     std::filesystem::path partial_;
     int descriptor_ = -1;

@@ -15,13 +15,14 @@ namespace lanescope {
 
 namespace {
 
-/// Whether it makes sense to say how busy a track of this kind was.
+/// Returns true if busy time is meaningful for tracks of this kind.
 bool isBusyKind(TrackKind kind) {
     return kind == TrackKind::Gpu || kind == TrackKind::Stream || kind == TrackKind::Process ||
            kind == TrackKind::Thread;
 }
 
-/// Only the first and the last slice can reach out of the range, as none overlap in a lane.
+/// Only the first and the last slice can extend beyond the range, because slices of a lane never
+/// overlap.
 void sumRange(const Trace& trace, const Lane& lane, const LaneSums& sums, TimeRange range,
               SumTable& table) {
     SliceRun run = slicesIn(lane, range);
@@ -44,7 +45,7 @@ class Selection {
 
     void addTrack(uint32_t index) {
         const Track& track = trace_.tracks[index];
-        // Without sums it only takes longer.
+        // Without sums it is slower.
         static const TrackSums noTrackSums{};
         static const LaneSums noLaneSums{};
         const bool hasSums = index < sums_.tracks.size();
@@ -113,7 +114,8 @@ double percent(int64_t part, int64_t whole) {
 
 }  // namespace
 
-ReportTable selectedNames(const Trace& trace, const SelectionStatistics& statistics, size_t most) {
+ReportTable selectedNames(const Trace& trace, const SelectionStatistics& statistics,
+                          size_t maxNames) {
     ReportTable table;
     table.name = "selection_names";
     table.title = "Selection";
@@ -123,7 +125,7 @@ ReportTable selectedNames(const Trace& trace, const SelectionStatistics& statist
                      {"Name", Unit::Text}};
     std::array<size_t, EventRef::kindLimit> taken{};
     for (const NameStatistics& entry : statistics.names) {
-        if (++taken[static_cast<size_t>(entry.key.kind())] > most) continue;
+        if (++taken[static_cast<size_t>(entry.key.kind())] > maxNames) continue;
         table.searches.push_back(nameOf(trace, entry.key));
         table.rows.push_back({std::string(nameOfKind(entry.key.kind())), entry.sums.totalNs,
                               entry.sums.count, entry.meanNs(), entry.sums.minimumNs,
@@ -153,12 +155,12 @@ ReportTable selectedCopies(const SelectionStatistics& statistics) {
 }
 
 std::string selectionHeadline(const Trace& trace, const SelectionStatistics& statistics) {
-    constexpr int mostShown = 16;
+    constexpr int maxShownNames = 16;
     std::string text = formatDuration(statistics.range.durationNs()) + " selected";
     int shown = 0;
     for (const BusyStatistics& busy : statistics.busy) {
         const Track& track = trace.tracks[busy.track];
-        if (track.kind != TrackKind::Gpu || ++shown > mostShown) continue;
+        if (track.kind != TrackKind::Gpu || ++shown > maxShownNames) continue;
         text += fmt::format("{} {} busy {:.1f} %", shown == 1 ? ":" : ",", track.title,
                             percent(busy.busyNs, statistics.range.durationNs()));
     }

@@ -23,7 +23,7 @@ void Sums::add(const Sums& other) {
 
 size_t SumTable::slotOf(SumKey key) const {
     const size_t mask = slots_.size() - 1;
-    // Fibonacci hashing: the keys of one kind are neighbours, and stay so.
+    // Fibonacci hashing: keys of one kind are neighbours, and stay so.
     size_t slot = static_cast<size_t>(uint64_t{key.bits()} * 0x9e3779b97f4a7c15u >> shift_);
     while (slots_[slot].sums.count != 0 && slots_[slot].key != key) slot = (slot + 1) & mask;
     return slot;
@@ -49,7 +49,7 @@ void SumTable::grow() {
 
 void SumTable::clear() {
     if (count_ == 0) return;
-    // A table that was large once is not swept for a few keys.
+    // Frees a large table, which would be slow to scan for a few keys.
     if (slots_.size() > 64 * count_) slots_ = std::vector<Slot>();
     std::fill(slots_.begin(), slots_.end(), Slot());
     count_ = 0;
@@ -66,7 +66,7 @@ std::vector<std::pair<SumKey, Sums>> SumTable::sorted() const {
 
 namespace {
 
-/// `bytes * part / whole` to the nearest, for part of a copy.
+/// Returns `bytes * part / whole`, rounded, for a part of a copy.
 int64_t shareOf(int64_t bytes, int64_t partNs, int64_t wholeNs) {
     if (partNs == wholeNs) return bytes;
     const __int128 product = static_cast<__int128>(bytes) * partNs;
@@ -86,7 +86,7 @@ SumKey keyOf(const Trace& trace, EventRef event, StringIndex name) {
     return {event.kind(), name};
 }
 
-/// The levels of a lane's sums: how many blocks each has, and where their lists are.
+/// Levels of a lane's sums: the number of blocks of each, and the position of their lists.
 class Levels {
   public:
     explicit Levels(uint32_t sliceCount) {
@@ -113,12 +113,12 @@ class Levels {
     std::vector<Level> levels_;
 };
 
-/// Adds the list of a block, a number of `LaneSums::listEnd`. False if it has none.
+/// Adds the list of a block, a number of `LaneSums::listEnd`. Returns false if the block has none.
 bool addList(const LaneSums& sums, size_t block, SumTable& table) {
     if (block >= sums.listEnd.size()) return false;
     const size_t end = std::min<size_t>(sums.listEnd[block], sums.key.size());
     const size_t first = block > 0 ? sums.listEnd[block - 1] : 0;
-    if (first >= end || end - first > LaneSums::longestList) return false;
+    if (first >= end || end - first > LaneSums::maxListLength) return false;
     constexpr size_t blockSize = 256;
     std::array<uint32_t, blockSize> keys;
     std::array<std::array<int64_t, blockSize>, 6> values;
@@ -138,7 +138,7 @@ bool addList(const LaneSums& sums, size_t block, SumTable& table) {
     return true;
 }
 
-/// Answers one question about a lane.
+/// Sums one range of a lane.
 class RunSummer {
   public:
     RunSummer(const Trace& trace, const Lane& lane, const LaneSums& sums, SumTable& table)
@@ -147,7 +147,7 @@ class RunSummer {
     void sum(uint32_t first, uint32_t end) { sum(levels_.count() - 1, first, end); }
 
   private:
-    /// Adds `[first, end)` by blocks of `level` where they lie in it, by lower ones where not.
+    /// Adds `[first, end)` by blocks of `level` inside, and by lower levels at the ends.
     void sum(size_t level, uint64_t first, uint64_t end) {
         const Levels::Level& blocks = levels_[level];
         for (uint64_t block = first / blocks.blockSize; block * blocks.blockSize < end; ++block) {
@@ -173,15 +173,15 @@ class RunSummer {
     const Levels levels_;
 };
 
-/// Makes the lists of a lane. A level is made from the lists of the one below; where such a list
-/// is missing there are too many names for one above it, too.
+/// Builds the lists of a lane, each level from the one below. If a list is missing below, the block
+/// above has too many names as well.
 class LaneSummer {
   public:
     LaneSummer(const Trace& trace, const Lane& lane)
         : trace_(trace), lane_(lane), levels_(lane.size()), sums_(lane.startNs.memory()) {}
 
     LaneSums run(const std::stop_token& stop) {
-        // A lane of one leaf is looked at slice by slice anyway.
+        // The slices of a lane with a single leaf are read anyway.
         if (!needsSums(lane_)) return {};
         for (size_t level = 0; level < levels_.count(); ++level)
             for (size_t block = 0; block < levels_[level].blockCount; ++block) {
@@ -212,8 +212,8 @@ class LaneSummer {
     }
 
     bool isShort(uint64_t sliceCount) const {
-        return table_.size() <= LaneSums::longestList &&
-               table_.size() * LaneSums::leastGain <= sliceCount;
+        return table_.size() <= LaneSums::maxListLength &&
+               table_.size() * LaneSums::minGain <= sliceCount;
     }
 
     void appendList() {

@@ -10,17 +10,16 @@
 
 namespace lanescope {
 
-/// Sums by key while they grow: a hash table that is quick for some hundred keys and works for
-/// millions.
+/// Growing sums by key: a hash table that is fast for some hundred keys and works for millions.
 class SumTable {
   public:
-    /// O(1). Sums of nothing are left out.
+    /// O(1). Sums with a count of 0 are ignored.
     void add(SumKey key, const Sums& sums) {
         if (sums.count > 0) at(key).add(sums);
     }
     size_t size() const { return count_; }
     void clear();
-    /// Every key with its sums, by key. O(n log n).
+    /// Returns every key with its sums, sorted by key. O(n log n).
     std::vector<std::pair<SumKey, Sums>> sorted() const;
     template <class Visitor>
     void forEach(Visitor visit) const {
@@ -41,27 +40,27 @@ class SumTable {
 
     std::vector<Slot> slots_;
     size_t count_ = 0;
-    int shift_ = 0;  ///< Of a hash, to get a slot.
+    int shift_ = 0;  ///< Shift from a hash to a slot.
 };
 
-/// What a slice is summed up by. O(1).
+/// Returns the key of a slice. O(1).
 SumKey sumKeyOf(const Trace& trace, const Lane& lane, uint32_t slice);
 
-/// What one slice comes to within `range`, which it overlaps: the time in the range, and the bytes
-/// that would be copied in it at an even pace, rounded to the nearest. O(1).
+/// Returns the sums of one slice within `range`, which it overlaps: the time inside, and the bytes
+/// of that time at a constant rate, rounded. O(1).
 Sums sumsOfSlice(const Trace& trace, const Lane& lane, uint32_t slice, TimeRange range);
 
 /// Adds the whole slices `[first, end)` one by one. O(slices).
 void sumSlices(const Trace& trace, const Lane& lane, uint32_t first, uint32_t end, SumTable& table);
 
-/// Whether a lane has so many slices that sums spare looking at them. O(1).
+/// Returns true if a lane is long enough to need sums. O(1).
 bool needsSums(const Lane& lane);
 
-/// Sums up a whole lane, of one that needs none nothing; only a part if stopped. O(n).
+/// Builds the sums of a lane, empty if it needs none; incomplete if stopped. O(n).
 LaneSums buildLaneSums(const Trace& trace, const Lane& lane, const std::stop_token& stop = {});
 
-/// Adds the whole slices `[first, end)` with the help of `sums`, which are those of the lane:
-/// O(log n) lists and two leaves, where lists are kept.
+/// Adds the whole slices `[first, end)` from the `sums` of the lane: O(log n) lists and two leaves,
+/// if lists are kept.
 void sumSlices(const Trace& trace, const Lane& lane, const LaneSums& sums, uint32_t first,
                uint32_t end, SumTable& table);
 

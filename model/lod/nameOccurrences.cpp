@@ -11,8 +11,9 @@ namespace lanescope {
 
 namespace {
 
-/// From here on equal widths would put nearly all of them into the first bar.
-constexpr double wideRatio = 20;
+/// Threshold of the ratio longest to shortest: beyond it, bars of equal width would put nearly all
+/// events into the first.
+constexpr double logarithmicRatioThreshold = 20;
 
 int64_t medianOf(std::vector<int64_t> values) {
     const auto middle = values.begin() + static_cast<ptrdiff_t>(values.size() / 2);
@@ -68,10 +69,10 @@ NameOccurrences occurrencesOf(const Trace& trace, EventRef event, const std::sto
     for (const int64_t durationNs : found.durationNs)
         if (__builtin_add_overflow(found.totalNs, durationNs, &found.totalNs))
             found.totalNs = INT64_MAX;
-    const auto [least, most] =
+    const auto [minNs, maxNs] =
         std::minmax_element(found.durationNs.begin(), found.durationNs.end());
-    found.shortestNs = *least;
-    found.longestNs = *most;
+    found.minNs = *minNs;
+    found.maxNs = *maxNs;
     found.medianNs = medianOf(found.durationNs);
     return found;
 }
@@ -79,14 +80,14 @@ NameOccurrences occurrencesOf(const Trace& trace, EventRef event, const std::sto
 DurationHistogram durationHistogram(const NameOccurrences& occurrences, size_t barCount) {
     DurationHistogram histogram;
     if (occurrences.isEmpty() || barCount == 0) return histogram;
-    // No duration is negative in a finished trace; of nothing no ratio can be told.
-    const double least = static_cast<double>(std::max<int64_t>(1, occurrences.shortestNs));
-    const double most = std::max(least, static_cast<double>(occurrences.longestNs));
-    histogram.isLogarithmic = most > wideRatio * least;
-    const auto differing = static_cast<size_t>(std::min(most - least + 1, 1e6));
+    // A finished trace has no negative durations; a ratio needs 1 ns or more.
+    const double minNs = static_cast<double>(std::max<int64_t>(1, occurrences.minNs));
+    const double maxNs = std::max(minNs, static_cast<double>(occurrences.maxNs));
+    histogram.isLogarithmic = maxNs > logarithmicRatioThreshold * minNs;
+    const auto differing = static_cast<size_t>(std::min(maxNs - minNs + 1, 1e6));
     const size_t count = std::min(barCount, differing);
-    const double from = histogram.isLogarithmic ? std::log(least) : least;
-    const double until = histogram.isLogarithmic ? std::log(most) : most + 1;
+    const double from = histogram.isLogarithmic ? std::log(minNs) : minNs;
+    const double until = histogram.isLogarithmic ? std::log(maxNs) : maxNs + 1;
     const auto edge = [&](size_t bar) {
         const double place =
             from + (until - from) * static_cast<double>(bar) / static_cast<double>(count);
@@ -102,7 +103,7 @@ DurationHistogram durationHistogram(const NameOccurrences& occurrences, size_t b
             [&](const DurationHistogram::Bar& bar) { return bar.untilNs <= durationNs; });
         auto& bar = next == histogram.bars.end() ? histogram.bars.back() : *next;
         if (bar.count == 0 || occurrences.durationNs[bar.longest] < durationNs) bar.longest = index;
-        histogram.mostInOne = std::max(histogram.mostInOne, ++bar.count);
+        histogram.maxBarCount = std::max(histogram.maxBarCount, ++bar.count);
     }
     return histogram;
 }

@@ -10,39 +10,41 @@
 
 namespace lanescope {
 
-/// Everything of one name and kind in a trace: when it ran, and how long.
+/// Events of one name and kind in a trace, with their times.
 struct NameOccurrences {
     std::string name;
     EventKind kind = EventKind::Kernel;
-    /// By start. Of what is drawn in parts, as a collective that waited, the part of that name.
+    /// By start. If an event is drawn in parts, such as a collective with a wait, its part of that
+    /// name counts.
     std::vector<EventRef> events;
-    std::vector<int64_t> startNs, durationNs;  ///< Of each of them.
+    std::vector<int64_t> startNs, durationNs;  ///< One of each per event.
     int64_t totalNs = 0;
-    int64_t shortestNs = 0, medianNs = 0, longestNs = 0;  ///< 0 of nothing.
+    int64_t minNs = 0, medianNs = 0, maxNs = 0;  ///< 0 if there are no events.
 
     bool isEmpty() const { return events.empty(); }
-    /// The one that took longest, the first of equals; nothing must not be asked.
+    /// Returns the longest event, the first of equal ones; there must be an event.
     size_t longest() const;
 };
 
-/// What is called as `event` is, all over the trace. Slices that found no lane are not among them.
-/// Empty for an event that stands on no lane. O(n); not all if stopped.
+/// Returns all events of the trace with the name of `event`, without events on no lane. Empty if
+/// `event` is on no lane. O(n); incomplete if stopped.
 NameOccurrences occurrencesOf(const Trace& trace, EventRef event, const std::stop_token& stop = {});
 
-/// How many of them take how long, in stretches of equal width from the shortest to the longest;
-/// where the longest takes more than twenty times the shortest, of equal ratio.
+/// Histogram of durations in intervals of equal width from the shortest to the longest; of equal
+/// ratio if the longest is more than twenty times the shortest.
 struct DurationHistogram {
     struct Bar {
-        int64_t fromNs = 0, untilNs = 0;  ///< The last one holds the longest, too.
+        int64_t fromNs = 0, untilNs = 0;  ///< The last interval includes the longest.
         int64_t count = 0;
-        size_t longest = 0;  ///< Index of the longest among them; means nothing without any.
+        size_t longest = 0;  ///< Index of the longest among them; undefined if there are none.
     };
     bool isLogarithmic = false;
     std::vector<Bar> bars;
-    int64_t mostInOne = 0;
+    int64_t maxBarCount = 0;
 };
 
-/// In `barCount` bars; fewer if times of so many nanoseconds do not differ, none of nothing. O(n).
+/// Returns `barCount` bars, or fewer if their edges in nanoseconds coincide; none without events.
+/// O(n).
 DurationHistogram durationHistogram(const NameOccurrences& occurrences, size_t barCount);
 
 }  // namespace lanescope

@@ -9,7 +9,7 @@ namespace lanescope {
 
 namespace {
 
-/// A grid of as many steps a pixel, or of up to twice as many.
+/// Minimum grid steps per pixel; at most twice as many.
 constexpr int64_t stepsPerPixel = 2;
 
 }  // namespace
@@ -24,7 +24,7 @@ PixelGrid::PixelGrid(TimeRange range, int pixelWidth) {
 
     edges_.reserve(static_cast<size_t>(pixelWidth) + 1);
     edges_.push_back(down(range.startNs));
-    // The edge before rounding is `timeNs + part / pixelWidth`, exactly.
+    // The edge before rounding is exactly `timeNs + part / pixelWidth`.
     int64_t timeNs = range.startNs;
     int64_t part = 0;
     for (int pixel = 0; pixel < pixelWidth; ++pixel) {
@@ -40,23 +40,23 @@ PixelGrid::PixelGrid(TimeRange range, int pixelWidth) {
 
 namespace {
 
-/// No more slices than this are decoded for a picture; beyond, single ones are looked up.
-constexpr std::ptrdiff_t mostDecoded = 1 << 16;
-/// Up to so many slices, summing their durations is quicker than asking the lane.
-constexpr uint32_t mostSummed = 64;
+/// Limit of slices decoded at once; beyond it single ones are looked up.
+constexpr std::ptrdiff_t maxDecodedSlices = 1 << 16;
+/// Limit of slices whose durations are summed directly, which is faster than a query of the lane.
+constexpr uint32_t maxSummedSlices = 64;
 
 }  // namespace
 
 LaneEdges::LaneEdges(const Lane& lane, int gridShift, int64_t firstNs, int64_t lastNs)
     : lane_(lane), level_(lane.tiles->levelFor(gridShift)) {
-    // What will be looked at is decoded at once.
+    // Decodes everything that will be read.
     if (level_ == nullptr) {
         decodeSlices(firstNs, lastNs);
         return;
     }
     firstBucket_ = level_->edgeIndex(firstNs);
-    widestNs_.resize(level_->edgeIndex(lastNs) - firstBucket_);
-    level_->widestNs.copyTo(widestNs_, firstBucket_);
+    longestNs_.resize(level_->edgeIndex(lastNs) - firstBucket_);
+    level_->longestNs.copyTo(longestNs_, firstBucket_);
 }
 
 void LaneEdges::decodeSlices(int64_t firstNs, int64_t lastNs) {
@@ -66,9 +66,9 @@ void LaneEdges::decodeSlices(int64_t firstNs, int64_t lastNs) {
     const auto last = std::lower_bound(first, end, lastNs);
     slice_ = static_cast<uint32_t>(first - begin);
     busyNs_ = lane_.busyBefore(slice_);
-    firstDecoded_ = slice_ - (slice_ > 0 ? 1 : 0);  // the one before may hang over
+    firstDecoded_ = slice_ - (slice_ > 0 ? 1 : 0);  // The previous slice may extend into the range.
     const std::ptrdiff_t count = last - begin - std::ptrdiff_t{firstDecoded_};
-    if (count > mostDecoded) return;
+    if (count > maxDecodedSlices) return;
     startNs_.resize(static_cast<size_t>(count));
     durationNs_.resize(static_cast<size_t>(count));
     lane_.startNs.copyTo(startNs_, firstDecoded_);
@@ -76,7 +76,7 @@ void LaneEdges::decodeSlices(int64_t firstNs, int64_t lastNs) {
 }
 
 void LaneEdges::moveTo(uint32_t slice) {
-    if (slice - slice_ > mostSummed)
+    if (slice - slice_ > maxSummedSlices)
         busyNs_ = lane_.busyBefore(slice);
     else
         for (uint32_t i = slice_; i < slice; ++i) busyNs_ = wrappingSum(busyNs_, durationNs(i));
@@ -112,9 +112,9 @@ LaneEdges::Widest LaneEdges::describe(uint32_t slice) const {
 LaneEdges::Widest LaneEdges::widest(int64_t fromNs, int64_t toNs, const LaneEdge& from,
                                     const LaneEdge& to) {
     if (level_ == nullptr) {
-        if (to.slice - from.slice > mostSummed || !isDecoded(from.slice) ||
+        if (to.slice - from.slice > maxSummedSlices || !isDecoded(from.slice) ||
             !isDecoded(to.slice - 1))
-            return describe(widestSlice(lane_, from.slice, to.slice));
+            return describe(longestSlice(lane_, from.slice, to.slice));
         const auto begin = durationNs_.begin();
         const auto longest = std::max_element(begin + (from.slice - firstDecoded_),
                                               begin + (to.slice - firstDecoded_));
@@ -122,19 +122,20 @@ LaneEdges::Widest LaneEdges::widest(int64_t fromNs, int64_t toNs, const LaneEdge
     }
     const size_t first = level_->edgeIndex(fromNs) - firstBucket_;
     const size_t end = level_->edgeIndex(toNs) - firstBucket_;
-    // Which of the two to four is the widest cannot be foreseen: without branches.
+    // Branch-free, because the widest of the two to four is unpredictable.
     size_t widest = first;
-    for (size_t i = first + 1; i < end; ++i) widest = widestNs_[i] > widestNs_[widest] ? i : widest;
+    for (size_t i = first + 1; i < end; ++i)
+        widest = longestNs_[i] > longestNs_[widest] ? i : widest;
     const size_t bucket = widest + firstBucket_;
     return {level_->category[bucket], level_->name[bucket]};
 }
 
 namespace {
 
-/// Drawn at least this strongly, however short the slices of a run are.
-constexpr float minimumCoverage = 1.0f / 1024;
+/// Minimum opacity of a run of short slices.
+constexpr float minCoverage = 1.0f / 1024;
 
-/// Goes over the pixels of one lane from left to right.
+/// Visits the pixels of one lane from left to right.
 class PixelWalk {
   public:
     PixelWalk(const Lane& lane, const PixelGrid& grid)
@@ -147,7 +148,7 @@ class PixelWalk {
     std::vector<PixelSlice> walk() {
         for (int pixel = 0; pixel < grid_.pixelCount(); ++pixel) {
             const LaneEdge right = edges_.at(grid_.edge(pixel + 1));
-            // In a damaged file they may not ascend.
+            // In a corrupt file they may not ascend.
             const uint32_t count = right.slice - std::min(left_.slice, right.slice);
             if (count == 0 && left_.overhangNs > 0 && left_.slice > 0)
                 extend(pixel, left_.slice - 1, right);
@@ -160,7 +161,7 @@ class PixelWalk {
     }
 
   private:
-    /// The pixel belongs to one slice that started left of it.
+    /// Extends a slice that started further left into the pixel.
     void extend(int pixel, uint32_t slice, const LaneEdge& right) {
         const bool isGoingOn =
             !result_.empty() && current().sliceCount == 1 && current().firstSlice == slice;
@@ -189,13 +190,13 @@ class PixelWalk {
 
     PixelSlice& current() { return result_.back(); }
 
-    /// Sets the coverage of the last rectangle, now that its right edge is known.
+    /// Sets the coverage of the last rectangle, whose right edge is final now.
     void finish() {
         if (result_.empty()) return;
         const int64_t widthNs = grid_.edge(static_cast<int>(current().right)) -
                                 grid_.edge(static_cast<int>(current().left));
         const double share = static_cast<double>(busyNs_) / static_cast<double>(widthNs);
-        current().coverage = std::clamp(static_cast<float>(share), minimumCoverage, 1.0f);
+        current().coverage = std::clamp(static_cast<float>(share), minCoverage, 1.0f);
         busyNs_ = 0;
     }
 
@@ -211,7 +212,7 @@ class PixelWalk {
 std::vector<PixelSlice> reduceToPixels(const Lane& lane, TimeRange range, int pixelWidth) {
     if (lane.size() == 0 || range.isEmpty() || pixelWidth <= 0) return {};
     if (range.durationNs() >= pixelWidth) return reduceToPixels(lane, PixelGrid(range, pixelWidth));
-    // Every nanosecond is one pixel first, then as wide as it is.
+    // Uses one pixel per nanosecond first, and widens the result.
     const auto nanoseconds = static_cast<int>(range.durationNs());
     std::vector<PixelSlice> result = reduceToPixels(lane, PixelGrid(range, nanoseconds));
     const auto widened = [&](float nanosecond) {
@@ -219,8 +220,8 @@ std::vector<PixelSlice> reduceToPixels(const Lane& lane, TimeRange range, int pi
     };
     for (PixelSlice& each : result) {
         each.left = widened(each.left);
-        // What has no length gets no more than a pixel.
-        each.right = each.coverage <= minimumCoverage ? each.left + 1 : widened(each.right);
+        // Slices of zero duration are one pixel wide.
+        each.right = each.coverage <= minCoverage ? each.left + 1 : widened(each.right);
     }
     return result;
 }
@@ -232,7 +233,7 @@ std::vector<PixelSlice> reduceToPixels(const Lane& lane, const PixelGrid& grid) 
 uint32_t widestOf(const Lane& lane, const PixelSlice& rectangle) {
     const uint32_t first = rectangle.firstSlice;
     return rectangle.sliceCount <= 1 ? first
-                                     : widestSlice(lane, first, first + rectangle.sliceCount);
+                                     : longestSlice(lane, first, first + rectangle.sliceCount);
 }
 
 uint32_t sliceAt(const Lane& lane, int64_t timeNs, int64_t toleranceNs) {
@@ -258,7 +259,7 @@ uint32_t sliceAt(const Lane& lane, int64_t timeNs, int64_t toleranceNs) {
 namespace {
 
 bool isEmptyWithin(const Lane& lane, TimeRange range) {
-    // One that ends where the range begins does not lie in it, unless it has no length.
+    // A slice that ends at the start of the range is outside, unless its duration is zero.
     uint32_t slice = lane.firstEndingAt(range.startNs);
     while (slice < lane.size() && lane.startNs[slice] < range.startNs &&
            lane.endNs(slice) <= range.startNs)
@@ -284,7 +285,7 @@ std::vector<bool> emptyTracks(const Trace& trace, TimeRange range) {
     const auto isFlat = [&](uint32_t counter) {
         return counter == noIndex || isEmptyWithin(trace.counters[counter], range);
     };
-    // Children stand behind their parents.
+    // Children follow their parents.
     for (size_t track = trace.tracks.size(); track-- > 0;) {
         const Track& each = trace.tracks[track];
         const bool hasOwn = each.kind == TrackKind::Counter

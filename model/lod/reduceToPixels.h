@@ -11,7 +11,8 @@
 
 namespace lanescope {
 
-/// Sums modulo 2^64: durations in a damaged file may be any, and theirs must only be harmless.
+/// Adds modulo 2^64: durations of a corrupt file may be arbitrary, and must not cause undefined
+/// behaviour.
 constexpr int64_t wrappingSum(int64_t a, int64_t b) {
     return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
 }
@@ -19,15 +20,14 @@ constexpr int64_t wrappingDifference(int64_t a, int64_t b) {
     return static_cast<int64_t>(static_cast<uint64_t>(a) - static_cast<uint64_t>(b));
 }
 
-/// Pixels of equal width over a range of time, their edges moved to a grid: pixel `p` reaches from
-/// `edge(p)` to `edge(p + 1)`, which are multiples of 2^`shift()` ns, at most half a pixel and at
-/// least 1 ns: a finer grid moves nothing that can be seen, and asks for more buckets. Edges move
-/// to the right by less than a step of the grid, the first to the left, so that the pixels hold the
-/// whole range. A lane is counted into buckets between such multiples (`LaneTiles`), so what is
-/// asked between two edges has an exact answer.
+/// Pixels of equal width over a range of time, with edges moved to a grid. Pixel `p` is from
+/// `edge(p)` to `edge(p + 1)`, multiples of 2^`shift()` ns, which is at most half a pixel and at
+/// least 1 ns. A finer grid would change nothing visible and need more buckets. Edges move right by
+/// less than a grid step, the first one left, so the pixels cover the whole range. Lanes are
+/// counted into buckets on such a grid (`LaneTiles`), so queries between two edges are exact.
 class PixelGrid {
   public:
-    /// At most one pixel a nanosecond; the range must not be empty. O(pixels).
+    /// At most one pixel per nanosecond; the range must not be empty. O(pixels).
     PixelGrid(TimeRange range, int pixelWidth);
 
     int shift() const { return shift_; }
@@ -39,23 +39,23 @@ class PixelGrid {
     std::vector<int64_t> edges_;
 };
 
-/// Answers what a picture asks of a lane, edge by edge from left to right: from its tiles where
-/// these are fine enough, else from the slices.
+/// Reads the edges of a lane from left to right for drawing: from its tiles if these are fine
+/// enough, else from the slices.
 class LaneEdges {
   public:
-    /// The edges asked for will be multiples of 2^`gridShift` ns between the two times.
+    /// All requested edges must be multiples of 2^`gridShift` ns between the two times.
     LaneEdges(const Lane& lane, int gridShift, int64_t firstNs, int64_t lastNs);
 
-    /// What is known at `timeNs`, not less than asked for before. O(1) from tiles, else
+    /// Returns the state at `timeNs`, which must not decrease between calls. O(1) from tiles, else
     /// O(log(slices since)).
     LaneEdge at(int64_t timeNs);
 
-    /// The longest of the slices that start between two edges, with what to draw it as.
+    /// Longest slice that starts between two edges, with its appearance.
     struct Widest {
         SliceCategory category = SliceCategory::Busy;
         StringIndex name = 0;
     };
-    /// `from` and `to` are answers for the two times; at least one slice must start between.
+    /// `from` and `to` are the states at the two times; at least one slice must start between them.
     Widest widest(int64_t fromNs, int64_t toNs, const LaneEdge& from, const LaneEdge& to);
     Widest describe(uint32_t slice) const;
 
@@ -71,56 +71,55 @@ class LaneEdges {
     void moveTo(uint32_t slice);
 
     const Lane& lane_;
-    const LaneTiles::Level* level_;  ///< Null: from the slices.
-    uint32_t slice_ = 0;             ///< Where the last search ended,
-    int64_t busyNs_ = 0;             ///< and the summed duration of the slices before.
-    uint32_t firstDecoded_ = 0;      ///< Of the slices below, index in the lane.
+    const LaneTiles::Level* level_;  ///< Null if slices are read.
+    uint32_t slice_ = 0;             ///< Slice at which the last search ended.
+    int64_t busyNs_ = 0;             ///< Total duration of the slices before it.
+    uint32_t firstDecoded_ = 0;      ///< Index in the lane of the first slice below.
     std::vector<int64_t> startNs_, durationNs_;
-    size_t firstBucket_ = 0;  ///< Of the buckets below, index in the level.
-    std::vector<int64_t> widestNs_;
+    size_t firstBucket_ = 0;  ///< Index in the level of the first bucket below.
+    std::vector<int64_t> longestNs_;
 };
 
-/// A rectangle to draw: one slice, or a run of slices within one pixel.
+/// Rectangle to draw: one slice, or a run of slices within one pixel.
 struct PixelSlice {
     float left = 0;           ///< Pixels from the left edge of the range.
     float right = 0;          ///< At least `left + 1`.
     uint32_t firstSlice = 0;  ///< Index into the lane.
-    uint32_t sliceCount = 0;  ///< 1: this very slice. More: a run, drawn by its `coverage`.
-    /// Busy share of the rectangle, of whatever slices; exact but for a least value, so that even
-    /// a slice of no length shows.
+    uint32_t sliceCount = 0;  ///< 1: the slice itself. More: a run, drawn by its `coverage`.
+    /// Busy share of the rectangle over all slices; exact except for a minimum that keeps
+    /// zero-duration slices visible.
     float coverage = 1;
-    // Of the longest of those that start in it, of equals the first; see `widestOf`.
+    // Category of the longest slice that starts in it, the first of equal ones; see `widestOf`.
     SliceCategory category = SliceCategory::Busy;
     StringIndex name = 0;
 };
 
-/// The picture of `lane` over `range` in `pixelWidth` pixels, left to right. The edges of pixels
-/// are those of `PixelGrid`; below one nanosecond a pixel, pixels share a nanosecond.
+/// Returns the rectangles of `lane` over `range` in `pixelWidth` pixels, left to right. Pixel edges
+/// are those of `PixelGrid`; below one nanosecond per pixel, pixels share a nanosecond.
 ///
-/// - Each pixel that a slice lies in is covered by exactly one rectangle, however short the slice
-///   is and however many there are.
-/// - Where two or more slices start in a pixel, the rectangle is that pixel and holds them all.
-/// - All other rectangles are single slices, from the pixel that the slice starts in to the last
-///   that it reaches into and in which no other starts.
+/// - Each pixel that contains a slice is covered by exactly one rectangle, however short and many
+///   the slices are.
+/// - If two or more slices start in a pixel, the rectangle is that pixel and contains them all.
+/// - All other rectangles are single slices, from the pixel of their start to the last pixel that
+///   they touch and in which no other slice starts.
 ///
-/// Lanes with tiles answer from those of the right size. O(pixels), else O(pixels * log slices).
+/// Lanes with tiles use those of the right size. O(pixels), else O(pixels * log slices).
 std::vector<PixelSlice> reduceToPixels(const Lane& lane, TimeRange range, int pixelWidth);
 
-/// Pictures of several lanes over one range share its `grid`; it must have at most one pixel a
-/// nanosecond.
+/// Several lanes over one range share its `grid`, which must have at most one pixel per nanosecond.
 std::vector<PixelSlice> reduceToPixels(const Lane& lane, const PixelGrid& grid);
 
-/// The longest of the slices that start in a rectangle, of equals the first: the one it is drawn
-/// as. O(log slices).
+/// Returns the longest slice that starts in a rectangle, the first of equal ones, which determines
+/// its appearance. O(log slices).
 uint32_t widestOf(const Lane& lane, const PixelSlice& rectangle);
 
-/// The slice under a point of time, or `size()` if there is none within `toleranceNs`. O(log
+/// Returns the slice at a point in time, or `size()` if there is none within `toleranceNs`. O(log
 /// slices).
 uint32_t sliceAt(const Lane& lane, int64_t timeNs, int64_t toleranceNs = 0);
 
-/// By track: whether there is nothing to see of it within `range`, neither of its own nor in the
-/// tracks below it. A counter that is 0 or unknown all the time is nothing to see; what was not
-/// recorded is. O(lanes * log slices).
+/// Returns by track: true if nothing is visible within `range`, neither its own slices nor those of
+/// its children. A counter that is always 0 or unknown counts as empty; unrecorded time does not.
+/// O(lanes * log slices).
 std::vector<bool> emptyTracks(const Trace& trace, TimeRange range);
 
 }  // namespace lanescope

@@ -13,7 +13,7 @@ namespace lanescope {
 SliceRun slicesIn(const Lane& lane, TimeRange range) {
     if (range.isEmpty()) return {};
     uint32_t first = lane.firstEndingAt(range.startNs);
-    // Ends where the range starts: outside, unless it has no length.
+    // A slice that ends at the start of the range is outside, unless its duration is zero.
     while (first < lane.size() && lane.endNs(first) == range.startNs &&
            lane.startNs[first] < range.startNs)
         ++first;
@@ -31,15 +31,15 @@ int64_t busyTime(const Lane& lane, TimeRange range) {
 
 namespace {
 
-/// Walks the slices of several lanes by start.
+/// Iterates over the slices of several lanes by start.
 class MergedSlices {
   public:
-    /// From the first slice of each lane that ends after `fromNs`.
+    /// Begins at the first slice of each lane that ends after `fromNs`.
     MergedSlices(std::span<const Lane> lanes, int64_t fromNs) : lanes_(lanes) {
         for (const Lane& lane : lanes) next_.push_back(firstEndingAfter(lane, fromNs));
     }
 
-    /// False behind the last slice.
+    /// Returns false after the last slice.
     bool take(TimeRange& slice) {
         size_t earliest = lanes_.size();
         for (size_t index = 0; index < lanes_.size(); ++index) {
@@ -63,7 +63,7 @@ class MergedSlices {
     std::vector<uint32_t> next_;
 };
 
-/// Busy time of all lanes before `timeNs`.
+/// Returns the busy time of all lanes before `timeNs`.
 int64_t busyBefore(std::span<const Lane> lanes, const UnionSums& sums, int64_t timeNs) {
     const auto after = std::upper_bound(sums.timeNs.begin(), sums.timeNs.end(), timeNs);
     const auto moment = static_cast<size_t>(after - sums.timeNs.begin());
@@ -89,7 +89,7 @@ UnionSums buildUnionSums(std::span<const Lane> lanes, const std::stop_token& sto
     MergedSlices slices(lanes, INT64_MIN);
     for (TimeRange slice; slices.take(slice);) {
         if (++sinceMoment > UnionSums::slicesPerMoment) {
-            // Before this slice starts; what is covered beyond that moment is added again later.
+            // Before this slice starts; the covered time after it is added later.
             const int64_t beyondNs = coveredToNs > slice.startNs ? coveredToNs - slice.startNs : 0;
             if (stop.stop_requested()) break;
             sums.timeNs.push_back(slice.startNs);

@@ -15,8 +15,8 @@ namespace lanescope {
 
 namespace {
 
-constexpr size_t mostRanks = 4096;
-constexpr TimeRange allTime{-greatestTimeNs, greatestTimeNs};
+constexpr size_t maxRanks = 4096;
+constexpr TimeRange allTime{-maxTimestampNs, maxTimestampNs};
 
 std::string numbersText(const std::vector<int>& numbers) {
     std::string text;
@@ -31,7 +31,7 @@ std::string numbersText(const std::vector<int>& numbers) {
     return text;
 }
 
-/// The processes that are asked for: by trace, whether each of its processes is.
+/// Returns the chosen processes: by trace, a flag for each of its processes.
 Result<std::vector<std::vector<bool>>> chosenProcesses(std::span<const TracePtr> traces,
                                                        const TraceCut& cut) {
     std::vector<std::vector<bool>> chosen;
@@ -59,8 +59,8 @@ Result<std::vector<std::vector<bool>>> chosenProcesses(std::span<const TracePtr>
                 numbersText({there.begin(), there.end()}));
 }
 
-/// From where the steps begin to where they end, on the CPU and on the GPU, by the clock of the
-/// trace; of each process that is chosen and has any of them.
+/// Finds start and end of the steps on the CPU and on the GPU, by the clock of the trace, for each
+/// chosen process that has any of them.
 void findSpans(const Trace& trace, const std::vector<bool>& chosen, StepRange steps,
                const ClockMap& clock, TimeRange& whole, int64_t& most) {
     StepSelection selection;
@@ -82,7 +82,7 @@ void findSpans(const Trace& trace, const std::vector<bool>& chosen, StepRange st
     }
 }
 
-/// The time that is taken, by the clock of the whole.
+/// Returns the kept time, by the clock of the whole.
 Result<TimeRange> windowOf(std::span<const TracePtr> traces,
                            std::span<const PartPlacement> placements,
                            const std::vector<std::vector<bool>>& chosen, const TraceCut& cut) {
@@ -109,12 +109,12 @@ Result<std::vector<int>> parseRanks(std::string_view text) {
         const size_t comma = std::min(text.find(',', from), text.size());
         const std::optional<StepRange> span = parseStepRange(text.substr(from, comma - from));
         if (!span || span->last > greatest) return refused();
-        if (span->last - span->first >= static_cast<int64_t>(mostRanks))
-            return fail("More than {} ranks are too many for one trace.", mostRanks);
+        if (span->last - span->first >= static_cast<int64_t>(maxRanks))
+            return fail("More than {} ranks are too many for one trace.", maxRanks);
         for (int64_t rank = span->first; rank <= span->last; ++rank)
             ranks.insert(static_cast<int>(rank));
-        if (ranks.size() > mostRanks)
-            return fail("More than {} ranks are too many for one trace.", mostRanks);
+        if (ranks.size() > maxRanks)
+            return fail("More than {} ranks are too many for one trace.", maxRanks);
         from = comma + 1;
     }
     return std::vector<int>(ranks.begin(), ranks.end());
@@ -148,7 +148,7 @@ Result<std::vector<bool>> cutParts(std::span<const TracePtr> traces,
         for (size_t index = 0; index < traces[part]->processes.size(); ++index) {
             if (!(*chosen)[part][index]) continue;
             const uint32_t process = builder.process(placements[part].globalPids[index]);
-            if (process == noIndex) continue;  // adding the trace says that there are too many
+            if (process == noIndex) continue;  // adding the trace reports that there are too many
             builder.processes()[process].windows = {*window};
             isTaken[part] = true;
         }

@@ -15,29 +15,29 @@
 
 namespace lanescope {
 
-/// What of several traces is taken where they become one.
+/// Excerpt of several traces to merge.
 struct TraceCut {
-    std::vector<int> ranks;  ///< Ascending, each once; none: all.
-    /// As `findSteps` counts them in each process, and the next one, which ends the last: from
-    /// where the first rank begins the first of them to where the last rank ends. Nothing: all.
+    std::vector<int> ranks;  ///< Ascending, without duplicates; empty for all.
+    /// Step range to keep, as counted by `findSteps` in each process, plus the next step, which
+    /// ends the last. From the start of the first of them in the first rank to their end in the
+    /// last rank. Nullopt keeps all.
     std::optional<StepRange> steps;
 
     bool isWhole() const { return ranks.empty() && !steps; }
     bool operator==(const TraceCut&) const = default;
 };
 
-/// "0,17,517", "0-7" or both as ranks; fails with a sentence for anything else, and for more than
-/// 4096 of them.
+/// Parses "0,17,517", "0-7" or both as ranks; fails for more than 4096 of them.
 Result<std::vector<int>> parseRanks(std::string_view text);
-/// "ranks 0, 16-17, steps 120-124"; "rank 3"; empty for a whole.
+/// Returns "ranks 0, 16-17, steps 120-124" or "rank 3"; empty for a whole.
 std::string describe(const TraceCut& cut);
 
-/// The rank of a process: as its trace says, or as the file's name does if it is its only one.
+/// Returns the rank of a process: from its trace, or from the file's name if it is its only one.
 std::optional<int> rankOf(const Trace& trace, const Process& process);
 
-/// Tells the builder what to take of each process of the traces, and says which traces have
-/// anything of that; `placements` are theirs in the whole. Fails if no process is of a rank that
-/// is asked for, or none has these steps. O(n log n) in ranges, calls and GPU work.
+/// Passes the kept time of each process to the builder, and returns which traces have anything in
+/// it; `placements` are theirs in the whole. Fails if no process has a chosen rank, or if none has
+/// these steps. O(n log n) in ranges, calls and GPU work.
 Result<std::vector<bool>> cutParts(std::span<const TracePtr> traces,
                                    std::span<const PartPlacement> placements, const TraceCut& cut,
                                    TraceBuilder& builder);

@@ -15,10 +15,10 @@ namespace {
 
 constexpr int64_t dayNs = int64_t{86'400} * 1'000'000'000;
 /// Fewer may be chance.
-constexpr uint32_t leastMoments = 3;
+constexpr uint32_t minMoments = 3;
 
-/// Puts the times of day of the files into `zeroNs`, from the earliest on; a file that does not
-/// tell begins with the first of the others.
+/// Sets `zeroNs` from the times of day of the files, relative to the earliest. A file without a
+/// time of day begins with the first of the others.
 Result<void> readTimesOfDay(std::span<const TracePtr> traces, bool isAsked, AlignedClocks& out) {
     int64_t earliest = std::numeric_limits<int64_t>::max(), latest = 0;
     size_t first = 0, last = 0;
@@ -56,7 +56,7 @@ void beginTogether(std::span<const TracePtr> traces, const PlacedParts& placed,
     }
 }
 
-/// Whether times of day agree as well as anybody can tell; then they are better left alone.
+/// Returns true if times of day agree within the known precision; then they are kept.
 bool isAsSet(const FittedClock& clock, std::span<const ClockedTrace> traces, uint32_t number) {
     const auto agrees = [&](int64_t timeNs) {
         return std::abs(clock.map.at(timeNs) - timeNs) <= clock.errorNs;
@@ -67,12 +67,12 @@ bool isAsSet(const FittedClock& clock, std::span<const ClockedTrace> traces, uin
     });
 }
 
-/// Whether each clock is found by these moments; then they count.
+/// Returns true, and uses the fit, if it determines each clock.
 bool takeFit(const std::vector<CommonMoment>& moments, ClockMethod method,
              std::span<const ClockedTrace> traces, AlignedClocks& out) {
     const ClockFit fit = fitClocks(static_cast<uint32_t>(out.clocks.size()), moments);
     for (size_t clock = 1; clock < fit.clocks.size(); ++clock)
-        if (fit.clocks[clock].moments < leastMoments) return false;
+        if (fit.clocks[clock].moments < minMoments) return false;
     for (uint32_t number = 1; number < fit.clocks.size(); ++number) {
         const FittedClock& from = fit.clocks[number];
         AlignedClocks::Clock& to = out.clocks[number];
@@ -80,7 +80,7 @@ bool takeFit(const std::vector<CommonMoment>& moments, ClockMethod method,
         to.isAsSet = out.isTimeOfDayKnown && from.settings.empty() && isAsSet(from, traces, number);
         if (to.isAsSet) to.map = {};
     }
-    // The first is what all are told by; where it was set, as it ran before.
+    // The first clock is the reference; if it was set, as it ran before.
     if (const FittedClock& first = fit.clocks.front(); !first.settings.empty())
         out.clocks.front() = {method, first.map,    first.errorNs, first.moments,
                               false,  std::nullopt, first.settings};

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Messages between two ranks, as moments that their clocks share.
 #include "model/merge/commonMoments.h"
 
 #include <algorithm>
@@ -21,20 +20,20 @@ namespace lanescope {
 
 namespace {
 
-/// More tell nothing new.
-constexpr size_t mostMoments = 4000;
+/// More add no precision.
+constexpr size_t maxMoments = 4000;
 
 /// One rank's part in a collective.
 struct Part {
     std::string operation;
     uint64_t communicator = 0;
-    int64_t number = -1;  ///< NCCL's; -1 if it told none.
+    int64_t number = -1;  ///< NCCL's number; -1 if unknown.
     int64_t bytes = -1;
     uint32_t rank = 0;  ///< Number of the process among all of the traces.
     Sighting sighting;
 };
 
-/// Whether nobody can end it before all have begun: each rank needs something of every other.
+/// Returns true if it cannot end before all have begun: each rank needs data of every other.
 bool needsAll(std::string_view operation) {
     constexpr std::array<std::string_view, 5> operations{"AllReduce", "AllGather", "ReduceScatter",
                                                          "AlltoAll", "AlltoAllv"};
@@ -49,7 +48,7 @@ std::vector<Part> partsOf(std::span<const ClockedTrace> traces) {
         for (uint32_t row = 0; row < trace.nccl.size(); ++row) {
             const NcclFacts facts = trace.nccl.facts[row];
             const std::string_view operation = trace.strings.at(trace.nccl.operation[row]);
-            // Of operations that not all need the ranks end when they like.
+            // Ranks end independently in operations that do not need all of them.
             if (facts.operationCount == 0 || facts.isCaptured ||
                 trace.nccl.communicator[row] == 0 || !needsAll(operation) ||
                 !isTimedCall(trace, row))
@@ -68,8 +67,8 @@ std::vector<Part> partsOf(std::span<const ClockedTrace> traces) {
     return parts;
 }
 
-/// Gives those of one operation of a communicator the number that each is of its rank, if all ranks
-/// have as many, of the same sizes in the same order. `parts` are by rank and time.
+/// Numbers the parts of one operation of a communicator within their rank, if all ranks have
+/// equally many, of the same sizes in the same order. `parts` are by rank and time.
 bool number(std::span<Part> parts) {
     std::vector<int64_t> sizes;
     size_t place = 0;
@@ -92,14 +91,15 @@ bool isOfSeveralClocks(const CommonMoment& moment) {
     });
 }
 
-/// A collective, while its ranks are found.
+/// A collective, while its ranks are collected.
 struct Collected {
     CommonMoment moment{.sightings = {}, .isCausal = true};
     std::set<uint32_t> ranks;
-    bool isCalledTwice = false;  ///< By one rank: these are two, of which nobody knows which.
+    bool isCalledTwice =
+        false;  ///< Called twice by one rank: these are two, which cannot be distinguished.
 };
 
-/// The number at the end of a name: 12 of "ProfilerStep#12".
+/// Returns the number at the end of a name: 12 for "ProfilerStep#12".
 std::optional<int64_t> numberAtEnd(std::string_view name) {
     size_t begin = name.size();
     while (begin > 0 && std::isdigit(static_cast<unsigned char>(name[begin - 1])) != 0) --begin;
@@ -113,13 +113,13 @@ std::optional<int64_t> numberAtEnd(std::string_view name) {
 }  // namespace
 
 std::vector<CommonMoment> thinned(std::vector<CommonMoment> moments) {
-    if (moments.size() <= mostMoments) return moments;
+    if (moments.size() <= maxMoments) return moments;
     std::sort(moments.begin(), moments.end(), [](const CommonMoment& a, const CommonMoment& b) {
         return a.sightings.front().endNs < b.sightings.front().endNs;
     });
     std::vector<CommonMoment> kept;
-    for (size_t i = 0; i < mostMoments; ++i)
-        kept.push_back(std::move(moments[i * moments.size() / mostMoments]));
+    for (size_t i = 0; i < maxMoments; ++i)
+        kept.push_back(std::move(moments[i * moments.size() / maxMoments]));
     return kept;
 }
 
@@ -175,7 +175,7 @@ std::vector<CommonMoment> commonSteps(std::span<const ClockedTrace> traces) {
 
 namespace {
 
-/// Who took this many times longer than it can take waited.
+/// A side that took this many times the minimum has waited.
 constexpr int64_t timesLonger = 2;
 
 /// From a rank of a communicator to another.
@@ -195,7 +195,7 @@ struct Sides {
     std::vector<Side> sent, received;
 };
 
-/// The rank of who calls in its communicator; of two it is the one that its peer is not.
+/// Returns the caller's rank in its communicator; with two ranks the one that is not its peer.
 int32_t ownRank(const NcclFacts& facts) {
     if (facts.rank >= 0) return facts.rank;
     return facts.rankCount == 2 && (facts.peer == 0 || facts.peer == 1) ? 1 - facts.peer : -1;
@@ -211,7 +211,7 @@ std::map<Route, Sides> sidesOf(std::span<const ClockedTrace> traces) {
             if (!isSend && operation != "Recv") continue;
             const NcclFacts facts = trace.nccl.facts[row];
             const int32_t own = ownRank(facts);
-            // Work that several messages share ends with the last of them, wherever that goes.
+            // Work shared by several messages ends with the last of them, whatever its destination.
             if (facts.operationCount == 0 || facts.sharedBy != 1 || facts.isCaptured || own < 0 ||
                 facts.peer < 0 || trace.nccl.communicator[row] == 0 || !isTimedCall(trace, row))
                 continue;
@@ -226,7 +226,7 @@ std::map<Route, Sides> sidesOf(std::span<const ClockedTrace> traces) {
     return found;
 }
 
-/// The n-th that was sent is the n-th that was received, if there are as many of the same sizes.
+/// Pairs the n-th sent with the n-th received message, if there are equally many of the same sizes.
 bool areAlike(Sides& sides) {
     const auto byTime = [](const Side& a, const Side& b) {
         return a.sighting.beginNs < b.sighting.beginNs;
@@ -238,7 +238,7 @@ bool areAlike(Sides& sides) {
                       [](const Side& a, const Side& b) { return a.bytes == b.bytes; });
 }
 
-/// The shortest time that sending takes, by size.
+/// Returns the minimum time of sending, by size.
 std::map<int64_t, int64_t> shortestOf(const std::vector<Side>& sides) {
     std::map<int64_t, int64_t> shortest;
     for (const Side& side : sides) {
@@ -259,8 +259,8 @@ std::vector<CommonMoment> commonMessages(std::span<const ClockedTrace> traces) {
         for (size_t number = 0; number < sides.sent.size(); ++number) {
             const Side& sent = sides.sent[number];
             const Side& received = sides.received[number];
-            // What fits into NCCL's buffers is sent before anybody is there to receive it. Only
-            // where one of them waited for the other, both are there when it ends.
+            // Data that fits into NCCL's buffers is sent before a receiver is there. Both sides are
+            // there at the end only if one of them waited for the other.
             const bool isSure = received.lengthNs() >= timesLonger * sent.lengthNs() ||
                                 sent.lengthNs() >= timesLonger * shortest.at(sent.bytes);
             if (isSure && sent.sighting.clock != received.sighting.clock)

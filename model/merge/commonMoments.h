@@ -9,44 +9,43 @@
 
 namespace lanescope {
 
-/// What one clock says of something that all clocks saw together.
+/// Times of a shared event by one clock.
 struct Sighting {
     uint32_t clock = 0;
-    int64_t beginNs = 0;  ///< When it began here, by this clock.
-    int64_t endNs = 0;    ///< When it ended; about then it ended everywhere.
+    int64_t beginNs = 0;  ///< Start here, by this clock.
+    int64_t endNs = 0;    ///< End here; it ended everywhere at about that time.
 };
 
-/// A collective that ran on several clocks, or another moment that they share.
+/// A collective that ran on several clocks, or another shared event.
 struct CommonMoment {
     std::vector<Sighting> sightings;  ///< Several of one clock if several of its ranks took part.
-    /// Whether it ended nowhere before it had begun everywhere, as is so of a collective in which
-    /// each rank needs what all others have.
+    /// It ended nowhere before it had begun everywhere, as holds for a collective in which each
+    /// rank needs the data of all others.
     bool isCausal = false;
 };
 
-/// A trace that is to become a part of another, and the clock that its times are of.
+/// A trace to be merged, and the clock of its times.
 struct ClockedTrace {
     const Trace* trace = nullptr;
     uint32_t clock = 0;
-    int64_t zeroNs = 0;  ///< When its time 0 was, by that clock.
+    int64_t zeroNs = 0;  ///< Its time 0, by that clock.
 };
 
-/// The collectives in which processes of several clocks took part, as far as their work on the GPU
-/// is known: by communicator, operation and NCCL's number; where there are no numbers the n-th of
-/// each, if all have as many of the same sizes. Evenly chosen if they are very many. O(n log n) in
-/// the NCCL calls.
+/// Returns the collectives of processes of several clocks, if their GPU work is known: by
+/// communicator, operation and NCCL's number. Without numbers the n-th of each, if all have equally
+/// many of the same sizes. Evenly thinned if there are very many. O(n log n) in the NCCL calls.
 std::vector<CommonMoment> commonCollectives(std::span<const ClockedTrace> traces);
 
-/// The messages between processes of two clocks, as far as their work on the GPU is theirs alone:
-/// by communicator, sender and receiver, the n-th with the n-th, if both have as many of the same
-/// sizes. Only those in which one waited for the other, by how long it took: what NCCL may keep in
-/// a buffer ends at other times. Evenly chosen if they are very many. O(n log n) in the NCCL calls.
+/// Returns the messages between processes of two clocks whose GPU work is theirs alone: by
+/// communicator, sender and receiver, the n-th with the n-th, if both have equally many of the same
+/// sizes. Only those in which one side waited for the other, by duration, since buffered data ends
+/// at other times. Evenly thinned if there are very many. O(n log n) in the NCCL calls.
 std::vector<CommonMoment> commonMessages(std::span<const ClockedTrace> traces);
 
-/// Every so many by time, so that not more are left than tell anything new.
+/// Keeps every n-th by time, so that no more are left than add precision.
 std::vector<CommonMoment> thinned(std::vector<CommonMoment> moments);
 
-/// The beginnings of steps that have the same number on several clocks. O(n log n).
+/// Returns the starts of steps with the same number on several clocks. O(n log n).
 std::vector<CommonMoment> commonSteps(std::span<const ClockedTrace> traces);
 
 }  // namespace lanescope

@@ -16,32 +16,32 @@
 
 namespace lanescope {
 
-/// Where a clock jumps against the others.
+/// A jump of a clock against the others.
 struct Jump {
-    int64_t afterNs = 0, beforeNs = 0;  ///< Between two moments, by the clock.
+    int64_t afterNs = 0, beforeNs = 0;  ///< Between two events, by the clock.
     double byNs = 0;
-    double sureness = 0;  ///< How many times what jumps by chance.
+    double sureness = 0;  ///< Ratio to chance jumps.
 };
 
-/// The surest jump in what a clock is off from the others, by time; nothing where it is no more
-/// than noise, drift or some moments that do not fit. Told are jumps of several times what single
-/// moments differ by, that are no nearer to an end of the time than some fifteenth of it: medians
-/// of some moments in a row are laid on a line before and on one after, which one of eight of these
-/// need not fit. O(n).
+/// Returns the most certain jump in a clock's distance from the others, over time. Returns nullopt
+/// if the distances are no more than noise, drift or single outliers. Detected jumps are several
+/// times the spread of single events, and no nearer to an end than some fifteenth of the time.
+/// Medians of consecutive events are fitted by one line before and one after, which one in eight
+/// need not match. O(n).
 std::optional<Jump> findSetting(std::span<const ClockDistance> distances);
 
 namespace {
 
-/// Moments whose median is one value, as of so many of them altogether.
-constexpr size_t fewestOfBlock = 3, mostOfBlock = 16, blocksOfTime = 60;
-/// Values on either side that a line is laid through.
-constexpr size_t fewestOfSide = 4, mostOfSide = 8;
-/// A jump is this many times what single moments differ by, and what jumps by chance.
-constexpr double leastOfSpread = 6, leastOfNoise = 10;
-/// Moments are never known better than this.
-constexpr double leastSpreadNs = 20;
-/// Of the jump, by how much values of a side may be off its line.
-constexpr double mostOff = 0.25;
+/// Events whose median is one value, depending on their total number.
+constexpr size_t minEventsInBlock = 3, maxEventsInBlock = 16, blocksOfTime = 60;
+/// Values on either side through which a line is fitted.
+constexpr size_t minValuesOfSide = 4, maxValuesOfSide = 8;
+/// Minimum ratio of a jump to the spread of single events, and to chance jumps.
+constexpr double minSpreadRatio = 6, minNoiseRatio = 10;
+/// Events are never known better than this.
+constexpr double minSpreadNs = 20;
+/// Maximum distance of a side's values from its line, relative to the jump.
+constexpr double maxDistanceShare = 0.25;
 
 double middleOf(std::vector<double> values) {
     const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
@@ -49,13 +49,13 @@ double middleOf(std::vector<double> values) {
     return *middle;
 }
 
-/// The moments of a block as one.
+/// The events of a block as one.
 struct Value {
     double s = 0, ns = 0;
-    size_t first = 0, end = 0;  ///< Of the distances.
+    size_t first = 0, end = 0;  ///< Indices of the distances.
 };
 
-/// Each `size` moments as one; the rest is spread over all.
+/// Combines each `size` events into one; the remainder is spread over all.
 std::vector<Value> valuesOf(std::span<const ClockDistance> distances, size_t size) {
     const size_t count = distances.size() / size;
     std::vector<Value> values;
@@ -78,7 +78,7 @@ struct Line {
     double at(double when) const { return ns + nsPerS * (when - s); }
 };
 
-/// By medians of slopes, so that one value of some may be anything.
+/// Fits by medians of slopes, so that some values may be outliers.
 Line lineThrough(std::span<const Value> values) {
     std::vector<double> slopes, at, off;
     for (size_t i = 0; i < values.size(); ++i)
@@ -93,8 +93,8 @@ Line lineThrough(std::span<const Value> values) {
     return line;
 }
 
-/// How far values are from the line between their neighbours, as a standard deviation of one. Few
-/// jumps change nothing.
+/// Returns the distance of values from the line between their neighbours, as a standard deviation.
+/// Few jumps do not affect it.
 double noiseOf(std::span<const Value> values) {
     std::vector<double> off;
     for (size_t i = 1; i + 1 < values.size(); ++i) {
@@ -103,7 +103,7 @@ double noiseOf(std::span<const Value> values) {
         off.push_back(
             std::abs(values[i].ns - values[i - 1].ns * (1 - share) - values[i + 1].ns * share));
     }
-    constexpr double normal = 1.4826 / 1.2247;  // of a median of such distances
+    constexpr double normal = 1.4826 / 1.2247;  // for a median of such distances
     return off.empty() ? 0 : normal * middleOf(std::move(off));
 }
 
@@ -111,10 +111,10 @@ bool fits(std::span<const Value> values, const Line& line, double tolerance) {
     const auto off = std::count_if(values.begin(), values.end(), [&](const Value& value) {
         return std::abs(value.ns - line.at(value.s)) > tolerance;
     });
-    return static_cast<size_t>(off) * mostOfSide <= values.size();
+    return static_cast<size_t>(off) * maxValuesOfSide <= values.size();
 }
 
-/// The place between two moments from which on they are nearer to the line behind.
+/// Returns the place between two events from which on they are nearer to the later line.
 size_t placeBetween(std::span<const ClockDistance> distances, size_t first, size_t end,
                     const Line& before, const Line& behind) {
     const auto sides = [&](size_t i) {
@@ -126,7 +126,7 @@ size_t placeBetween(std::span<const ClockDistance> distances, size_t first, size
     double least = 0, sum = 0;
     for (size_t place = first; place < end; ++place) {
         const auto [left, right] = sides(place);
-        sum += left < right ? -1 : 1;  // a vote each, whatever lies far from both
+        sum += left < right ? -1 : 1;  // one vote each, however far from both
         if (sum < least) {
             least = sum;
             best = place + 1;
@@ -139,24 +139,25 @@ size_t placeBetween(std::span<const ClockDistance> distances, size_t first, size
 
 std::optional<Jump> findSetting(std::span<const ClockDistance> distances) {
     const std::vector<Value> values = valuesOf(
-        distances, std::clamp(distances.size() / blocksOfTime, fewestOfBlock, mostOfBlock));
-    if (values.size() < 2 * fewestOfSide + 1) return std::nullopt;
-    const double spreadNs = std::max(noiseOf(valuesOf(distances, 1)), leastSpreadNs);
+        distances, std::clamp(distances.size() / blocksOfTime, minEventsInBlock, maxEventsInBlock));
+    if (values.size() < 2 * minValuesOfSide + 1) return std::nullopt;
+    const double spreadNs = std::max(noiseOf(valuesOf(distances, 1)), minSpreadNs);
     const double noise = std::max(noiseOf(values), 0.1 * spreadNs);
     std::optional<Jump> surest;
-    // The value at the place itself may be of both sides, and is of none.
-    for (size_t place = fewestOfSide; place + fewestOfSide < values.size(); ++place) {
-        const size_t first = place - std::min(place, mostOfSide);
-        const size_t end = std::min(values.size(), place + 1 + mostOfSide);
+    // The value at the place itself may be of both sides, and belongs to neither.
+    for (size_t place = minValuesOfSide; place + minValuesOfSide < values.size(); ++place) {
+        const size_t first = place - std::min(place, maxValuesOfSide);
+        const size_t end = std::min(values.size(), place + 1 + maxValuesOfSide);
         const std::span all(values);
         const auto left = all.subspan(first, place - first);
         const auto right = all.subspan(place + 1, end - place - 1);
         const Line before = lineThrough(left), behind = lineThrough(right);
         const double jump = behind.at(values[place].s) - before.at(values[place].s);
         const double size = std::abs(jump);
-        if (size < leastOfSpread * spreadNs || size < leastOfNoise * noise ||
-            (surest && size / noise <= surest->sureness) || !fits(left, before, mostOff * size) ||
-            !fits(right, behind, mostOff * size))
+        if (size < minSpreadRatio * spreadNs || size < minNoiseRatio * noise ||
+            (surest && size / noise <= surest->sureness) ||
+            !fits(left, before, maxDistanceShare * size) ||
+            !fits(right, behind, maxDistanceShare * size))
             continue;
         const size_t from =
             placeBetween(distances, values[place - 1].first, values[place + 1].end, before, behind);
@@ -168,11 +169,11 @@ std::optional<Jump> findSetting(std::span<const ClockDistance> distances) {
 
 namespace {
 
-/// More is no clock that is set now and then.
-constexpr size_t mostSettings = 32;
+/// More are not a clock that is set now and then.
+constexpr size_t maxSettings = 32;
 
-/// Each clock in pieces, of which each is fitted as a clock of its own. The first piece of the
-/// first clock is what all are told by.
+/// Splits each clock into pieces, each fitted as a clock of its own. The first piece of the first
+/// clock is the reference.
 class Pieces {
   public:
     explicit Pieces(uint32_t clockCount) : settings_(clockCount) {}
@@ -199,7 +200,7 @@ class Pieces {
     }
     static int64_t timeOf(const Jump& jump) { return std::midpoint(jump.afterNs, jump.beforeNs); }
 
-    /// Number of the first piece of a clock; the others follow.
+    /// Returns the number of the first piece of a clock; the others follow.
     size_t firstOf(size_t clock) const {
         size_t first = clock;
         for (size_t before = 0; before < clock; ++before) first += settings_[before].size();
@@ -227,7 +228,7 @@ class Pieces {
                                                                 }) -
                                                own.begin());
                 };
-                // What began by one piece and ended by another says nothing of who was first.
+                // An event that began in one piece and ended in another has no order.
                 if (placeOf(each.beginNs) != placeOf(each.endNs)) moment.isCausal = false;
                 each.clock = static_cast<uint32_t>(firsts[clock] + placeOf(each.endNs));
             }
@@ -243,8 +244,8 @@ struct Found {
     Jump jump;
 };
 
-/// The surest setting that no piece knows of yet. Of two clocks each is as sure of the other's;
-/// then it is the one that is told by the other.
+/// Returns the most certain setting not yet in the pieces. Two clocks are equally certain about
+/// each other's; then it is attributed to the one that is not the reference.
 std::optional<Found> surestSetting(const LineFit& fit, const Pieces& pieces) {
     constexpr double clearly = 1.5;
     std::optional<Found> surest;
@@ -261,7 +262,7 @@ std::optional<Found> surestSetting(const LineFit& fit, const Pieces& pieces) {
     return surest;
 }
 
-/// Whether all pieces are tied to the first.
+/// Returns true if all pieces are connected to the first.
 bool isKnown(const LineFit& fit, const LineFit& before, const Pieces& pieces, size_t clock) {
     const size_t first = pieces.firstOf(clock);
     for (size_t piece = first; piece <= first + pieces.settingsOf(clock).size(); ++piece)
@@ -277,11 +278,11 @@ LineFit fitPieces(const Pieces& pieces, const std::vector<CommonMoment>& moments
     return fitLines(static_cast<uint32_t>(pieces.count()), pieces.momentsOf(moments));
 }
 
-/// Looks for settings until there are no more, and takes back those without which nothing jumps:
-/// where one clock was set, others that meet it often seem to have been set, too.
+/// Adds settings until there are no more, then removes those without which nothing jumps: if one
+/// clock was set, others that share many events with it often appear to have been set, too.
 LineFit findSettings(const std::vector<CommonMoment>& moments, Pieces& pieces, size_t clockCount) {
     LineFit fit = fitPieces(pieces, moments);
-    while (pieces.settingCount() < mostSettings) {
+    while (pieces.settingCount() < maxSettings) {
         const auto found = surestSetting(fit, pieces);
         if (!found) break;
         Pieces more = pieces;
@@ -319,7 +320,7 @@ FittedClock joined(const LineFit& fit, const Pieces& pieces, size_t clock) {
         const FittedLine& next = fit.clocks[first + out.settings.size() + 1];
         const int64_t atNs = Pieces::timeOf(jump);
         const ClockLine& before = out.map.later.empty() ? out.map : out.map.later.back().line;
-        // It showed more by as much less as the others then show more.
+        // Its step is the opposite of the others' apparent step.
         out.settings.push_back({jump.afterNs, jump.beforeNs, before.at(atNs) - next.line.at(atNs)});
         out.map.later.push_back({atNs, next.line});
         out.errorNs = std::max(out.errorNs, next.errorNs);

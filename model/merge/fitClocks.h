@@ -10,36 +10,36 @@
 
 namespace lanescope {
 
-/// That a clock was set.
+/// A setting of a clock.
 struct ClockSetting {
-    /// The last moment before and the first one after, by the clock: nobody knows when in between,
-    /// and what it showed there may be off by `byNs`.
+    /// The last event before and the first one after, by the clock. The exact time is unknown, and
+    /// readings between them may be wrong by `byNs`.
     int64_t afterNs = 0, beforeNs = 0;
-    int64_t byNs = 0;  ///< By how much more it showed then.
+    int64_t byNs = 0;  ///< Increase of its reading.
 };
 
-/// One clock by the first of them.
+/// One clock relative to the first.
 struct FittedClock {
     ClockMap map;
-    /// The true reading lies within this of `map`, as far as is known, but while it was set.
+    /// Known bound of the distance of the true reading from `map`, except while it was set.
     int64_t errorNs = 0;
-    uint32_t moments = 0;  ///< That it shares with others; 0: nothing is known of it.
-    /// By how much it may be shifted, down and up, before something ends that has not begun
-    /// everywhere; nothing without causal moments.
+    uint32_t moments = 0;  ///< Events shared with others; 0 if nothing is known.
+    /// Possible shift, down and up, before something ends that has not begun everywhere; nullopt
+    /// without causal events.
     std::optional<TimeRange> slackNs;
     std::vector<ClockSetting> settings;  ///< One for each of the later pieces of `map`.
 };
 
 struct ClockFit {
     std::vector<FittedClock> clocks;
-    int64_t spreadNs = 0;     ///< How far the ends of one moment lie apart, typically.
-    uint32_t violations = 0;  ///< Causal moments that end somewhere before they began everywhere.
+    int64_t spreadNs = 0;     ///< Typical distance of the ends of one event.
+    uint32_t violations = 0;  ///< Causal events that end somewhere before they began everywhere.
     uint32_t causalMoments = 0;
 };
 
-/// Finds how each clock reads by the first, as that was in the beginning: a line (`fitLines`), or
-/// several where a clock was set meanwhile (`findSetting`). Nobody is said to be set without whom
-/// the moments fit as well. O(settings * (moments * sightings + clocks^3)).
+/// Fits each clock relative to the first, as that was in the beginning: a line (`fitLines`), or
+/// several if a clock was set meanwhile (`findSetting`). A setting is assumed only if the events do
+/// not fit as well without it. O(settings * (moments * sightings + clocks^3)).
 ClockFit fitClocks(uint32_t clockCount, const std::vector<CommonMoment>& moments);
 
 }  // namespace lanescope

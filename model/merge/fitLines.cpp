@@ -12,7 +12,7 @@
 
 namespace lanescope {
 
-/// Equations of least squares: a matrix that is positive definite, and the right side.
+/// Equations of least squares: a positive definite matrix, and the right side.
 class NormalEquations {
   public:
     explicit NormalEquations(size_t unknowns)
@@ -21,7 +21,7 @@ class NormalEquations {
     double& at(size_t row, size_t column) { return matrix_[row * count_ + column]; }
     double& right(size_t row) { return right_[row]; }
 
-    /// Decomposes the matrix, which is positive definite, into a triangle and its mirror.
+    /// Decomposes the positive definite matrix into a triangle and its mirror.
     bool decompose() {
         for (size_t row = 0; row < count_; ++row)
             for (size_t column = 0; column <= row; ++column) {
@@ -36,7 +36,7 @@ class NormalEquations {
             }
         return true;
     }
-    /// What times the matrix is `values`; after `decompose`.
+    /// Returns the solution for `values`; after `decompose`.
     std::vector<double> solved(std::vector<double> values) {
         for (size_t row = 0; row < count_; ++row) {
             for (size_t k = 0; k < row; ++k) values[row] -= at(row, k) * values[k];
@@ -57,24 +57,24 @@ class NormalEquations {
 
 namespace {
 
-/// What oscillators of computers stay below, mostly.
-constexpr double usualDrift = 50e-6;
-/// Ends of one moment are never known better than this.
+/// Typical bound of computers' oscillators.
+constexpr double typicalDrift = 50e-6;
+/// Ends of one event are never known better than this.
 constexpr double minEndSpreadNs = 20;
 constexpr int rounds = 12;
-/// Of the time that a clock is looked at in, by how steady it is, and moments in each.
-constexpr size_t mostParts = 16, fewestOfPart = 8;
+/// Parts of the time in which a clock's steadiness is tested, and events in each.
+constexpr size_t maxParts = 16, minEventsOfPart = 8;
 
-/// A sighting as the equations have it. Times are from an origin that all share, which keeps them
-/// exact as `double`s for weeks.
+/// A sighting in the equations. Times are relative to a common origin, which keeps them exact as
+/// `double`s for weeks.
 struct Point {
     uint32_t clock = 0;
     double timeNs = 0;
     double weight = 1;
 };
 
-/// The greatest of values of several clocks, and the greatest of those of all others.
-class Greatest {
+/// The maximum of values of several clocks, and the maximum of all other clocks.
+class TopTwo {
   public:
     void take(uint32_t clock, double value) {
         if (clock == clock_) {
@@ -101,8 +101,8 @@ double medianOf(std::vector<double> values) {
     return *middle;
 }
 
-/// The unknowns are, for each clock but the first, its offset at the origin in ns and its drift in
-/// ns by second.
+/// Fits lines. The unknowns are, for each clock but the first, its offset at the origin in ns and
+/// its drift in ns per second.
 class LineFitter {
   public:
     LineFitter(uint32_t clockCount, const std::vector<CommonMoment>& moments)
@@ -115,10 +115,10 @@ class LineFitter {
     LineFit fit() {
         LineFit fit;
         fit.clocks.resize(clocks_.size());
-        // Few at first count as if they were outliers; what fits better with each round shows.
+        // A few count as outliers at first; each round improves the fit.
         for (int round = 0; round < rounds; ++round)
             if (!solve(round)) break;
-        giveErrors();
+        setErrors();
         coverUnsteadiness();
         obeyCausality();
         fit.spreadNs = std::llround(spreadNs_);
@@ -128,9 +128,9 @@ class LineFitter {
             out.line = {std::llround(state.offsetNs), originNs_, state.driftPerS * 1e-9};
             out.errorNs = std::llround(std::ceil(state.errorNs));
             out.moments = state.moments;
-            if (state.leastNs > -unbounded && state.greatestNs < unbounded)
+            if (state.minShiftNs > -unbounded && state.maxShiftNs < unbounded)
                 out.slackNs =
-                    TimeRange{std::llround(state.leastNs), std::llround(state.greatestNs)};
+                    TimeRange{std::llround(state.minShiftNs), std::llround(state.maxShiftNs)};
         }
         countViolations(fit);
         fit.distances = distances();
@@ -144,9 +144,10 @@ class LineFitter {
         double offsetNs = 0, driftPerS = 0;
         double errorNs = 0;
         uint32_t moments = 0;
-        size_t unknown = SIZE_MAX;  ///< Number of its first unknown; none: not to be found.
+        size_t unknown =
+            SIZE_MAX;  ///< Number of its first unknown; none if it cannot be determined.
         double firstS = unbounded, lastS = -unbounded;
-        double leastNs = -unbounded, greatestNs = unbounded;  ///< Shifts that causality allows.
+        double minShiftNs = -unbounded, maxShiftNs = unbounded;  ///< Shifts allowed by causality.
     };
 
     double secondsOf(double timeNs) const { return timeNs * 1e-9; }
@@ -167,7 +168,7 @@ class LineFitter {
         if (first <= last) originNs_ = std::midpoint(first, last);
     }
 
-    /// Only clocks that share a moment with the first, or with one that does, can be found.
+    /// Only clocks that share an event with the first, directly or via others, can be determined.
     void numberUnknowns() {
         std::vector<uint32_t> group(clocks_.size());
         std::iota(group.begin(), group.end(), 0u);
@@ -200,7 +201,7 @@ class LineFitter {
         }
     }
 
-    /// One point for each clock: the mean of its ranks.
+    /// Returns one point per clock: the mean of its ranks.
     std::vector<Point> pointsOf(const CommonMoment& moment) const {
         std::vector<Point> points;
         for (const Sighting& each : moment.sightings) {
@@ -217,7 +218,7 @@ class LineFitter {
         return points;
     }
 
-    /// Mean of the moment's ends as they are understood so far.
+    /// Returns the mean of the event's ends by the current fit.
     double meanOf(const std::vector<Point>& points, const std::vector<double>& weights) const {
         double sum = 0, total = 0;
         for (size_t i = 0; i < points.size(); ++i) {
@@ -227,8 +228,8 @@ class LineFitter {
         return total > 0 ? sum / total : 0;
     }
 
-    /// How far from the others each point lies, and what that lets it count. In the first round
-    /// all count, as nothing is known.
+    /// Returns the weight of each point by its distance from the others. In the first round all
+    /// weights are equal, as nothing is known.
     std::vector<double> weightsOf(const std::vector<Point>& points, int round) const {
         std::vector<double> weights;
         for (const Point& point : points) weights.push_back(point.weight);
@@ -244,7 +245,7 @@ class LineFitter {
         return weights;
     }
 
-    /// One round of least squares. False if there is nothing to find.
+    /// Does one round of least squares. Returns false if there is nothing to determine.
     bool solve(int round) {
         if (unknowns_ == 0) return false;
         NormalEquations equations(unknowns_);
@@ -252,8 +253,8 @@ class LineFitter {
             if (points.size() < 2) continue;
             addMoment(equations, points, weightsOf(points, round));
         }
-        // Where moments say little of a drift, it is small; a lone moment says nothing of it.
-        const double expected = usualDrift * 1e9;
+        // If events give little evidence of a drift, it is small; a lone event gives none.
+        const double expected = typicalDrift * 1e9;
         const double noise = std::max(spreadNs_, minEndSpreadNs);
         for (size_t unknown = 0; unknown < unknowns_; unknown += 2) {
             equations.at(unknown, unknown) += 1e-12;
@@ -276,8 +277,8 @@ class LineFitter {
         return true;
     }
 
-    /// The true time of a moment is unknown, too: what is left without it are the distances of its
-    /// points from their mean.
+    /// The true time of an event is also unknown: eliminating it leaves the distances of its points
+    /// from their mean.
     void addMoment(NormalEquations& equations, const std::vector<Point>& points,
                    const std::vector<double>& weights) const {
         const double total = std::accumulate(weights.begin(), weights.end(), 0.0);
@@ -303,7 +304,8 @@ class LineFitter {
         }
     }
 
-    /// Typical distance of an end from the others of its moment, whatever few outliers do.
+    /// Computes the typical distance of an end from the others of its event, robust against few
+    /// outliers.
     void measureSpread() {
         std::vector<double> distances;
         for (const std::vector<Point>& points : points_) {
@@ -314,14 +316,15 @@ class LineFitter {
                 points.size() > 2 ? medianOf(ends) : std::midpoint(ends.front(), ends.back());
             for (const double end : ends) distances.push_back(std::abs(end - middle));
         }
-        constexpr double normal = 1.4826;  // of a median of distances to a standard deviation
+        constexpr double normal = 1.4826;  // from a median of distances to a standard deviation
         spreadNs_ = std::max(minEndSpreadNs, normal * medianOf(std::move(distances)));
     }
 
-    /// Three standard deviations where a clock is known worst, and twice the spread for what ranks
-    /// of one clock may have in common: a GPU whose work ends a little later each time, or whose
-    /// times are brought to the host's by a little too much, looks like a clock that is ahead.
-    void giveErrors() {
+    /// Sets errors: three standard deviations where a clock is known worst, plus twice the spread
+    /// for a common error of one clock's ranks. A GPU whose work always ends a little later, or
+    /// whose times are converted to the host's with a small offset, looks like a clock that is
+    /// ahead.
+    void setErrors() {
         constexpr double inCommon = 2;
         for (State& state : clocks_) {
             if (state.unknown == SIZE_MAX) continue;
@@ -340,7 +343,8 @@ class LineFitter {
         }
     }
 
-    /// What each point is off from the others of its moment, by clock and in order of time.
+    /// Returns the distance of each point from the others of its event, by clock and in order of
+    /// time.
     std::vector<std::vector<ClockDistance>> distances() const {
         std::vector<std::vector<ClockDistance>> found(clocks_.size());
         std::vector<double> others;
@@ -359,14 +363,14 @@ class LineFitter {
         return found;
     }
 
-    /// A clock that was set meanwhile, or whose rate was changed, is no line: it may be off by as
-    /// much as it is from the others in any part of the time.
+    /// Increases the error of a clock that is no line, since it was set or its rate was changed: it
+    /// may be off by its distance from the others in any part of the time.
     void coverUnsteadiness() {
         const auto all = distances();
         for (size_t clock = 0; clock < clocks_.size(); ++clock) {
             const auto& own = all[clock];
-            if (clocks_[clock].unknown == SIZE_MAX || own.size() < fewestOfPart) continue;
-            const size_t parts = std::min(mostParts, own.size() / fewestOfPart);
+            if (clocks_[clock].unknown == SIZE_MAX || own.size() < minEventsOfPart) continue;
+            const size_t parts = std::min(maxParts, own.size() / minEventsOfPart);
             double worst = 0;
             for (size_t part = 0; part < parts; ++part) {
                 std::vector<double> there;
@@ -375,20 +379,20 @@ class LineFitter {
                     there.push_back(std::abs(own[at].ns));
                 worst = std::max(worst, medianOf(std::move(there)));
             }
-            // Up to here it is noise, of which the error tells already.
+            // Up to here it is noise, which the error already includes.
             if (worst > 3 * spreadNs_) clocks_[clock].errorNs += 1.1 * worst;
         }
     }
 
-    /// By how much each clock may be shifted while all others stay.
+    /// Finds the possible shift of each clock while all others stay.
     void findSlack() {
         for (State& state : clocks_) {
-            state.leastNs = -unbounded;
-            state.greatestNs = unbounded;
+            state.minShiftNs = -unbounded;
+            state.maxShiftNs = unbounded;
         }
         for (const CommonMoment& moment : moments_) {
             if (!moment.isCausal) continue;
-            Greatest begins, ends;  // of the first end the greatest negative
+            TopTwo begins, ends;  // the maximum negative value of the first end
             for (const Sighting& each : moment.sightings) {
                 begins.take(each.clock, corrected(each.clock, relative(each.beginNs)));
                 ends.take(each.clock, -corrected(each.clock, relative(each.endNs)));
@@ -397,19 +401,19 @@ class LineFitter {
                 State& state = clocks_[mine.clock];
                 const double begin = corrected(mine.clock, relative(mine.beginNs));
                 const double end = corrected(mine.clock, relative(mine.endNs));
-                state.leastNs = std::max(state.leastNs, begins.butOf(mine.clock) - end);
-                state.greatestNs = std::min(state.greatestNs, -ends.butOf(mine.clock) - begin);
+                state.minShiftNs = std::max(state.minShiftNs, begins.butOf(mine.clock) - end);
+                state.maxShiftNs = std::min(state.maxShiftNs, -ends.butOf(mine.clock) - begin);
             }
         }
     }
 
-    /// Shifts clocks by as little as makes what is impossible possible.
+    /// Shifts clocks by the minimum that restores causality.
     void obeyCausality() {
         findSlack();
         for (uint32_t clock = 1; clock < clocks_.size(); ++clock) {
             State& state = clocks_[clock];
-            if (state.unknown == SIZE_MAX || state.leastNs > state.greatestNs) continue;
-            const double shift = std::clamp(0.0, state.leastNs, state.greatestNs);
+            if (state.unknown == SIZE_MAX || state.minShiftNs > state.maxShiftNs) continue;
+            const double shift = std::clamp(0.0, state.minShiftNs, state.maxShiftNs);
             if (shift == 0) continue;
             state.offsetNs += shift;
             state.errorNs += std::abs(shift);

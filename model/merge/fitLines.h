@@ -11,38 +11,37 @@
 
 namespace lanescope {
 
-/// How far the end of a moment lies from the ends that others say.
+/// Distance of an event's end from the ends by other clocks.
 struct ClockDistance {
     int64_t atNs = 0;  ///< By the clock itself.
-    double ns = 0;     ///< Positive: it says later than the others.
+    double ns = 0;     ///< Positive if it is later than the others.
     auto operator<=>(const ClockDistance&) const = default;
 };
 
-/// One clock by the first of them.
+/// One clock relative to the first.
 struct FittedLine {
     ClockLine line;
-    int64_t errorNs = 0;   ///< The true reading lies within this of `line`, as far as is known.
-    uint32_t moments = 0;  ///< That it shares with others; 0: nothing is known of it.
-    /// By how much it may be shifted, down and up, before something ends that has not begun
-    /// everywhere; nothing without causal moments.
+    int64_t errorNs = 0;   ///< Known bound of the distance of the true reading from `line`.
+    uint32_t moments = 0;  ///< Events shared with others; 0 if nothing is known.
+    /// Possible shift, down and up, before something ends that has not begun everywhere; nullopt
+    /// without causal events.
     std::optional<TimeRange> slackNs;
 };
 
 struct LineFit {
     std::vector<FittedLine> clocks;
-    /// Of each clock, in order of time: what is left when all lines are known.
+    /// Residuals of each clock, in order of time.
     std::vector<std::vector<ClockDistance>> distances;
-    int64_t spreadNs = 0;     ///< How far the ends of one moment lie apart, typically.
-    uint32_t violations = 0;  ///< Causal moments that end somewhere before they began everywhere.
+    int64_t spreadNs = 0;     ///< Typical distance of the ends of one event.
+    uint32_t violations = 0;  ///< Causal events that end somewhere before they began everywhere.
     uint32_t causalMoments = 0;
 };
 
-/// Finds offset and drift of each clock against the first, so that what all saw together ended
-/// together: least squares over all moments at once, in which moments that fit badly count little;
-/// then no clock is left where something would end that has not begun everywhere, if it can be
-/// helped. Drifts are taken to be some 50 ppm at most where moments do not tell. Each clock is one
-/// line: of one that is none the error says by how much. It takes no clock's ranks to end always
-/// later than others. O(moments * sightings + clocks^3).
+/// Fits offset and drift of each clock against the first, so that shared events ended together:
+/// least squares over all events at once, with small weights for outliers. Then shifts clocks, if
+/// possible, so that nothing ends that has not begun everywhere. Without evidence drifts are at
+/// most some 50 ppm. Each clock is one line; the error covers deviations from it. Assumes that no
+/// clock's ranks always end later than others. O(moments * sightings + clocks^3).
 LineFit fitLines(uint32_t clockCount, const std::vector<CommonMoment>& moments);
 
 }  // namespace lanescope

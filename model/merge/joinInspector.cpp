@@ -28,7 +28,7 @@
 
 namespace lanescope {
 
-/// A log of NCCL Inspector, and what people call its file.
+/// A log of NCCL Inspector, and the name of its file.
 struct NamedLog {
     const Trace& trace;
     const std::string& name;
@@ -36,67 +36,69 @@ struct NamedLog {
 
 /// Operations of a log that are in a trace by the log alone.
 struct TakenOperations {
-    int64_t kernels = 0;        ///< That have a kernel by the log, too.
-    int64_t atWriting = 0;      ///< Whose times are made of when they were written down.
-    int64_t withoutKernel = 0;  ///< Of whose kernel the log knows nothing.
+    int64_t kernels = 0;        ///< Operations with a kernel from the log.
+    int64_t atWriting = 0;      ///< Operations with times derived from the time of writing.
+    int64_t withoutKernel = 0;  ///< Operations without data about their kernel.
 };
 
-/// A trace while what logs of NCCL Inspector say beside it is put into it.
+/// Adds data from logs of NCCL Inspector to a trace.
 class InspectorJoin {
   public:
-    /// The trace stays as long as this. Its notes say from now on that they are of the file of that
-    /// name.
+    /// The trace must outlive this. Its notes get the name of the file.
     InspectorJoin(const Trace& trace, const std::string& name);
 
-    /// Takes what a log says of one of its processes, which is that process of the trace, and
-    /// counts what is of the log alone.
+    /// Adds the data of one process of a log, which is `process` of the trace, and counts
+    /// operations known only from the log.
     void add(const NamedLog& log, uint32_t ofLog, uint32_t process, TakenOperations& taken);
-    /// Takes what the log's health says of the log as a whole, and of those of its operations that
-    /// were taken; what it says of a process `add` takes.
+    /// Adds the warnings of a log about itself, and about its added operations. `add` adds those
+    /// about a process.
     void addNotes(const NamedLog& log, const TakenOperations& taken);
-    /// The trace with all of it; null once `stop` is requested.
+    /// Returns the extended trace; null once `stop` is requested.
     TracePtr finish(unsigned threads, const std::stop_token& stop);
 
   private:
-    /// A moment of the trace that an operation may be, and its row there.
+    /// Candidate times of an operation in the trace, and their rows.
     using Moments = std::vector<std::pair<int64_t, uint32_t>>;
     using Key = std::tuple<uint64_t, StringIndex, int64_t>;
 
-    /// From times of the log to those of the trace; 0 if one does not say when it began.
+    /// Returns the offset from times of the log to those of the trace; 0 if the start of either is
+    /// unknown.
     int64_t shiftOf(const Trace& log) const;
     void addNote(HealthNote note, const NamedLog& log, std::optional<int64_t> globalPid);
-    std::vector<SeenOperation> operationsOf(const Trace& log, uint32_t process, int64_t shiftNs);
+    std::vector<LoggedOperation> operationsOf(const Trace& log, uint32_t process, int64_t shiftNs);
     std::vector<uint32_t> callsOf(uint32_t process) const;
-    /// How many operations were found.
-    size_t amendCalls(const std::vector<uint32_t>& calls, const std::vector<SeenOperation>& seen,
+    /// Returns the number of found operations.
+    size_t amendCalls(const std::vector<uint32_t>& calls, const std::vector<LoggedOperation>& seen,
                       bool areTimesKnown);
-    void amend(uint32_t row, const SeenOperation& seen);
-    /// Each with the call that launched its kernel, where the trace has that.
-    size_t findKernels(const Moments& kernels, std::vector<SeenOperation>& seen, uint32_t process);
+    void amend(uint32_t row, const LoggedOperation& seen);
+    /// Finds kernels, each with its launching call if the trace has it.
+    size_t findKernels(const Moments& kernels, std::vector<LoggedOperation>& seen,
+                       uint32_t process);
     uint32_t gpuOf(uint32_t process);
-    void give(uint32_t process, const std::vector<SeenOperation>& seen, bool hasKernels,
-              TakenOperations& taken);
+    void emitOperations(uint32_t process, const std::vector<LoggedOperation>& seen, bool hasKernels,
+                        TakenOperations& taken);
 
     const Trace& trace_;
     TraceBuilder builder_;
-    std::optional<OperationGiver> giver_;
+    std::optional<OperationEmitter> sink_;
     std::map<std::string_view, int64_t> added_;  ///< By the name of a count.
-    std::set<uint32_t> taken_;                   ///< Calls that an operation was found to be.
+    std::set<uint32_t> taken_;                   ///< Calls already matched with an operation.
 };
 
 namespace {
 
-/// So far apart the same may lie by two clocks of one host, of which one was read before the run.
+/// Maximum distance of the same event on two clocks of one host, one of which was read before the
+/// run.
 constexpr int64_t sameNs = 1'000'000;
 
-/// The nearest of `moments` that `isFree`, if it is near enough.
+/// Returns the nearest of `moments` for which `isFree` is true, if it is near enough.
 template <class IsFree>
 std::optional<uint32_t> nearest(const std::vector<std::pair<int64_t, uint32_t>>& moments,
                                 int64_t timeNs, IsFree isFree) {
     std::optional<uint32_t> found;
     int64_t bestNs = sameNs + 1;
-    // Of many at once a few are looked at; those nearest in time come first.
-    constexpr int mostLooked = 64;
+    // Maximum number of simultaneous candidates examined; nearest in time first.
+    constexpr int maxCandidates = 64;
     const auto middle = std::lower_bound(moments.begin(), moments.end(), std::pair(timeNs, 0u));
     const auto look = [&](const auto& moment) {
         const int64_t distanceNs = std::abs(moment.first - timeNs);
@@ -107,10 +109,11 @@ std::optional<uint32_t> nearest(const std::vector<std::pair<int64_t, uint32_t>>&
         return false;
     };
     int looked = 0;
-    for (auto each = middle; each != moments.end() && look(*each) && ++looked < mostLooked;) ++each;
+    for (auto each = middle; each != moments.end() && look(*each) && ++looked < maxCandidates;)
+        ++each;
     looked = 0;
     for (auto each = middle;
-         each != moments.begin() && look(*std::prev(each)) && ++looked < mostLooked;)
+         each != moments.begin() && look(*std::prev(each)) && ++looked < maxCandidates;)
         --each;
     return found;
 }
@@ -122,9 +125,9 @@ PartPlacement asItIs(const Trace& trace) {
     return placement;
 }
 
-/// Whether a trace says when it began. What says that it began beyond all times does not.
+/// Returns true if the start of a trace is known. A start beyond all times is invalid.
 bool isStartKnown(const Trace& trace) {
-    return trace.startUtcNs > 0 && trace.startUtcNs < greatestTimeNs;
+    return trace.startUtcNs > 0 && trace.startUtcNs < maxTimestampNs;
 }
 
 bool isNcclKernel(const Trace& trace, uint32_t row) {
@@ -135,11 +138,11 @@ bool isNcclKernel(const Trace& trace, uint32_t row) {
 
 InspectorJoin::InspectorJoin(const Trace& trace, const std::string& name)
     : trace_(trace), builder_(std::make_shared<LargeMemory>()) {
-    // A trace that there is fits in one.
+    // A single existing trace fits into a trace.
     (void)builder_.addTrace(trace, asItIs(trace));
     builder_.description() = static_cast<const TraceDescription&>(trace);
     for (HealthNote& note : builder_.description().health) note = ofFile(std::move(note), name);
-    giver_.emplace(builder_);
+    sink_.emplace(builder_);
 }
 
 int64_t InspectorJoin::shiftOf(const Trace& log) const {
@@ -147,15 +150,15 @@ int64_t InspectorJoin::shiftOf(const Trace& log) const {
     return areTimesKnown ? log.startUtcNs - trace_.startUtcNs : 0;
 }
 
-std::vector<SeenOperation> InspectorJoin::operationsOf(const Trace& log, uint32_t process,
-                                                       int64_t shiftNs) {
-    std::vector<SeenOperation> all;
+std::vector<LoggedOperation> InspectorJoin::operationsOf(const Trace& log, uint32_t process,
+                                                         int64_t shiftNs) {
+    std::vector<LoggedOperation> all;
     const NcclTable& nccl = log.nccl;
     for (uint32_t row = 0; row < nccl.size(); ++row) {
         const uint32_t nvtx = nccl.nvtx[row];
         if (log.threads[log.nvtx.thread[nvtx]].process != process) continue;
         const NcclFacts from = nccl.facts[row];
-        SeenOperation& seen = all.emplace_back();
+        LoggedOperation& seen = all.emplace_back();
         seen.row.operation = builder_.intern(log.strings.at(nccl.operation[row]));
         seen.row.bytes = nccl.bytes[row];
         seen.row.communicator = nccl.communicator[row];
@@ -171,7 +174,7 @@ std::vector<SeenOperation> InspectorJoin::operationsOf(const Trace& log, uint32_
         seen.call = {log.nvtx.startNs[nvtx] + shiftNs, log.nvtx.endNs[nvtx] + shiftNs};
         if (from.operationCount > 0)
             seen.kernel = TimeRange{from.gpu.startNs + shiftNs, from.gpu.endNs + shiftNs};
-        seen.isAtWriting = !isTimedCall(log, row);
+        seen.isTimedByWriting = !isTimedCall(log, row);
     }
     return all;
 }
@@ -184,15 +187,15 @@ std::vector<uint32_t> InspectorJoin::callsOf(uint32_t process) const {
     return calls;
 }
 
-/// What the trace says stays.
-void InspectorJoin::amend(uint32_t row, const SeenOperation& seen) {
+/// Values of the trace take precedence.
+void InspectorJoin::amend(uint32_t row, const LoggedOperation& seen) {
     const NcclTable& nccl = builder_.trace().nccl;
     NcclRow better{nccl.operation[row], nccl.bytes[row], nccl.communicator[row], nccl.facts[row]};
     const NcclFacts& from = seen.row.facts;
     NcclFacts& to = better.facts;
     if (better.bytes < 0) better.bytes = seen.row.bytes;
     if (better.communicator == 0) better.communicator = seen.row.communicator;
-    // Numbers and ranks are those of one communicator.
+    // Numbers and ranks belong to one communicator.
     if (better.communicator == seen.row.communicator) {
         if (to.sequence < 0) to.sequence = from.sequence;
         if (to.rank < 0) to.rank = from.rank;
@@ -207,10 +210,10 @@ void InspectorJoin::amend(uint32_t row, const SeenOperation& seen) {
 }
 
 size_t InspectorJoin::amendCalls(const std::vector<uint32_t>& calls,
-                                 const std::vector<SeenOperation>& seen, bool areTimesKnown) {
+                                 const std::vector<LoggedOperation>& seen, bool areTimesKnown) {
     const NcclTable& nccl = trace_.nccl;
     std::map<Key, uint32_t> numbered;
-    std::map<std::pair<StringIndex, bool>, Moments> moments;  // by operation, whether on the GPU
+    std::map<std::pair<StringIndex, bool>, Moments> moments;  // by operation, and if on the GPU
     for (const uint32_t row : calls) {
         const NcclFacts facts = nccl.facts[row];
         const StringIndex operation = builder_.trace().nccl.operation[row];
@@ -222,13 +225,13 @@ size_t InspectorJoin::amendCalls(const std::vector<uint32_t>& calls,
     }
     for (auto& [unused, each] : moments) std::sort(each.begin(), each.end());
     size_t found = 0;
-    for (const SeenOperation& one : seen) {
+    for (const LoggedOperation& one : seen) {
         std::optional<uint32_t> row;
         const auto byNumber =
             numbered.find({one.row.communicator, one.row.operation, one.row.facts.sequence});
         if (byNumber != numbered.end() && !taken_.contains(byNumber->second)) {
             row = byNumber->second;
-        } else if (areTimesKnown && !one.isAtWriting) {
+        } else if (areTimesKnown && !one.isTimedByWriting) {
             const auto isFree = [&](uint32_t call) {
                 const bool isOther = nccl.bytes[call] >= 0 && one.row.bytes >= 0 &&
                                      nccl.bytes[call] != one.row.bytes;
@@ -248,11 +251,11 @@ size_t InspectorJoin::amendCalls(const std::vector<uint32_t>& calls,
     return found;
 }
 
-size_t InspectorJoin::findKernels(const Moments& kernels, std::vector<SeenOperation>& seen,
+size_t InspectorJoin::findKernels(const Moments& kernels, std::vector<LoggedOperation>& seen,
                                   uint32_t process) {
     std::set<uint32_t> taken;
-    for (SeenOperation& one : seen) {
-        if (!one.kernel || one.isAtWriting) continue;
+    for (LoggedOperation& one : seen) {
+        if (!one.kernel || one.isTimedByWriting) continue;
         const auto row = nearest(kernels, one.kernel->startNs,
                                  [&](uint32_t kernel) { return !taken.contains(kernel); });
         if (!row) continue;
@@ -267,7 +270,7 @@ size_t InspectorJoin::findKernels(const Moments& kernels, std::vector<SeenOperat
     return taken.size();
 }
 
-/// The only one that the process works on, else a new one.
+/// Returns the only GPU that the process uses, else a new one.
 uint32_t InspectorJoin::gpuOf(uint32_t process) {
     uint32_t only = noIndex;
     bool isOnly = true;
@@ -279,18 +282,18 @@ uint32_t InspectorJoin::gpuOf(uint32_t process) {
     if (only != noIndex && isOnly) return builder_.gpu(trace_.gpus[only].id);
     int64_t id = 0;
     for (const Gpu& each : builder_.gpus())
-        if (each.id < greatestTimeNs) id = std::max(id, each.id + 1);
+        if (each.id < maxTimestampNs) id = std::max(id, each.id + 1);
     return builder_.gpu(id);
 }
 
-void InspectorJoin::give(uint32_t process, const std::vector<SeenOperation>& seen, bool hasKernels,
-                         TakenOperations& taken) {
-    std::map<std::pair<uint64_t, int32_t>, std::vector<SeenOperation>> ofRanks;
+void InspectorJoin::emitOperations(uint32_t process, const std::vector<LoggedOperation>& seen,
+                                   bool hasKernels, TakenOperations& taken) {
+    std::map<std::pair<uint64_t, int32_t>, std::vector<LoggedOperation>> ofRanks;
     int64_t kernels = 0;
-    for (const SeenOperation& one : seen) {
+    for (const LoggedOperation& one : seen) {
         ofRanks[{one.row.communicator, one.row.facts.rank}].push_back(one);
         kernels += hasKernels && one.kernel ? 1 : 0;
-        taken.atWriting += one.isAtWriting ? 1 : 0;
+        taken.atWriting += one.isTimedByWriting ? 1 : 0;
         taken.withoutKernel += one.kernel ? 0 : 1;
     }
     const uint32_t gpu = kernels > 0 ? gpuOf(process) : noIndex;
@@ -298,7 +301,7 @@ void InspectorJoin::give(uint32_t process, const std::vector<SeenOperation>& see
         std::stable_sort(all.begin(), all.end(), [](const auto& a, const auto& b) {
             return a.call.startNs < b.call.startNs;
         });
-        giver_->give(trace_.processes[process].globalPid, gpu, all);
+        sink_->emitOperations(trace_.processes[process].globalPid, gpu, all);
     }
     taken.kernels += kernels;
     added_[kinds::Nvtx::plural] += static_cast<int64_t>(seen.size());
@@ -311,7 +314,7 @@ void InspectorJoin::add(const NamedLog& named, uint32_t ofLog, uint32_t process,
     const Trace& log = named.trace;
     const bool areTimesKnown = isStartKnown(log) && isStartKnown(trace_);
     const int64_t shiftNs = shiftOf(log);
-    std::vector<SeenOperation> seen = operationsOf(log, ofLog, shiftNs);
+    std::vector<LoggedOperation> seen = operationsOf(log, ofLog, shiftNs);
     const std::vector<uint32_t> calls = callsOf(process);
     Moments kernels;
     for (uint32_t row = 0; row < trace_.kernels.size(); ++row)
@@ -335,14 +338,14 @@ void InspectorJoin::add(const NamedLog& named, uint32_t ofLog, uint32_t process,
             trace_.title);
     } else if (!kernels.empty()) {
         found = findKernels(kernels, seen, process);
-        give(process, seen, false, taken);
+        emitOperations(process, seen, false, taken);
         sentence = fmt::format(
             "Of {} operations in the log of NCCL Inspector the kernels of {} were found in {}; of "
             "the others only the call is shown.",
             formatCount(static_cast<int64_t>(seen.size())),
             formatCount(static_cast<int64_t>(found)), trace_.title);
     } else {
-        give(process, seen, true, taken);
+        emitOperations(process, seen, true, taken);
         sentence = fmt::format("{} operations of NCCL are from the log of NCCL Inspector.",
                                formatCount(static_cast<int64_t>(seen.size())));
     }
@@ -372,7 +375,7 @@ void InspectorJoin::add(const NamedLog& named, uint32_t ofLog, uint32_t process,
 
 void InspectorJoin::addNote(HealthNote note, const NamedLog& log,
                             std::optional<int64_t> globalPid) {
-    if (isFoundAnew(note.code)) return;
+    if (isRecomputed(note.code)) return;
     note.globalPid = globalPid;
     if (note.timeNs) note.timeNs = saturatingSum(*note.timeNs, shiftOf(log.trace));
     builder_.note(ofFile(std::move(note), log.name));
@@ -382,10 +385,10 @@ void InspectorJoin::addNotes(const NamedLog& log, const TakenOperations& taken) 
     const auto isAll = taken.kernels == static_cast<int64_t>(log.trace.nccl.size());
     for (const HealthNote& note : log.trace.health) {
         if (note.globalPid) continue;
-        // What the log does not know of GPUs the trace does.
-        if (note.sentence == knowsOnlyNcclSentence) continue;
-        // How exact times and durations are concerns only those that the trace has of the log.
-        // Which durations the CPU measured is not known of each.
+        // The trace has the GPU data that the log lacks.
+        if (note.sentence == ncclKernelsOnlySentence) continue;
+        // The precision of times and durations concerns only those taken from the log. It is
+        // unknown which durations the CPU measured.
         if (note.code == HealthCode::CoarseTimes && !(note.severity == Severity::Info && isAll))
             continue;
         addNote(note, log, {});
@@ -417,14 +420,14 @@ std::string hostNameOf(const Trace& trace, const Process& process) {
     return process.facts->host.empty() ? trace.facts.host : process.facts->host;
 }
 
-/// The process that it is in another trace: of that PID and that host, which one that does not name
-/// its own may have. Nothing if several may be it.
+/// Returns the same process in another trace: of that PID and that host, which a process without a
+/// host of its own may have. Nullopt if several match.
 std::optional<ProcessPlace> sameProcess(std::span<const TracePtr> traces, const std::string& host,
                                         uint32_t pid) {
     std::vector<ProcessPlace> named, unnamed;
     for (size_t index = 0; index < traces.size(); ++index) {
         const Trace& trace = *traces[index];
-        if (knowsOnlyNccl(trace.producer)) continue;
+        if (hasNcclKernelsOnly(trace.producer)) continue;
         for (uint32_t process = 0; process < trace.processes.size(); ++process) {
             if (trace.processes[process].pid != pid) continue;
             const std::string of = hostNameOf(trace, trace.processes[process]);
@@ -445,12 +448,12 @@ std::vector<TracePtr> joinInspector(std::span<const TracePtr> traces, unsigned t
     std::map<size_t, InspectorJoin> joins;
     for (size_t index = 0; index < all.size(); ++index) {
         TracePtr& log = all[index];
-        if (!knowsOnlyNccl(log->producer)) continue;
+        if (!hasNcclKernelsOnly(log->producer)) continue;
         std::vector<ProcessPlace> places;
         for (const Process& process : log->processes)
             if (const auto place = sameProcess(traces, hostNameOf(*log, process), process.pid))
                 places.push_back(*place);
-        // Of logs that were put together, of which only some lie beside a trace, all stay apart.
+        // If only some of several combined logs have a trace, all stay separate.
         if (places.empty() || places.size() < log->processes.size()) continue;
         const auto joinOf = [&](size_t trace) -> InspectorJoin& {
             return joins.try_emplace(trace, *traces[trace], names[trace]).first->second;

@@ -9,12 +9,14 @@
 
 namespace lanescope {
 
-/// The traces, of which each that a log of NCCL Inspector lies beside has what the log says of its
-/// processes, which are told by host and PID; logs of other processes stay traces of their own.
-/// Nothing counts twice: where a trace has NCCL's calls, operations are looked for among them, by
-/// their numbers, else by their times, and say of them what is lacking; where it has NCCL's kernels
-/// only, operations become the calls of these; where it has neither, calls and kernels. How many
-/// found no place is said in the health. O(n log n); stopped, the traces as they were.
+/// Returns the traces, with data from logs of NCCL Inspector added to those of the same processes,
+/// by host and PID. Logs of other processes stay traces of their own. O(n log n); if stopped,
+/// returns the traces unchanged.
+///
+/// Nothing counts twice. If a trace has NCCL's calls, operations are matched with them, by number,
+/// else by time, and complete them. If it has only NCCL's kernels, operations become the calls of
+/// these. If it has neither, they become calls and kernels. A warning reports the number of
+/// unmatched operations.
 std::vector<TracePtr> joinInspector(std::span<const TracePtr> traces, unsigned threads,
                                     const std::stop_token& stop);
 

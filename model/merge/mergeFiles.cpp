@@ -28,9 +28,9 @@ namespace {
 namespace fs = std::filesystem;
 
 /// A job has fewer; a folder with more is something else.
-constexpr size_t mostFiles = 4096;
+constexpr size_t maxFiles = 4096;
 
-/// Numbers in names by their size: "rank10" behind "rank9".
+/// Compares names with numbers by value: "rank10" after "rank9".
 bool isBefore(const fs::path& a, const fs::path& b) {
     const std::string left = a.filename().string(), right = b.filename().string();
     const auto isDigit = [](char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; };
@@ -55,7 +55,8 @@ bool isBefore(const fs::path& a, const fs::path& b) {
     return left.size() - i < right.size() - j;
 }
 
-/// Those in `folder` whose name fits one of the patterns, without a report of them all.
+/// Returns the files in `folder` whose name matches one of the patterns, without a report of them
+/// all.
 Result<std::vector<fs::path>> filesIn(const fs::path& folder,
                                       const std::vector<std::string>& patterns) {
     std::vector<fs::path> files;
@@ -69,9 +70,9 @@ Result<std::vector<fs::path>> filesIn(const fs::path& folder,
             [&name](const std::string& pattern) { return matchesPattern(name, pattern); });
         if (!fits || name.starts_with('.') || !each->is_regular_file(ignored)) continue;
         if (each->path().extension() == ".sqlite" && fleet::isFleetReport(each->path())) continue;
-        if (files.size() >= mostFiles)
+        if (files.size() >= maxFiles)
             return fail("{} holds more than {} traces: name those that belong together.",
-                        folder.string(), mostFiles);
+                        folder.string(), maxFiles);
         files.push_back(each->path());
     }
     if (error) return fail("Cannot read {}: {}.", folder.string(), error.message());
@@ -79,7 +80,7 @@ Result<std::vector<fs::path>> filesIn(const fs::path& folder,
     return files;
 }
 
-/// Takes out of `files`, which are of one folder, those packed ones that are there unpacked, too.
+/// Removes packed files whose unpacked file is also in `files`, all of one folder.
 std::vector<fs::path> takeTwins(std::vector<fs::path>& files) {
     const std::set<fs::path> all(files.begin(), files.end());
     const auto isTwin = [&all](const fs::path& file) {
@@ -160,8 +161,8 @@ namespace {
 
 /// Shares of the progress.
 constexpr double opened = 0.7, merged = 0.85;
-/// Merged traces that are kept for looking at.
-constexpr size_t mostKept = 8;
+/// Merged traces kept for viewing.
+constexpr size_t maxKeptMerges = 8;
 
 int lowestRank(const Trace& trace) {
     int lowest = std::numeric_limits<int>::max();
@@ -170,7 +171,7 @@ int lowestRank(const Trace& trace) {
     return lowest;
 }
 
-/// The ranks that a file says it is of, without its events being read; none if it does not say.
+/// Returns the ranks of a file by its own statement, without reading events; empty if unknown.
 std::set<int> ranksOf(const fs::path& file) {
     std::set<int> ranks;
     if (const auto summary = analysis::readRunSummary(file))
@@ -179,8 +180,8 @@ std::set<int> ranksOf(const fs::path& file) {
     return ranks;
 }
 
-/// The files in which something of the cut may be. A summary tells of ranks with work on a GPU
-/// alone: where one that is asked for stands in none, it may be in any.
+/// Returns the files that may contain a part of the excerpt. A summary lists only ranks with GPU
+/// work: a chosen rank in none of them may be in any.
 std::vector<fs::path> filesOf(std::span<const fs::path> files, const TraceCut& cut) {
     std::set<int> missing(cut.ranks.begin(), cut.ranks.end());
     std::vector<fs::path> wanted;
@@ -254,19 +255,19 @@ void removeOld(const fs::path& folder, const fs::path& newest) {
         if (each->path() != newest) kept.emplace_back(each->last_write_time(ignored), each->path());
     }
     std::sort(kept.rbegin(), kept.rend());
-    for (size_t index = mostKept - 1; index < kept.size(); ++index) {
+    for (size_t index = maxKeptMerges - 1; index < kept.size(); ++index) {
         const fs::path& old = kept[index].second;
         for (fs::directory_iterator each(old, error), end; !error && each != end;
              each.increment(error))
             if (each->path().extension() == ".sqlite")
-                (void)removeIndexes(each->path());  // what stays is removed with the next
+                (void)removeIndexes(each->path());  // remaining files are removed with the next
         fs::remove_all(old, error);
     }
 }
 
-/// What the merged trace of these files is called on a screen: "ranks, 8 traces.sqlite".
+/// Returns the display name of the merged trace of these files: "ranks, 8 traces.sqlite".
 std::string nameOfMerge(std::span<const fs::path> files, const TraceCut& cut) {
-    constexpr size_t longest = 150, mostSaid = 60;
+    constexpr size_t longest = 150, maxShownBytes = 60;
     const fs::path folder = files.front().parent_path();
     const bool areOfOneFolder = std::all_of(files.begin(), files.end(), [&](const fs::path& file) {
         return file.parent_path() == folder;
@@ -276,7 +277,8 @@ std::string nameOfMerge(std::span<const fs::path> files, const TraceCut& cut) {
     if (name.size() > longest) name = "merged";
     if (!cut.isWhole()) {
         const std::string what = describe(cut);
-        return fmt::format("{}, {}.sqlite", name, what.size() > mostSaid ? "some ranks" : what);
+        return fmt::format("{}, {}.sqlite", name,
+                           what.size() > maxShownBytes ? "some ranks" : what);
     }
     return fmt::format("{}, {} traces.sqlite", name, files.size());
 }
@@ -286,7 +288,7 @@ std::string nameOfMerge(std::span<const fs::path> files, const TraceCut& cut) {
 Result<std::vector<HealthNote>> mergeFiles(std::span<const fs::path> files, const fs::path& output,
                                            const MergeOptions& options,
                                            const LoadProgress& progress) {
-    return orNoMemory(output, [&] { return merge(files, output, options, progress); });
+    return orOutOfMemory(output, [&] { return merge(files, output, options, progress); });
 }
 
 std::optional<fs::path> keptMerge(std::span<const fs::path> files, const MergeOptions& options) {

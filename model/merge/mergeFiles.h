@@ -14,37 +14,35 @@
 
 namespace lanescope {
 
-/// The trace files that somebody means by these words, in their order and each once: a file itself;
-/// of a folder all files in it that are called as traces are, by name; of a word with '*' or '?'
-/// that is no file, the files that its last part fits. Of a folder or such a word a report of many
-/// ranks is not meant, nor a packed file (`x.json.gz`) beside the same one unpacked (`x.json`),
-/// which is added to `twins` if there is one and no other word means it. Fails if a word means no
-/// file.
+/// Returns the trace files that these words denote, in order and each once: a file itself; for a
+/// folder all files in it with the name of a trace, by name; for a word with '*' or '?' that is no
+/// file, the files that match its last part. Folders and patterns do not include a report of many
+/// ranks, nor a packed file (`x.json.gz`) next to the same one unpacked (`x.json`). Such a packed
+/// file is added to `twins` if no other word denotes it. Fails if a word denotes no file.
 Result<std::vector<std::filesystem::path>> filesMeantBy(
     std::span<const std::string> words, std::vector<std::filesystem::path>* twins = nullptr);
 
-/// Whether the traces seem to be ranks of one job: each has ranks, none of them in two, their jobs
-/// are as large, and they were recorded at about the same time, as far as they say.
+/// Returns true if the traces seem to be ranks of one job: each has ranks, none of them in two,
+/// their jobs have the same size, and they were recorded at about the same time, as far as known.
 bool seemRanksOfOneJob(std::span<const TracePtr> traces);
 
-/// Writes what several trace files hold, of any format, as one of our own (`mergeTraces`,
-/// `writeTraceFile`); those of lower ranks first. Of a cut, files that are of other ranks are not
-/// read. The notes of the whole are the answer. Errors:
-/// fewer than two files, unless it is to cut one, one that cannot be read, those of the two above,
-/// cancelled. Blocks.
+/// Writes the content of several trace files, of any format, as one of our own (`mergeTraces`,
+/// `writeTraceFile`); lower ranks first. For an excerpt, files of other ranks are not read. Returns
+/// the notes of the whole. Fails for fewer than two files, unless to make an excerpt of one, for an
+/// unreadable one, as the two functions above do, and if cancelled. Blocks.
 Result<std::vector<HealthNote>> mergeFiles(std::span<const std::filesystem::path> files,
                                            const std::filesystem::path& output,
                                            const MergeOptions& options = {},
                                            const LoadProgress& progress = {});
 
-/// Where the merged trace of these files is kept for whoever only wants to look at it: in the
-/// user's cache folder, by what the files are. Nothing without such a folder, or if a file cannot
-/// be read.
+/// Returns the path of the merged trace that is kept for viewing these files: in the user's cache
+/// folder, by the identity of the files. Nullopt without such a folder, or if a file cannot be
+/// read.
 std::optional<std::filesystem::path> keptMerge(std::span<const std::filesystem::path> files,
                                                const MergeOptions& options = {});
 
-/// The merged trace of the files for looking at: made if it is not kept. Older ones than the newest
-/// few are removed. Errors are those of `mergeFiles`, and that there is no cache folder.
+/// Returns the merged trace for viewing, made if it is not kept. Removes all but the newest few.
+/// Fails as `mergeFiles` does, and without a cache folder.
 Result<std::filesystem::path> openableMerge(std::span<const std::filesystem::path> files,
                                             const MergeOptions& options = {},
                                             const LoadProgress& progress = {});

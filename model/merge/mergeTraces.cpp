@@ -21,7 +21,7 @@ namespace lanescope {
 
 namespace {
 
-/// Whether both hold the same recording, as copies and links of a file do.
+/// Returns true if both contain the same recording, as copies and links of a file do.
 bool areCopies(const Trace& one, const Trace& other) {
     const auto isSame = [](const Process& a, const Process& b) {
         return a.globalPid == b.globalPid && a.rank == b.rank && a.facts->bootId == b.facts->bootId;
@@ -35,7 +35,7 @@ bool areCopies(const Trace& one, const Trace& other) {
            one.nvtx.startNs == other.nvtx.startNs && one.nvtx.endNs == other.nvtx.endNs;
 }
 
-/// What would count twice.
+/// Copies would count twice.
 Result<void> checkNoCopies(std::span<const TracePtr> traces) {
     std::map<std::tuple<int64_t, int64_t, int64_t>, std::vector<const Trace*>> alike;
     for (const TracePtr& trace : traces) {
@@ -55,13 +55,13 @@ std::string_view plural(ClockMethod method, const AlignedClocks& clocks) {
     return clocks.hasCollectives ? "collectives and messages" : "messages";
 }
 
-/// What the files of traces are called.
+/// Names of the traces' files.
 using FileNames = std::map<const Trace*, std::string>;
 
-/// What stands beside the events of several traces, put together.
+/// Combines the descriptions of several traces, without events.
 class Descriptions {
   public:
-    /// `names` are those of the files whose notes do not say yet which file they are of.
+    /// `names` are those of files whose notes do not yet contain their name.
     Descriptions(std::span<const TracePtr> traces, const PlacedParts& placed,
                  const AlignedClocks& clocks, const FileNames& names, const TraceCut& cut,
                  TraceBuilder& builder)
@@ -72,7 +72,7 @@ class Descriptions {
           cut_(cut),
           builder_(builder) {}
 
-    /// `isTaken`: whether the whole has anything of each trace.
+    /// `isTaken` is true for traces that contribute to the whole.
     void write(const std::vector<PartPlacement>& placements, const std::vector<bool>& isTaken) {
         describeRun();
         for (size_t index = 0; index < traces_.size(); ++index)
@@ -111,8 +111,8 @@ class Descriptions {
             if (sampler.host.empty()) sampler.host = traces_.front()->facts.host;
     }
 
-    /// Each by its host; where another is of that host by its rank or file, too, and by a number
-    /// where that is not enough.
+    /// Names each by its host; if another has that host, also by its rank or file, and by a number
+    /// if that is not unique.
     void takeSamplers(const Trace& trace) {
         std::vector<SamplerFacts>& all = builder_.description().facts.samplers;
         for (SamplerFacts sampler : trace.facts.samplers) {
@@ -130,7 +130,7 @@ class Descriptions {
         }
     }
 
-    /// "rank 1" of a trace of one rank.
+    /// Returns "rank 1" for a trace of one rank.
     static std::string calledOf(const Trace& trace) {
         std::set<int> ranks;
         for (const Process& process : trace.processes)
@@ -166,7 +166,7 @@ class Descriptions {
                 describeProcess(*process, part, clock);
     }
 
-    // Of a trace that is cut some GPUs and processes are not there.
+    // An excerpt lacks some GPUs and processes.
     bool hasGpu(int64_t id) const {
         const auto& gpus = builder_.trace().gpus;
         return std::any_of(gpus.begin(), gpus.end(), [id](const Gpu& gpu) { return gpu.id == id; });
@@ -187,7 +187,7 @@ class Descriptions {
             each.gpu = gpuId(each.gpu);
             if constexpr (requires { each.peer; }) {
                 if (isOfPair) each.peer = gpuId(each.peer);
-                // What holds of two GPUs says nothing of one.
+                // A fact about two GPUs is no fact about one.
                 if (isOfPair && each.peer == noGpuId) return;
             }
             const bool isThere = std::find(list.begin(), list.end(), each) != list.end();
@@ -199,7 +199,7 @@ class Descriptions {
     }
 
     void takeNote(HealthNote note, const Trace& part, const PartPlacement& placement) {
-        if (isFoundAnew(note.code)) return;
+        if (isRecomputed(note.code)) return;
         for (size_t index = 0; index < part.processes.size(); ++index)
             if (note.globalPid == part.processes[index].globalPid) {
                 note.globalPid = placement.globalPids[index];
@@ -209,8 +209,8 @@ class Descriptions {
         if (const auto name = names_.find(&part); name != names_.end())
             note = ofFile(std::move(note), name->second);
         const auto& notes = builder_.trace().health;
-        const bool isSaid = std::find(notes.begin(), notes.end(), note) != notes.end();
-        if (!isSaid || !isOfEveryFile(note)) builder_.note(std::move(note));
+        const bool isReported = std::find(notes.begin(), notes.end(), note) != notes.end();
+        if (!isReported || !isOfEveryFile(note)) builder_.note(std::move(note));
     }
 
     void describeProcess(Process& process, const Trace& part, const AlignedClocks::Clock& clock) {
@@ -235,7 +235,7 @@ class Descriptions {
         }
     }
 
-    /// When the whole has it that a clock shows this.
+    /// Returns the time of the whole at which a clock shows `timeNs`.
     int64_t wholeTime(const AlignedClocks::Clock& clock, int64_t timeNs) const {
         return clock.map.at(timeNs) - clocks_.wholeZeroNs;
     }
@@ -273,7 +273,7 @@ class Descriptions {
                            std::nullopt, std::nullopt, clocks_.violations});
     }
 
-    /// False if nothing is known of it.
+    /// Returns false if nothing is known of it.
     bool noteClock(const std::string& reference, const std::string& name,
                    const AlignedClocks::Clock& clock) {
         if (clock.errorNs < 0) return false;
@@ -314,10 +314,11 @@ class Descriptions {
     const TraceCut& cut_;
     TraceBuilder& builder_;
     std::map<std::string, std::pair<int64_t, int64_t>> counts_;
-    std::unordered_map<int64_t, size_t> processes_;  ///< By packed id, once somebody asked.
+    std::unordered_map<int64_t, size_t> processes_;  ///< By packed id, filled on demand.
 };
 
-/// From the times of each trace to those of the whole, which begins with the first of them.
+/// Returns placements from the times of each trace to those of the whole, which begins with the
+/// first of them.
 std::vector<PartPlacement> placementsOf(std::span<const TracePtr> traces, PlacedParts& placed,
                                         AlignedClocks& clocks) {
     std::vector<PartPlacement> placements;
@@ -378,7 +379,7 @@ Result<TraceBuilder> mergeTraces(std::span<const TracePtr> all, const MergeOptio
                              [](const SampledRange& each) { return each.range.startNs; });
     std::ranges::stable_sort(links.gpuProcesses, {}, &GpuProcessUse::timeNs);
     builder.description().startUtcNs = clocks->startUtcNs;
-    // What is joined of several files is none of these, and names them already.
+    // A trace joined from several files is none of these, and has their names already.
     FileNames names;
     const std::vector<std::string> ofAll = shortNames(all);
     for (size_t index = 0; index < all.size() && all.size() > 1; ++index)

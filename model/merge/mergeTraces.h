@@ -14,36 +14,38 @@
 
 namespace lanescope {
 
-/// By what the clocks of several traces are brought together.
+/// Method by which the clocks of several traces are synchronized.
 enum class ClockMethod : uint8_t {
-    BaseTime,     ///< By the time of day that each file says it began at.
-    Collectives,  ///< By the collectives in which they took part together, and their messages.
-    Steps,        ///< By the beginnings of steps of the same number.
+    BaseTime,     ///< By the time of day at which each file began, by its own statement.
+    Collectives,  ///< By common collectives and messages.
+    Steps,        ///< By the starts of steps with the same number.
     Start,        ///< By their first events.
 };
 /// For files and programs: "base-time", "collectives", "steps", "start".
 std::string_view identifier(ClockMethod method);
 
 struct MergeOptions {
-    /// Without one: nothing where all are of one host; else collectives, steps, the time of day,
-    /// the first of them by which each clock can be found.
+    /// Default: nothing if all are of one host, else collectives, steps, the time of day, the first
+    /// of them that determines each clock.
     std::optional<ClockMethod> method;
     TraceCut cut =
-        {};  ///< Clocks are brought together by all that the traces have, also by the rest.
+        {};  ///< Clocks are synchronized by all data of the traces, also outside the excerpt.
     unsigned threads = 1;
-    bool mayWriteIndexes = true;  ///< Beside files that have none, where they are merged.
+    bool mayWriteIndexes = true;  ///< For merged files that have no index.
 };
 
-/// Several traces as one: ranks of a job that left a file each. Processes keep their PIDs and say
-/// their host in their packed ids, GPUs get numbers of their own, and times are by the clock of the
+/// Merges several traces, such as ranks of a job with a file each. Processes keep their PIDs and
+/// have their host in their packed ids, GPUs get new numbers, and times are by the clock of the
 /// first. Logs of NCCL Inspector become a part of the traces of their processes (`joinInspector`).
-/// How clocks were brought together, and how well that is known, its health says, and the
-/// properties of each process: `clock.method`, `clock.offsetNs`, `clock.driftPpm`, `clock.errorNs`,
-/// and for each time that it was set `clock.set`: by how many ns, after and before which time of
-/// the whole, and the offset and drift from then on, apart by spaces. Fails if the method asked for
-/// finds nothing, the files were recorded days apart, nothing is of the cut, or the whole is larger
-/// than a trace can be. False of `stop` as `TraceBuilder::finish`. The builder is finished. O(n log
-/// n).
+///
+/// Warnings and properties of each process contain the synchronization of clocks and its precision:
+/// `clock.method`, `clock.offsetNs`, `clock.driftPpm`, `clock.errorNs`. For each setting
+/// `clock.set` has, separated by spaces: the step in ns, the times of the whole before and after
+/// it, and the offset and drift from then on.
+///
+/// Fails if the chosen method finds nothing, if the files were recorded days apart, if nothing is
+/// in the excerpt, or if the whole is larger than a trace can be. Stops as `TraceBuilder::finish`
+/// does. The builder is finished. O(n log n).
 Result<TraceBuilder> mergeTraces(std::span<const TracePtr> traces, const MergeOptions& options = {},
                                  const std::stop_token& stop = {});
 

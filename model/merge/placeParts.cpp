@@ -47,15 +47,15 @@ HealthNote ofFile(HealthNote note, const std::string& name) {
 
 namespace {
 
-/// As many as packed ids have numbers for.
-constexpr size_t mostHosts = 128;
+/// Number range of packed ids.
+constexpr size_t maxHosts = 128;
 
 /// A GPU of the whole.
 struct PlacedGpu {
     int64_t id = 0;
     std::string uuid, busLocation;
-    int64_t numberThere = 0;  ///< On its host.
-    bool hasWork = false;     ///< Of some part.
+    int64_t numberThere = 0;  ///< Number on its host.
+    bool hasWork = false;     ///< In some part.
 };
 
 class Placer {
@@ -70,11 +70,11 @@ class Placer {
             placeProcesses(index, part);
             placeGpus(index, part);
         }
-        if (numbers_.size() > mostHosts)
+        if (numbers_.size() > maxHosts)
             return fail(
                 "These traces have processes of {} hosts, and one trace can hold those of {}: "
                 "merge fewer.",
-                numbers_.size(), mostHosts);
+                numbers_.size(), maxHosts);
         std::set<std::string> names;
         for (const std::string& name : numbers_) names.insert(name);
         if (names.size() > 1)
@@ -88,9 +88,9 @@ class Placer {
         return process.facts->host.empty() ? trace.facts.host : process.facts->host;
     }
 
-    /// The boots of the hosts of a part. A process that was only sampled does not tell its boot
-    /// itself: it is that of its host. Of a host with two, as two files of one name that were
-    /// merged, none is known.
+    /// Returns the boots of the hosts of a part. A process that was only sampled has no boot of its
+    /// own: it is that of its host. Unknown for a host with two boots, such as two merged files of
+    /// one name.
     static std::map<std::string, std::string> bootsOf(const Trace& trace) {
         std::map<std::string, std::set<std::string>> all;
         for (const Process& process : trace.processes)
@@ -102,7 +102,7 @@ class Placer {
         return boots;
     }
 
-    /// What a machine is told from others by; empty if the file does not say.
+    /// Returns the identity of a machine; empty if the file has none.
     std::string keyOf(size_t index, const Process& process) const {
         const std::string& host = nameOfHost(*traces_[index], process);
         if (!process.facts->bootId.empty()) return host + " " + process.facts->bootId;
@@ -110,7 +110,7 @@ class Placer {
         return boot == boots_[index].end() ? host : host + " " + boot->second;
     }
 
-    /// A trace of several hosts has brought their clocks together already.
+    /// The clocks within a trace of several hosts are already synchronized.
     uint32_t clockOf(size_t index) {
         const Trace& trace = *traces_[index];
         std::set<std::string> keys;
@@ -132,7 +132,7 @@ class Placer {
                 return each.name;
         return keyOf(index, process);
     }
-    /// Files that do not name their host are each of their own, as far as anybody knows.
+    /// Files without a host name are each on a machine of their own, as far as known.
     std::string machineOf(size_t index, const Process& process) const {
         const std::string key = hostOf(index, process);
         return key.empty() ? "\n" + std::to_string(out_.parts[index].clock) : key;
@@ -146,8 +146,8 @@ class Placer {
         return trace.facts.host.empty() ? trace.title : trace.facts.host;
     }
 
-    /// Processes of one machine have one number, but those of containers may have the same PID:
-    /// then the second gets another number of the same name.
+    /// Processes of one machine have one number, but processes of containers may have the same PID:
+    /// the second then gets another number with the same name.
     void placeProcesses(size_t index, PlacedParts::Part& part) {
         std::map<std::string, uint32_t> numberOf;  // of this part
         for (const Process& process : traces_[index]->processes) {
@@ -215,7 +215,7 @@ class Placer {
     std::vector<std::map<std::string, std::string>> boots_;  ///< By host, of each part.
     std::map<std::string, uint32_t> clocks_;
     std::vector<std::string> numbers_;   ///< Name of each host number.
-    std::vector<std::string> machines_;  ///< What tells its machine from others.
+    std::vector<std::string> machines_;  ///< Identity of its machine.
     std::set<int64_t> taken_;
     std::map<std::string, std::vector<PlacedGpu>> gpusOf_;
     std::set<int64_t> ids_;

@@ -49,7 +49,7 @@ std::vector<std::string> trackPath(const Trace& trace, uint32_t track) {
 
 namespace {
 
-/// Streams were once called by their number alone: "Stream 7" is "Compute, stream 7".
+/// Older notes name streams by number only: "Stream 7" is "Compute, stream 7".
 bool isCalled(std::string_view title, std::string_view wanted) {
     if (title == wanted) return true;
     const bool isOfStream = wanted.starts_with("Stream ") || wanted.starts_with("Default stream ");

@@ -34,8 +34,8 @@ constexpr int version = 1;
 constexpr const char* formatName = "lanescope-notes";
 constexpr uint32_t defaultColor = 0xe69f00;
 
-/// Times beyond are nowhere in a trace; differences of two stay within 64 bits.
-constexpr int64_t farthestNs = int64_t{1} << 60;
+/// Limit of times in ns; differences of two fit into 64 bits.
+constexpr int64_t maxMarkTimeNs = int64_t{1} << 60;
 
 uint32_t parseColor(const std::string& text) {
     uint32_t color = 0;
@@ -44,7 +44,7 @@ uint32_t parseColor(const std::string& text) {
     return error == std::errc() && end == text.data() + 7 ? color : defaultColor;
 }
 
-/// What is left of `object` without `known`, as text; empty if nothing is.
+/// Returns `object` without the `known` fields as text; empty if none is left.
 std::string rest(Json object, std::initializer_list<const char*> known) {
     for (const char* name : known) object.erase(name);
     return object.empty() ? std::string() : object.dump();
@@ -60,7 +60,7 @@ bool isTime(const Json& object, const char* name) {
 }
 
 int64_t timeIn(const Json& object, const char* name) {
-    return std::clamp(object[name].get<int64_t>(), -farthestNs, farthestNs);
+    return std::clamp(object[name].get<int64_t>(), -maxMarkTimeNs, maxMarkTimeNs);
 }
 
 Result<Mark, NotesFault> parseMark(const Json& object) {
@@ -74,7 +74,7 @@ Result<Mark, NotesFault> parseMark(const Json& object) {
     mark.range.endNs = isTime(object, "endNs") ? timeIn(object, "endNs") : mark.range.startNs;
     if (mark.range.endNs < mark.range.startNs) return damaged;
     if (const auto text = object.find("text"); text != object.end() && text->is_string())
-        mark.text = text->get<std::string>().substr(0, longestMarkText);
+        mark.text = text->get<std::string>().substr(0, maxMarkBytes);
     if (const auto color = object.find("color"); color != object.end() && color->is_string())
         mark.color = parseColor(color->get<std::string>());
     else
@@ -100,8 +100,8 @@ Json markAsJson(const Mark& mark) {
     return object;
 }
 
-/// Nested so deep that reading it would take the stack. Brackets in texts count for nothing: else
-/// those that close would hide as many that open.
+/// Returns true if the nesting could overflow the stack of the parser. Brackets inside texts are
+/// skipped, because closing ones would offset as many opening ones.
 bool isTooDeep(std::string_view json) {
     constexpr int deepest = 200;
     int depth = 0;
@@ -109,7 +109,7 @@ bool isTooDeep(std::string_view json) {
     for (size_t at = 0; at < json.size(); ++at) {
         const char letter = json[at];
         if (letter == '"') isInText = !isInText;
-        if (isInText && letter == '\\') ++at;  // whatever it is, it does not end the text
+        if (isInText && letter == '\\') ++at;  // An escaped character does not end the text.
         if (isInText) continue;
         if (letter == '[' || letter == '{') ++depth;
         if (letter == ']' || letter == '}') --depth;
@@ -128,7 +128,7 @@ Result<Notes, NotesFault> parseNotes(std::string_view json) {
     if (!file.contains("version") || !file["version"].is_number_integer()) return damaged;
     if (file["version"].get<int64_t>() > version) return tl::unexpected(NotesFault::Newer);
     const auto marks = file.find("marks");
-    if (marks == file.end() || !marks->is_array() || marks->size() > mostMarks) return damaged;
+    if (marks == file.end() || !marks->is_array() || marks->size() > maxMarks) return damaged;
     Notes notes;
     std::set<std::string> ids;
     for (const Json& object : *marks) {
@@ -169,7 +169,7 @@ bool areEqual(const Mark* one, const Mark* other) {
     return one && other ? *one == *other : one == other;
 }
 
-/// Null if the mark is to go.
+/// Returns null if the mark is deleted.
 const Mark* chosen(const Mark* base, const Mark* mine, const Mark* theirs) {
     if (areEqual(mine, base)) return theirs;
     if (areEqual(theirs, base)) return mine;
@@ -198,19 +198,19 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr uintmax_t largestFile = uintmax_t{64} << 20;
+constexpr uintmax_t maxFileBytes = uintmax_t{64} << 20;
 constexpr const char* suffix = ".lanescope-notes.json";
-/// A store takes some milliseconds.
-constexpr std::chrono::seconds lockPatience{10};
+/// Maximum wait for the lock; storing takes some milliseconds.
+constexpr std::chrono::seconds maxLockWait{10};
 constexpr std::chrono::milliseconds lockInterval{5};
 
-/// Keeps other viewers from storing in the same folder until it goes away. Where folders cannot be
-/// locked, nobody waits; nor for ever where somebody never lets go of one.
+/// Lock that keeps other viewers from storing in the same folder. It does not wait if folders
+/// cannot be locked, and gives up after `maxLockWait`.
 class FolderLock {
   public:
     explicit FolderLock(const fs::path& folder)
         : folder_(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
-        const auto deadline = std::chrono::steady_clock::now() + lockPatience;
+        const auto deadline = std::chrono::steady_clock::now() + maxLockWait;
         while (folder_ >= 0 && ::flock(folder_, LOCK_EX | LOCK_NB) != 0 &&
                (errno == EWOULDBLOCK || errno == EINTR) &&
                std::chrono::steady_clock::now() < deadline)
@@ -226,21 +226,21 @@ class FolderLock {
     int folder_;
 };
 
-/// Whoever may read or write the trace may do so with its notes.
+/// The file gets the permissions of the trace.
 Result<void> replaceFile(const fs::path& path, std::string_view text, const fs::path& trace) {
     Result<AtomicFile> file = AtomicFile::create(path);
     if (!file) return fail(file.error());
-    file->shareLike(trace);
+    file->copyPermissionsOf(trace);
     file->write(text);
     return file->commit();
 }
 
-/// Another name for a damaged file; empty if it cannot be renamed.
+/// Renames a corrupt file and returns its new name; empty if that fails.
 fs::path keepAside(const fs::path& path) {
     for (int number = 1; number < 1000; ++number) {
         fs::path aside = path;
         aside += fmt::format(".damaged-{}", number);
-        if (isThere(aside)) continue;
+        if (mayExist(aside)) continue;
         return std::rename(path.c_str(), aside.c_str()) == 0 ? aside : fs::path();
     }
     return {};
@@ -248,16 +248,16 @@ fs::path keepAside(const fs::path& path) {
 
 struct Content {
     Notes notes;
-    bool isDamaged = false;
+    bool isCorrupt = false;
 };
 
-/// All of a file. Streams of the standard library throw where a disk cannot be read.
+/// Returns the content of a file. Standard streams may throw on a disk error.
 Result<std::string> textOf(const fs::path& path) {
     const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     std::string text;
     std::array<char, 65536> part;
     ssize_t got = file < 0 ? -1 : 1;
-    while (got > 0 && text.size() <= largestFile) {
+    while (got > 0 && text.size() <= maxFileBytes) {
         got = ::read(file, part.data(), part.size());
         if (got < 0 && errno == EINTR)
             got = 1;
@@ -272,11 +272,11 @@ Result<std::string> textOf(const fs::path& path) {
 }
 
 Result<Content> contentOf(const fs::path& path) {
-    if (!isThere(path)) return Content{};
+    if (!mayExist(path)) return Content{};
     std::error_code error;
     if (!fs::is_regular_file(path, error))
         return fail("The notes {} are no file that can be read.", path.string());
-    if (fs::file_size(path, error) > largestFile) return Content{{}, true};
+    if (fs::file_size(path, error) > maxFileBytes) return Content{{}, true};
     const Result<std::string> text = textOf(path);
     if (!text) return fail(text.error());
     auto notes = parseNotes(*text);
@@ -300,7 +300,7 @@ NotesFile NotesFile::forTrace(const fs::path& trace, const fs::path& userFolder)
     file.isBesideTrace_ = ::access(whole.parent_path().c_str(), W_OK) == 0;
     if (!file.isBesideTrace_) {
         file.trace_.clear();
-        // Traces of one name lie in different folders.
+        // Different folders may contain traces of the same name.
         Fnv1a folder;
         folder.add(whole.string());
         const std::string name = whole.filename().string();
@@ -313,7 +313,7 @@ Result<FoundNotes> NotesFile::read() const {
     const Result<Content> content = contentOf(path_);
     if (!content) return fail(content.error());
     FoundNotes found{content->notes, {}};
-    if (content->isDamaged)
+    if (content->isCorrupt)
         found.remark = fmt::format(
             "The notes {} are damaged and not shown; they will be kept under another name when a "
             "mark is set.",
@@ -333,7 +333,7 @@ Result<FoundNotes> NotesFile::store(const Notes& base, const Notes& mine) const 
     const Result<Content> content = contentOf(path_);
     if (!content) return fail(content.error());
     FoundNotes stored;
-    if (content->isDamaged) {
+    if (content->isCorrupt) {
         const fs::path aside = keepAside(path_);
         if (aside.empty())
             return fail("The notes {} are damaged and cannot be renamed; nothing was written.",
@@ -341,9 +341,9 @@ Result<FoundNotes> NotesFile::store(const Notes& base, const Notes& mine) const 
         stored.remark = fmt::format("The notes {} were damaged; they are kept as {}.",
                                     path_.string(), aside.filename().string());
     }
-    stored.notes = content->isDamaged ? mine : mergeNotes(base, mine, content->notes);
-    if (content->isDamaged) sortMarks(stored.notes.marks);
-    if (!content->isDamaged && stored.notes == content->notes) return stored;
+    stored.notes = content->isCorrupt ? mine : mergeNotes(base, mine, content->notes);
+    if (content->isCorrupt) sortMarks(stored.notes.marks);
+    if (!content->isCorrupt && stored.notes == content->notes) return stored;
     const auto done = replaceFile(path_, formatNotes(stored.notes), trace_);
     if (!done) return fail(done.error());
     return stored;

@@ -10,62 +10,57 @@
 
 namespace lanescope {
 
-/// Why a text is not taken for notes.
 enum class NotesFault {
-    Damaged,  ///< No JSON, or not of this shape.
-    Newer,    ///< Of a version that this program does not know.
+    Damaged,  ///< Invalid JSON or structure.
+    Newer,    ///< Unknown newer version.
 };
 
-/// Longest text of a mark and most marks that are taken, against files that fill the memory.
-inline constexpr size_t longestMarkText = 20'000;
-inline constexpr size_t mostMarks = 100'000;
+/// Limits of the text of a mark in bytes and of the number of marks, against files that exhaust
+/// memory.
+inline constexpr size_t maxMarkBytes = 20'000;
+inline constexpr size_t maxMarks = 100'000;
 
-/// Reads what `formatNotes` wrote. Marks without a place or an id of their own are damage.
+/// Parses the output of `formatNotes`. A mark without a place or an id makes the file corrupt.
 Result<Notes, NotesFault> parseNotes(std::string_view json);
 
-/// As JSON for a file, with what other programs put there.
+/// Returns the notes as JSON for a file, with the fields of other programs.
 std::string formatNotes(const Notes& notes);
 
-/// Brings together what two viewers made of the same notes. `base` is what this one last read or
-/// wrote, `mine` what it has now, `theirs` what the file holds now. Marks are matched by id: what
-/// only one changed is taken from there, what both changed from whoever did so last, and a mark
-/// that one removed stays if the other changed it. Fields of other programs are `theirs`.
+/// Merges the edits of two viewers. `base` is the last state that this viewer read or wrote, `mine`
+/// its current state, `theirs` the current file. Marks are matched by id. A mark edited in one
+/// place is taken from there, a mark edited in both from the later edit. A mark that one deleted
+/// stays if the other edited it. Fields of other programs are taken from `theirs`.
 Notes mergeNotes(const Notes& base, const Notes& mine, const Notes& theirs);
 
-/// Notes as they were found, and what there is to say about them.
 struct FoundNotes {
     Notes notes;
-    std::string remark;  ///< One sentence if something was wrong with the file; else empty.
+    std::string remark;  ///< Sentence about a problem of the file; else empty.
 };
 
-/// The file beside a trace that holds what people noted about it:
-/// `<trace>.lanescope-notes.json`, for those who may read or write the trace. Where the folder
-/// cannot be written the notes go to a folder of the user, for him only. Any thread; several
-/// viewers may use one file at the same time.
+/// File with the notes about a trace, `<trace>.lanescope-notes.json` next to it, with the
+/// permissions of the trace. If the folder is not writable, the notes are stored in a folder of the
+/// user, for the user only. Any thread; several viewers can use one file at the same time.
 class NotesFile {
   public:
-    /// `trace` may still be being recorded, as `<trace>.partial`. `userFolder` is made when it is
-    /// needed.
+    /// `trace` may still be recording, as `<trace>.partial`. `userFolder` is created on demand.
     static NotesFile forTrace(const std::filesystem::path& trace,
                               const std::filesystem::path& userFolder);
 
     const std::filesystem::path& path() const { return path_; }
     bool isBesideTrace() const { return isBesideTrace_; }
 
-    /// What the file holds; nothing if there is none. Fails for a file that this program must leave
-    /// alone: one of a newer version, or one that cannot be read at all. A damaged one counts as
-    /// empty, with a remark.
+    /// Returns the notes of the file; empty if there is none. Fails for files that must not be
+    /// touched: of a newer version, or unreadable. A corrupt file counts as empty, with a remark.
     Result<FoundNotes> read() const;
 
-    /// Brings `mine` together with what others have written since `base` (see `mergeNotes`), writes
-    /// that beside the file and then gives it the file's name, so that the file is whole at every
-    /// moment. A damaged file is kept under another name first, which the remark tells. Returns
-    /// what was written.
+    /// Merges `mine` with the edits of other viewers since `base` (see `mergeNotes`), and replaces
+    /// the file atomically. A corrupt file is renamed first; the remark names it. Returns the
+    /// stored notes.
     Result<FoundNotes> store(const Notes& base, const Notes& mine) const;
 
   private:
     std::filesystem::path path_;
-    std::filesystem::path trace_;  ///< Whose notes they are; empty if they do not lie beside it.
+    std::filesystem::path trace_;  ///< The trace; empty if the notes are not next to it.
     bool isBesideTrace_ = true;
 };
 

@@ -16,19 +16,19 @@
 
 namespace lanescope {
 
-/// A sparse file, all of it mapped once, dealt out in slots. A slot is much longer than what first
-/// lies in it, so that a block grows in place; only what is in use has room on the disk.
+/// Sparse file that is mapped once and divided into slots. A slot is much longer than its first
+/// block, so that a block grows in place. Only used parts occupy disk space.
 class LargeMemory::File {
   public:
     static std::unique_ptr<File> create(const std::filesystem::path& folder) {
-        // A file beyond the limit of its length would end the process.
+        // Writing beyond the file size limit would end the process.
         rlimit limit{};
         if (::getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur != RLIM_INFINITY)
             return nullptr;
         Result<TemporaryFile> file = TemporaryFile::create(folder);
         if (!file) return nullptr;
-        // Where addresses are scarce, as by a limit of the process, fewer will do.
-        for (size_t bytes = mostMappedBytes; bytes >= leastMappedBytes; bytes /= 4) {
+        // If the address space is limited, a smaller mapping is tried.
+        for (size_t bytes = maxMappedBytes; bytes >= minMappedBytes; bytes /= 4) {
             void* const mapped =
                 ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file->descriptor(), 0);
             if (mapped != MAP_FAILED)
@@ -47,7 +47,7 @@ class LargeMemory::File {
     }
     size_t usedBytes() const { return usedBytes_; }
 
-    /// Null if there is no room.
+    /// Returns null if there is no space.
     void* allocate(size_t bytes) {
         const std::optional<size_t> kind = kindFor(bytes);
         if (!kind) return nullptr;
@@ -66,7 +66,7 @@ class LargeMemory::File {
         usedBytes_ -= bytes;
     }
 
-    /// Whether it now has that length where it lies.
+    /// Returns true if the block now has that length at the same address.
     bool grow(void* block, size_t oldBytes, size_t bytes) {
         const size_t kind = *kindFor(oldBytes);
         if (bytes > slotBytes(kind) || !reserve(slotOf(block), bytes, kind)) return false;
@@ -75,22 +75,22 @@ class LargeMemory::File {
     }
 
   private:
-    /// More than any disk that traces are on has free; nothing but addresses.
-    static constexpr size_t mostMappedBytes = size_t{1} << 40;
-    static constexpr size_t leastMappedBytes = size_t{1} << 34;
+    /// Size of the mapping: more than the free space of typical disks; it occupies addresses only.
+    static constexpr size_t maxMappedBytes = size_t{1} << 40;
+    static constexpr size_t minMappedBytes = size_t{1} << 34;
     static constexpr size_t slotFactor = 8;
     static constexpr size_t kindCount = 9;
-    /// Room is reserved in pieces as long.
+    /// Disk space is reserved in multiples of this size.
     static constexpr size_t grain = size_t{1} << 20;
-    /// So much room of free slots stays reserved: what is made on the way to something comes and
-    /// goes, and pages that are there need not be brought in again.
-    static constexpr size_t mostFreeBytes = size_t{1} << 30;
+    /// Limit of disk space that stays reserved for free slots: temporary blocks come and go, and
+    /// their pages can be reused without a page fault.
+    static constexpr size_t maxReservedFreeBytes = size_t{1} << 30;
 
     File(TemporaryFile file, std::byte* base, size_t mappedBytes)
         : file_(std::move(file)), base_(base), mappedBytes_(mappedBytes) {}
 
     static constexpr size_t slotBytes(size_t kind) {
-        size_t bytes = leastBytes;
+        size_t bytes = minLargeBytes;
         for (; kind > 0; --kind) bytes *= slotFactor;
         return bytes;
     }
@@ -119,22 +119,22 @@ class LargeMemory::File {
 
     void putBack(size_t slot, size_t kind) {
         size_t& reserved = reserved_[slot];
-        // Where holes cannot be made, the room comes back with the end of the file.
-        if (freeBytes_ + reserved > mostFreeBytes &&
-            system::giveRoomBack(file_.descriptor(), static_cast<int64_t>(slot),
-                                 static_cast<int64_t>(reserved)))
+        // If holes are not supported, the disk space is freed with the file.
+        if (freeBytes_ + reserved > maxReservedFreeBytes &&
+            system::releaseDiskSpace(file_.descriptor(), static_cast<int64_t>(slot),
+                                     static_cast<int64_t>(reserved)))
             reserved = 0;
         freeBytes_ += reserved;
         freeSlots_[kind].push_back(slot);
     }
 
-    /// To write into a file for which the disk has no room would end the process.
+    /// Reserves disk space, because a write to a mapped file on a full disk would end the process.
     bool reserve(size_t slot, size_t bytes, size_t kind) {
         size_t& reserved = reserved_[slot];
         const size_t wanted = std::min(slotBytes(kind), (bytes + grain - 1) / grain * grain);
         if (wanted <= reserved) return true;
-        if (!system::reserveRoom(file_.descriptor(), static_cast<int64_t>(slot + reserved),
-                                 static_cast<int64_t>(wanted - reserved)))
+        if (!system::reserveDiskSpace(file_.descriptor(), static_cast<int64_t>(slot + reserved),
+                                      static_cast<int64_t>(wanted - reserved)))
             return false;
         reserved = wanted;
         return true;
@@ -145,9 +145,9 @@ class LargeMemory::File {
     const size_t mappedBytes_;
     size_t end_ = 0;
     size_t usedBytes_ = 0;
-    std::unordered_map<size_t, size_t> reserved_;  ///< Bytes from the start of each slot.
+    std::unordered_map<size_t, size_t> reserved_;  ///< Reserved bytes from the start of each slot.
     std::array<std::vector<size_t>, kindCount> freeSlots_;
-    size_t freeBytes_ = 0;  ///< Reserved for these.
+    size_t freeBytes_ = 0;  ///< Reserved bytes of free slots.
 };
 
 namespace {
@@ -160,7 +160,7 @@ void* checked(void* block) {
 }  // namespace
 
 LargeMemory::LargeMemory(std::filesystem::path folder, size_t ownBytes)
-    : folder_(std::move(folder)), mostOwnBytes_(ownBytes) {}
+    : folder_(std::move(folder)), maxOwnBytes_(ownBytes) {}
 
 LargeMemory::~LargeMemory() = default;
 
@@ -177,13 +177,13 @@ bool LargeMemory::isInFile(const void* block) const {
 }
 
 void* LargeMemory::allocate(size_t bytes) {
-    if (bytes < leastBytes) return checked(std::malloc(std::max<size_t>(bytes, 1)));
+    if (bytes < minLargeBytes) return checked(std::malloc(std::max<size_t>(bytes, 1)));
     const std::lock_guard lock(mutex_);
-    return allocateWithin(mostOwnBytes_, bytes);
+    return allocateWithin(maxOwnBytes_, bytes);
 }
 
-void* LargeMemory::allocateWithin(size_t mostOwnBytes, size_t bytes) {
-    if (ownBytes_ + bytes > mostOwnBytes)
+void* LargeMemory::allocateWithin(size_t maxOwnBytes, size_t bytes) {
+    if (ownBytes_ + bytes > maxOwnBytes)
         if (void* const block = allocateInFile(bytes)) return block;
     void* const block = checked(std::malloc(bytes));
     ownBytes_ += bytes;
@@ -191,7 +191,7 @@ void* LargeMemory::allocateWithin(size_t mostOwnBytes, size_t bytes) {
 }
 
 void LargeMemory::release(void* block, size_t bytes) noexcept {
-    if (bytes >= leastBytes) {
+    if (bytes >= minLargeBytes) {
         const std::lock_guard lock(mutex_);
         if (isInFile(block)) return file_->release(block, bytes);
         ownBytes_ -= bytes;
@@ -200,22 +200,23 @@ void LargeMemory::release(void* block, size_t bytes) noexcept {
 }
 
 void* LargeMemory::resize(void* block, size_t oldBytes, size_t bytes) {
-    if (bytes < leastBytes && oldBytes < leastBytes) return checked(std::realloc(block, bytes));
+    if (bytes < minLargeBytes && oldBytes < minLargeBytes)
+        return checked(std::realloc(block, bytes));
     void* moved = nullptr;
     {
-        const size_t mostOwnBytes = mostOwnBytes_ / 2;
+        const size_t maxOwnBytes = maxOwnBytes_ / 2;
         const std::lock_guard lock(mutex_);
-        if (block != nullptr && oldBytes >= leastBytes && bytes >= oldBytes) {
+        if (block != nullptr && oldBytes >= minLargeBytes && bytes >= oldBytes) {
             if (isInFile(block)) {
                 if (file_->grow(block, oldBytes, bytes)) return block;
-            } else if (ownBytes_ + (bytes - oldBytes) <= mostOwnBytes) {
+            } else if (ownBytes_ + (bytes - oldBytes) <= maxOwnBytes) {
                 void* const grown = checked(std::realloc(block, bytes));
                 ownBytes_ += bytes - oldBytes;
                 return grown;
             }
         }
-        moved =
-            bytes < leastBytes ? checked(std::malloc(bytes)) : allocateWithin(mostOwnBytes, bytes);
+        moved = bytes < minLargeBytes ? checked(std::malloc(bytes))
+                                      : allocateWithin(maxOwnBytes, bytes);
     }
     if (block != nullptr) std::memcpy(moved, block, std::min(oldBytes, bytes));
     if (block != nullptr) release(block, oldBytes);

@@ -14,47 +14,44 @@
 
 namespace lanescope {
 
-/// Memory for what grows with a trace. Large blocks are the process's own until they come to
-/// `ownBytes` together; what is asked for beyond lies in a file without a name, mapped into memory:
-/// page cache that the kernel writes back and drops when others need it. The room on the disk is
-/// reserved beforehand; where there is none, or no file can be made, blocks are the process's own,
-/// however many. Any thread.
+/// Memory for data that grows with a trace. Large blocks are on the heap up to `ownBytes` in all.
+/// Further ones are in a nameless file mapped into memory: page cache that the kernel writes back
+/// and drops under pressure. Disk space is reserved in advance. If there is none, or no file can be
+/// made, all blocks are on the heap. Any thread.
 class LargeMemory {
   public:
-    static constexpr size_t usualOwnBytes = size_t{512} << 20;
-    /// Shorter blocks are always the process's own.
-    static constexpr size_t leastBytes = size_t{1} << 15;
+    static constexpr size_t defaultOwnBytes = size_t{512} << 20;
+    /// Smaller blocks are always on the heap.
+    static constexpr size_t minLargeBytes = size_t{1} << 15;
 
-    /// The file is made in `folder` when it is first needed, in one for temporary files without one
-    /// (`TemporaryFile`). What is too much for `ownBytes` goes there.
-    explicit LargeMemory(std::filesystem::path folder = {}, size_t ownBytes = usualOwnBytes);
+    /// The file is created in `folder` on first use, by default in a folder of `TemporaryFile`.
+    /// Blocks beyond `ownBytes` go there.
+    explicit LargeMemory(std::filesystem::path folder = {}, size_t ownBytes = defaultOwnBytes);
     ~LargeMemory();
     LargeMemory(const LargeMemory&) = delete;
     LargeMemory& operator=(const LargeMemory&) = delete;
 
-    /// Aligned for any type. Throws `std::bad_alloc` as `new` does.
+    /// Returns memory aligned for any type. Throws `std::bad_alloc` as `new` does.
     void* allocate(size_t bytes);
-    /// `bytes` as they were asked for.
+    /// `bytes` is the allocated size.
     void release(void* block, size_t bytes) noexcept;
-    /// The block with another length, as `realloc`: the shorter of both stays as it was. Null has
-    /// the length 0. Does not copy what grows in the file, mostly. What grows this way is there to
-    /// stay, and leaves half of `ownBytes` to what is not. Throws `std::bad_alloc`.
+    /// Resizes a block as `realloc` does; null has the length 0. Blocks in the file usually grow
+    /// without a copy. Growing blocks are expected to be long-lived, so they use at most half of
+    /// `ownBytes`. Throws `std::bad_alloc`.
     void* resize(void* block, size_t oldBytes, size_t bytes);
 
-    /// Bytes of large blocks that are the process's own.
     size_t ownBytes() const;
-    /// Bytes of blocks in the file.
     size_t fileBytes() const;
 
   private:
     class File;
 
-    void* allocateWithin(size_t mostOwnBytes, size_t bytes);
+    void* allocateWithin(size_t maxOwnBytes, size_t bytes);
     void* allocateInFile(size_t bytes);
     bool isInFile(const void* block) const;
 
     const std::filesystem::path folder_;
-    const size_t mostOwnBytes_;
+    const size_t maxOwnBytes_;
     mutable std::mutex mutex_;
     // Guarded by the mutex:
     size_t ownBytes_ = 0;
@@ -62,13 +59,13 @@ class LargeMemory {
     bool isFileRefused_ = false;
 };
 
-/// `LargeMemory::resize`, or `realloc` without one.
+/// Calls `LargeMemory::resize`, or `realloc` if `memory` is null.
 void* resizeBlock(LargeMemory* memory, void* block, size_t oldBytes, size_t bytes);
-/// `LargeMemory::release`, or `free` without one.
+/// Calls `LargeMemory::release`, or `free` if `memory` is null.
 void releaseBlock(LargeMemory* memory, void* block, size_t bytes) noexcept;
 
-/// Lets a container lie in a `LargeMemory`, or where `new` takes it from if there is none. It goes
-/// with what it is the memory of: who is copied, moved or assigned takes it along.
+/// Allocator in a `LargeMemory`, or in the heap if there is none. Copies, moves and assignments of
+/// a container keep it.
 template <class T>
 class LargeAllocator {
   public:
@@ -105,14 +102,14 @@ class LargeAllocator {
     LargeMemory* memory_;
 };
 
-/// A vector that may grow with a trace. Made of a `LargeMemory*`, which must outlive it, it lies
-/// there.
+/// Vector that may grow with a trace. Constructed with a `LargeMemory*`, which must outlive it, it
+/// is stored there.
 template <class T>
 using LargeVector = std::vector<T, LargeAllocator<T>>;
 
-/// Sorts a `LargeVector` with no memory but what lies where it lies, in steps that do not take long
-/// each, so that it can be stopped; then the order means nothing. Stable. O(n log n), but O(n) for
-/// stretches that are in order already.
+/// Sorts a `LargeVector` with temporary memory in the same `LargeMemory`, in short steps, so that
+/// it can be stopped; then the order is undefined. Stable. O(n log n), O(n) for intervals that are
+/// in order already.
 template <class Vector, class Less>
 void sortLarge(Vector& values, Less isLess, const std::stop_token& stop = {}) {
     constexpr size_t valuesAtOnce = size_t{1} << 16;

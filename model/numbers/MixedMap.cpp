@@ -12,8 +12,8 @@ namespace lanescope {
 namespace {
 
 uint64_t drawn() {
-    if (const auto number = system::drawNumber()) return *number;
-    // Early in a boot there is nothing better.
+    if (const auto number = system::randomNumber()) return *number;
+    // Early in a boot there is no better source.
     return static_cast<uint64_t>(std::chrono::steady_clock::now().time_since_epoch().count());
 }
 
@@ -22,7 +22,7 @@ uint64_t seed() {
     return number;
 }
 
-/// Both halves of a product, so that no bit is lost.
+/// Combines both halves of the product, so that no bit is lost.
 uint64_t folded(uint64_t a, uint64_t b) {
     __extension__ using Wide = unsigned __int128;
     const Wide product = Wide{a} * b;
@@ -34,7 +34,7 @@ uint64_t folded(uint64_t a, uint64_t b) {
 uint64_t mixed(std::string_view text) {
     const uint64_t key = seed();
     uint64_t hash = key ^ text.size();
-    // Neither factor is known to whoever chose the text.
+    // The author of the text knows neither factor.
     std::array<uint64_t, 2> words{};
     for (; text.size() >= sizeof words; text.remove_prefix(sizeof words)) {
         std::memcpy(words.data(), text.data(), sizeof words);
@@ -48,7 +48,7 @@ uint64_t mixed(std::string_view text) {
 
 uint64_t mixed(uint64_t number) {
     const uint64_t key = seed();
-    // Two rounds, so that every bit of the number and of the seed reaches every bit of the answer.
+    // Two rounds, so that every bit of the number and of the seed affects every bit of the result.
     for (int round = 0; round < 2; ++round) {
         number = (number ^ key) * 0x9e3779b97f4a7c15u;
         number ^= number >> 32;

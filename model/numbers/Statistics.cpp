@@ -18,8 +18,8 @@ double middle(std::span<T> values) {
     const auto upper = values.begin() + values.size() / 2;
     std::nth_element(values.begin(), upper, values.end());
     if (values.size() % 2 == 1) return static_cast<double>(*upper);
-    // The lower middle is the largest of what nth_element left below the upper one. Halved before
-    // they are added: two numbers of a damaged file may be too large for a sum.
+    // The lower middle is the largest value that nth_element put below the upper one. Both are
+    // halved before they are added, because values of a corrupt file may overflow.
     const auto lower = std::max_element(values.begin(), upper);
     return static_cast<double>(*lower) / 2 + static_cast<double>(*upper) / 2;
 }
@@ -44,7 +44,7 @@ Statistics statisticsOf(std::span<int64_t> values) {
     if (values.empty()) return result;
     result.count = static_cast<int64_t>(values.size());
     result.minimum = result.maximum = values.front();
-    long double sum = 0;  // where the total does not fit any more
+    long double sum = 0;  // Used if the total overflows.
     for (const int64_t value : values) {
         result.total = saturatingSum(result.total, value);
         sum += static_cast<long double>(value);
@@ -57,8 +57,8 @@ Statistics statisticsOf(std::span<int64_t> values) {
                              : static_cast<double>(sum / static_cast<long double>(result.count));
     result.median = medianOf(values);
     if (result.count > 1) {
-        // A second pass over the distances from the mean: squares of raw nanoseconds would lose
-        // the small differences between large numbers.
+        // Sums squared distances from the mean in a second pass: squares of raw nanoseconds would
+        // lose the small differences of large numbers.
         double squares = 0;
         for (const int64_t value : values) {
             const double distance = static_cast<double>(value) - result.average;
@@ -78,11 +78,11 @@ std::vector<double> holmAdjusted(std::span<const WeightedTest> tests) {
     double left = 0;
     for (const WeightedTest& test : tests) left += test.weight;
     std::vector<double> adjusted(tests.size());
-    double least = 0;
+    double atLeast = 0;
     for (const size_t index : order) {
         const WeightedTest& test = tests[index];
-        least = std::max(least, std::min(1.0, test.pValue * left / test.weight));
-        adjusted[index] = least;
+        atLeast = std::max(atLeast, std::min(1.0, test.pValue * left / test.weight));
+        adjusted[index] = atLeast;
         left -= test.weight;
     }
     return adjusted;
@@ -113,14 +113,15 @@ double studentTFor(double share, int64_t freedom) {
 
 namespace {
 
-constexpr size_t mostForExact = 20;
-constexpr size_t mostResamples = 2000;
-constexpr size_t fewestResamples = 200;
-/// Of single values in all resamples. Of runs with so many steps fewer resamples say as much.
-constexpr size_t mostDraws = 20'000'000;
-constexpr uint64_t shuffleSeed = 20240229;  ///< Any; fixed, so that the same files give the same answer.
+constexpr size_t maxExactSamples = 20;
+constexpr size_t maxResamples = 2000;
+constexpr size_t minResamples = 200;
+/// Limit of values drawn in all resamples. Runs with many steps need fewer resamples.
+constexpr size_t maxDraws = 20'000'000;
+constexpr uint64_t shuffleSeed =
+    20240229;  ///< Arbitrary, but fixed so that equal files give equal results.
 
-/// Ranks of both samples together, ties at the mean of their places, and what ties cost.
+/// Ranks of both samples together, ties at their mean rank, and the tie correction.
 struct Ranking {
     std::vector<double> first, second;
     double tieSum = 0;  ///< Sum of t^3 - t over groups of t equal values.
@@ -129,7 +130,7 @@ struct Ranking {
 Ranking rankingOf(std::span<const int64_t> first, std::span<const int64_t> second) {
     struct Value {
         int64_t value;
-        size_t place;  ///< In both samples together.
+        size_t place;  ///< Position in both samples together.
     };
     std::vector<Value> all;
     for (const int64_t value : first) all.push_back({value, all.size()});
@@ -155,16 +156,16 @@ Ranking rankingOf(std::span<const int64_t> first, std::span<const int64_t> secon
     return ranking;
 }
 
-/// P(U <= u) if both samples come from one distribution: counts the orders of m and n values in
-/// which the first sample wins at most u pairs, by the recurrence of Mann and Whitney (1947),
-/// N(u; m, n) = N(u - n; m - 1, n) + N(u; m, n - 1).
+/// Returns P(U <= u) if both samples come from one distribution. Counts the orders of m and n
+/// values in which the first sample wins no more than u pairs, by the recurrence of Mann and
+/// Whitney (1947), N(u; m, n) = N(u - n; m - 1, n) + N(u; m, n - 1).
 double exactLowerTail(size_t m, size_t n, size_t u) {
-    const size_t most = m * n;
+    const size_t upperLimit = m * n;
     // counts[j][v]: orders of i values of the first and j of the second sample, for the current i.
-    std::vector<std::vector<double>> counts(n + 1, std::vector<double>(most + 1));
+    std::vector<std::vector<double>> counts(n + 1, std::vector<double>(upperLimit + 1));
     for (size_t j = 0; j <= n; ++j) counts[j][0] = 1;
     for (size_t i = 1; i <= m; ++i) {
-        std::vector<std::vector<double>> next(n + 1, std::vector<double>(most + 1));
+        std::vector<std::vector<double>> next(n + 1, std::vector<double>(upperLimit + 1));
         next[0][0] = 1;
         for (size_t j = 1; j <= n; ++j)
             for (size_t v = 0; v <= i * j; ++v)
@@ -172,7 +173,7 @@ double exactLowerTail(size_t m, size_t n, size_t u) {
         counts = std::move(next);
     }
     double below = 0, all = 0;
-    for (size_t v = 0; v <= most; ++v) {
+    for (size_t v = 0; v <= upperLimit; ++v) {
         all += counts[n][v];
         if (v <= u) below += counts[n][v];
     }
@@ -189,17 +190,17 @@ double normalPValue(double u, double m, double n, double tieSum) {
     return std::erfc(distance / std::sqrt(variance) / std::sqrt(2.0));
 }
 
-/// Blocks as long as independent values need, and longer by how much neighbours are alike; at most
-/// half of the values.
+/// Returns the block length that independent values need, or more the more neighbours correlate; up
+/// to half of the values.
 size_t blockLength(std::span<const int64_t> values) {
-    constexpr double most = 0.95;
-    const double alike = std::clamp(serialCorrelation(values), 0.0, most);
+    constexpr double upperLimit = 0.95;
+    const double alike = std::clamp(serialCorrelation(values), 0.0, upperLimit);
     const auto count = static_cast<double>(values.size());
     const double length = std::cbrt(count) * std::pow((1 + alike) / (1 - alike), 2.0 / 3);
     return static_cast<size_t>(std::clamp(length, 1.0, std::max(1.0, count / 2)));
 }
 
-/// Resamples of a sample in blocks, of which only the medians are wanted.
+/// Resamples a sample in blocks and returns only medians.
 class MedianResampler {
   public:
     explicit MedianResampler(std::span<const int64_t> values)
@@ -215,13 +216,13 @@ class MedianResampler {
         std::sort(sorted_.begin(), sorted_.end());
     }
 
-    /// The median of another resample. O(n): it counts how often each value was drawn.
+    /// Returns the median of another resample. O(n): it counts how often each value was drawn.
     double next(std::mt19937_64& random) {
         const size_t count = sorted_.size();
         std::fill(counts_.begin(), counts_.end(), 0U);
         for (size_t drawn = 0; drawn < count;) {
-            // The standard's distributions differ between libraries; the bias of a remainder is
-            // nil.
+            // The standard library's distributions differ between implementations; the bias of a
+            // remainder is negligible.
             size_t at = random() % count;
             for (size_t index = 0; index < block_ && drawn < count; ++index, ++drawn) {
                 ++counts_[places_[at]];
@@ -237,8 +238,8 @@ class MedianResampler {
 
   private:
     std::vector<int64_t> sorted_;
-    std::vector<uint32_t> places_;  ///< Of each value in `sorted_`.
-    std::vector<uint32_t> counts_;  ///< How often each of `sorted_` was drawn.
+    std::vector<uint32_t> places_;  ///< Position of each value in `sorted_`.
+    std::vector<uint32_t> counts_;  ///< Draws of each value of `sorted_`.
     size_t block_;
 };
 
@@ -265,7 +266,7 @@ RankTest mannWhitney(std::span<const int64_t> first, std::span<const int64_t> se
     for (const double rank : ranking.first) rankSum += rank;
     test.u = rankSum - m * (m + 1) / 2;
     test.isExact =
-        ranking.tieSum == 0 && first.size() <= mostForExact && second.size() <= mostForExact;
+        ranking.tieSum == 0 && first.size() <= maxExactSamples && second.size() <= maxExactSamples;
     if (test.isExact) {
         const double lesser = std::min(test.u, m * n - test.u);
         const double tail =
@@ -297,7 +298,7 @@ Interval medianDifferenceInterval(std::span<const int64_t> first, std::span<cons
     std::mt19937_64 random(shuffleSeed);
     MedianResampler fromFirst(first), fromSecond(second);
     const size_t resamples =
-        std::clamp(mostDraws / (first.size() + second.size()), fewestResamples, mostResamples);
+        std::clamp(maxDraws / (first.size() + second.size()), minResamples, maxResamples);
     std::vector<double> differences;
     differences.reserve(resamples);
     for (size_t count = 0; count < resamples; ++count) {

@@ -8,26 +8,28 @@
 
 namespace lanescope {
 
-Stretches withoutOverlaps(Stretches stretches) {
-    const auto isEarlier = [](const Stretch& a, const Stretch& b) { return a.startNs < b.startNs; };
-    if (!std::is_sorted(stretches.begin(), stretches.end(), isEarlier))
-        sortLarge(stretches, isEarlier);
+Intervals withoutOverlaps(Intervals intervals) {
+    const auto isEarlier = [](const LabelledInterval& a, const LabelledInterval& b) {
+        return a.startNs < b.startNs;
+    };
+    if (!std::is_sorted(intervals.begin(), intervals.end(), isEarlier))
+        sortLarge(intervals, isEarlier);
     size_t kept = 0;
     int64_t coveredUntil = std::numeric_limits<int64_t>::min();
-    for (Stretch stretch : stretches) {
-        stretch.startNs = std::max(stretch.startNs, coveredUntil);
-        if (stretch.endNs <= stretch.startNs) continue;
-        coveredUntil = stretch.endNs;
-        stretches[kept++] = stretch;
+    for (LabelledInterval interval : intervals) {
+        interval.startNs = std::max(interval.startNs, coveredUntil);
+        if (interval.endNs <= interval.startNs) continue;
+        coveredUntil = interval.endNs;
+        intervals[kept++] = interval;
     }
-    stretches.resize(kept);
-    return stretches;
+    intervals.resize(kept);
+    return intervals;
 }
 
-Stretches without(const Stretches& from, const Stretches& holes) {
-    Stretches result(from.get_allocator());
+Intervals without(const Intervals& from, const Intervals& holes) {
+    Intervals result(from.get_allocator());
     size_t next = 0;
-    for (const Stretch& whole : from) {
+    for (const LabelledInterval& whole : from) {
         int64_t startNs = whole.startNs;
         while (next < holes.size() && holes[next].endNs <= startNs) ++next;
         for (size_t index = next; index < holes.size(); ++index) {
@@ -41,7 +43,8 @@ Stretches without(const Stretches& from, const Stretches& holes) {
     return result;
 }
 
-FreeTime::FreeTime(const std::vector<TimeRange>& windows, LargeMemory* memory) : free_(memory) {
+UnassignedTime::UnassignedTime(const std::vector<TimeRange>& windows, LargeMemory* memory)
+    : free_(memory) {
     for (uint32_t index = 0; index < windows.size(); ++index)
         if (!windows[index].isEmpty())
             free_.push_back({windows[index].startNs, windows[index].endNs, index});

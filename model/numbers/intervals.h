@@ -10,37 +10,35 @@
 
 namespace lanescope {
 
-/// A stretch of time that something fills; `label` says what, to whoever made it.
-struct Stretch {
+/// Labelled interval of time; the caller defines the meaning of `label`.
+struct LabelledInterval {
     int64_t startNs = 0;
     int64_t endNs = 0;
     uint32_t label = 0;
-    bool operator==(const Stretch&) const = default;
+    bool operator==(const LabelledInterval&) const = default;
 };
 
-/// Sorted by start, none empty, none overlapping.
-using Stretches = LargeVector<Stretch>;
+/// Intervals sorted by start, not empty, not overlapping.
+using Intervals = LargeVector<LabelledInterval>;
 
-/// Makes `stretches` into such a list: where several overlap, the one that started first keeps the
-/// time (of those that started together the first in the list). What comes out lies where what went
-/// in does. O(n log n), O(n) if sorted.
-Stretches withoutOverlaps(Stretches stretches);
+/// Sorts the intervals and removes overlaps: the interval that started first (in case of a tie the
+/// first in the list) keeps the time. The result is in the same memory. O(n log n), O(n) if sorted.
+Intervals withoutOverlaps(Intervals intervals);
 
-/// Puts the stretches of `more` behind those of `all`.
-inline void append(Stretches& all, const Stretches& more) {
+inline void append(Intervals& all, const Intervals& more) {
     all.insert(all.end(), more.begin(), more.end());
 }
 
-/// What of `from` no stretch of `holes` covers; where `from` lies. Labels are those of `from`.
-/// O(n + m).
-Stretches without(const Stretches& from, const Stretches& holes);
+/// Returns the parts of `from` that no interval of `holes` covers, in the memory and with the
+/// labels of `from`. O(n + m).
+Intervals without(const Intervals& from, const Intervals& holes);
 
-/// Calls `sink(startNs, endNs, labelOfA, labelOfB)` for every overlap of a stretch of `a` with one
-/// of `b`, by start. O(n + m).
+/// Calls `sink(startNs, endNs, labelOfA, labelOfB)` for every overlap of an interval of `a` with
+/// one of `b`, by start. O(n + m).
 template <class Sink>
-void forEachOverlap(const Stretches& a, const Stretches& b, Sink sink) {
+void forEachOverlap(const Intervals& a, const Intervals& b, Sink sink) {
     size_t next = 0;
-    for (const Stretch& first : a) {
+    for (const LabelledInterval& first : a) {
         while (next < b.size() && b[next].endNs <= first.startNs) ++next;
         for (size_t index = next; index < b.size() && b[index].startNs < first.endNs; ++index)
             sink(std::max(first.startNs, b[index].startNs), std::min(first.endNs, b[index].endNs),
@@ -48,29 +46,29 @@ void forEachOverlap(const Stretches& a, const Stretches& b, Sink sink) {
     }
 }
 
-/// Time that is not yet given to anything, in numbered windows. Taking all of it piece by piece is
-/// what makes the parts of a step sum to the step.
-class FreeTime {
+/// Unassigned time in numbered windows. Each part of a step removes its time from here, so that the
+/// parts add up to the step.
+class UnassignedTime {
   public:
-    /// `windows` must be sorted and must not overlap; they are numbered in their order.
-    explicit FreeTime(const std::vector<TimeRange>& windows, LargeMemory* memory = nullptr);
+    /// `windows` must be sorted and must not overlap; they are numbered in order.
+    explicit UnassignedTime(const std::vector<TimeRange>& windows, LargeMemory* memory = nullptr);
 
-    /// Takes the free time that `stretches` cover, and hands out each piece as
-    /// `sink(window, startNs, endNs, label)`, by start. O(n + m).
+    /// Removes the free time that `intervals` cover, and passes each piece to `sink(window,
+    /// startNs, endNs, label)`, by start. O(n + m).
     template <class Sink>
-    void take(const Stretches& stretches, Sink sink) {
-        forEachOverlap(free_, stretches,
+    void take(const Intervals& intervals, Sink sink) {
+        forEachOverlap(free_, intervals,
                        [&](int64_t startNs, int64_t endNs, uint32_t window, uint32_t label) {
                            sink(window, startNs, endNs, label);
                        });
-        free_ = without(free_, stretches);
+        free_ = without(free_, intervals);
     }
 
-    /// What is free; labels are numbers of windows.
-    const Stretches& left() const { return free_; }
+    /// Returns the remaining time; labels are window numbers.
+    const Intervals& left() const { return free_; }
 
   private:
-    Stretches free_;
+    Intervals free_;
 };
 
 }  // namespace lanescope

@@ -56,7 +56,7 @@ std::string_view partsTitleOf(const ExplanationReport& report) {
 
 std::string headingOf(const ExplanationReport& report, const explain::Finding& finding) {
     return fmt::format("{}, up to {} {} {}", factsOf(finding.rule).identifier,
-                       scaleOf(report).text(finding.mostGainNs),
+                       scaleOf(report).text(finding.maxGainNs),
                        report.run.source == StepSource::WholeRun ? "of the" : "a",
                        report.explanation.what);
 }
@@ -88,7 +88,7 @@ TextGrid partsGrid(const ExplanationReport& report, const Workers& workers) {
     return grid;
 }
 
-/// Of as many workers as a line has room for, one at least.
+/// Shows as many workers as fit into a line, at least one.
 std::string partsText(const ExplanationReport& report) {
     Workers workers = workersShown(report, maxWorkersInText);
     if (workers.empty()) return {};
@@ -105,7 +105,7 @@ std::string partsText(const ExplanationReport& report) {
     return "\n" + grid.text(report.lineWidth) + more;
 }
 
-/// `wrapped` with three spaces before every line.
+/// Returns `wrapped` with three spaces before every line.
 std::string indented(const std::string& sentence, size_t width) {
     constexpr size_t indent = 3;
     return std::string(indent, ' ') + wrapped(sentence, indent, width - std::min(width, indent));
@@ -132,7 +132,7 @@ std::string findingsText(const ExplanationReport& report) {
 
 std::string explanationAsText(const ExplanationReport& report) {
     std::string text;
-    for (const std::string& doubt : report.explanation.doubts)
+    for (const std::string& doubt : report.explanation.caveats)
         text += wrapped("Caution: " + printable(doubt), 9, report.lineWidth);
     if (!text.empty()) text += "\n";
     text += wrapped(printable(report.explanation.sentence), 0, report.lineWidth);
@@ -144,14 +144,14 @@ std::string explanationAsText(const ExplanationReport& report) {
 
 namespace {
 
-constexpr size_t mostBars = 16;
+constexpr size_t maxBars = 16;
 constexpr size_t maxWorkersInHtml = 8;
 
 std::string answerHtml(const ExplanationReport& report) {
     std::string html = "<div class=\"answer same\">\n";
-    if (!report.explanation.doubts.empty()) {
+    if (!report.explanation.caveats.empty()) {
         html += "<div class=\"cautions\"><strong>Before you trust the numbers</strong>\n<ul>\n";
-        for (const std::string& doubt : report.explanation.doubts)
+        for (const std::string& doubt : report.explanation.caveats)
             html += fmt::format("<li>{}</li>\n", markupEscaped(doubt));
         html += "</ul></div>\n";
     }
@@ -183,7 +183,7 @@ std::string partsHtml(const ExplanationReport& report) {
     if (report.explanation.workers.empty()) return {};
     const DurationScale scale = scaleOf(report);
     std::vector<StepComposition> bars;
-    for (const auto* each : workersShown(report, mostBars))
+    for (const auto* each : workersShown(report, maxBars))
         bars.push_back({report.run.workers[each->worker].label(), each->parts});
     const auto workers = workersShown(report, maxWorkersInHtml);
     std::vector<HtmlTable::Column> columns{{std::string(partsTitleOf(report))}};

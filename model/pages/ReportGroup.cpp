@@ -44,7 +44,7 @@ using namespace compare;
 
 std::vector<ReportCaution> cautionsOf(const ComparisonReport& report) {
     std::vector<ReportCaution> cautions;
-    std::vector<size_t> saidBy;  // by how many candidates
+    std::vector<size_t> saidBy;  // number of candidates
     for (size_t index = 0; index < report.candidates.size(); ++index) {
         for (const std::string& sentence : report.candidates[index].comparison.answer.cautions) {
             const auto known = std::find_if(cautions.begin(), cautions.end(), [&](const auto& one) {
@@ -79,8 +79,8 @@ ComparisonTable outliersOf(const ComparisonReport& report) {
     return all;
 }
 
-std::string sourceSentence(const RunSummary& run, int64_t count, size_t widestName) {
-    const std::string pattern = cutMiddle(printable(run.pattern), widestName);
+std::string sourceSentence(const RunSummary& run, int64_t count, size_t maxRangeNameColumns) {
+    const std::string pattern = cutMiddle(printable(run.pattern), maxRangeNameColumns);
     const char* steps = count == 1 ? "step" : "steps";
     switch (run.source) {
         case StepSource::NvtxRange:
@@ -99,15 +99,15 @@ std::string sourceSentence(const RunSummary& run, int64_t count, size_t widestNa
 }
 
 std::string stepsSentence(const RunSummary& run, uint32_t worker, const StepDistribution& steps,
-                          size_t widestName) {
+                          size_t maxRangeNameColumns) {
     const std::string label =
         worker < run.workers.size() ? run.workers[worker].label() : std::string();
     const std::string median = timeText(steps.medianNs);
     if (run.source == StepSource::WholeRun || run.source == StepSource::Chosen)
-        return fmt::format("{}, {}: {}", sourceSentence(run, steps.count, widestName), label,
-                           median);
+        return fmt::format("{}, {}: {}", sourceSentence(run, steps.count, maxRangeNameColumns),
+                           label, median);
     return fmt::format("{} {}, {}: median {}", formatCount(steps.count),
-                       sourceSentence(run, steps.count, widestName), label, median);
+                       sourceSentence(run, steps.count, maxRangeNameColumns), label, median);
 }
 
 std::string placeSentence(const ComparisonView& view) {

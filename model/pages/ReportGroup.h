@@ -13,47 +13,46 @@
 
 namespace lanescope::report {
 
-/// Candidates that are compared with the same worker of the baseline, so that one column holds its
-/// numbers. Nearly always there is one group; candidates without steps are in none. It points into
-/// the report.
+/// Candidates compared with the same worker of the baseline, so that one column has its numbers.
+/// Nearly always there is one group; candidates without steps are in none. Points into the report.
 struct ReportGroup {
     uint32_t baselineWorker = 0;
     std::vector<size_t> candidates;  ///< Indices into `ComparisonReport::candidates`.
-    compare::ComparisonView view;    ///< Of these.
+    compare::ComparisonView view;    ///< View of these candidates.
 };
-/// In groups of at most `most` candidates, in the order of the report.
+/// Returns groups of at most `most` candidates, in the order of the report.
 std::vector<ReportGroup> reportGroups(const ComparisonReport& report, size_t most);
 
-/// One candidate's comparison of one pair of workers.
+/// Returns the view of one candidate's comparison of one pair of workers.
 compare::ComparisonView viewOf(const compare::WorkerComparison& pair);
 
-/// "[2] " before what is about one of several candidates; empty where there is only one.
+/// Returns "[2] ", to mark one of several candidates; empty if there is only one.
 std::string candidateMark(const ComparisonReport& report, size_t candidate);
-/// What heads its columns: "[2]", or "Candidate" where there is only one.
+/// Returns the heading of its columns: "[2]", or "Candidate" if there is only one.
 std::string candidateColumn(const ComparisonReport& report, size_t candidate);
 
-// Sentences that text and HTML share. They hold names from the traces as they are: the caller
-// escapes.
+// Sentences shared by text and HTML. Names from the traces are not escaped: the caller escapes.
 
-/// Something that makes the numbers doubtful.
+/// A reason to doubt the numbers.
 struct ReportCaution {
-    std::optional<size_t> candidate;  ///< Empty: it is said about all of several candidates alike.
+    std::optional<size_t> candidate;  ///< Nullopt if it holds for all of several candidates.
     std::string sentence;
 };
-/// The cautions of all candidates, each sentence once.
+/// Returns the cautions of all candidates, each sentence once.
 std::vector<ReportCaution> cautionsOf(const ComparisonReport& report);
 
-/// `compare::outlierTable` of all candidates; steps of the baseline once, however many there are.
+/// Returns `compare::outlierTable` of all candidates; steps of the baseline once, for any number of
+/// candidates.
 compare::ComparisonTable outliersOf(const ComparisonReport& report);
 
-/// "20 steps "step #", rank 0, GPU 0: median 78.18 ms". The name of the range is cut to
-/// `widestName` columns.
+/// Returns "20 steps "step #", rank 0, GPU 0: median 78.18 ms". The name of the range is truncated
+/// to `maxRangeNameColumns` columns.
 std::string stepsSentence(const analysis::RunSummary& run, uint32_t worker,
-                          const compare::StepDistribution& steps, size_t widestName);
-/// "steps "step #"", "steps found by the rhythm of their kernels", "the whole run as one step"; in
-/// the singular of one.
+                          const compare::StepDistribution& steps, size_t maxRangeNameColumns);
+/// Returns "steps "step #"", "steps found by the rhythm of their kernels" or "the whole run as one
+/// step"; in the singular for one.
 std::string sourceSentence(const analysis::RunSummary& run, int64_t count = 0,
-                           size_t widestName = std::numeric_limits<size_t>::max());
+                           size_t maxRangeNameColumns = std::numeric_limits<size_t>::max());
 /// "rank 0, GPU 0", or "rank 0, GPU 0 against rank 1, GPU 1".
 std::string placeSentence(const compare::ComparisonView& view);
 

@@ -12,10 +12,10 @@ namespace lanescope::report {
 namespace {
 
 constexpr size_t columnGap = 2;
-/// A name is cut to no less than this, though the line gets too wide.
-constexpr size_t narrowestName = 16;
+/// A name is truncated to no less than this, even if the line gets too wide.
+constexpr size_t minNameColumns = 16;
 
-/// A number is never parted from its unit.
+/// A number is never separated from its unit.
 bool isUnit(std::string_view word) {
     while (!word.empty() && std::string_view(".,;:)").find(word.back()) != std::string_view::npos)
         word.remove_suffix(1);
@@ -25,7 +25,7 @@ bool isUnit(std::string_view word) {
     return false;
 }
 
-/// Where the word that begins at `at` ends, with the unit that may follow it.
+/// Returns the end of the word that begins at `at`, with the unit that may follow it.
 size_t endOfWord(std::string_view text, size_t at) {
     const auto spaceFrom = [text](size_t from) {
         return std::min(text.find(' ', from), text.size());
@@ -36,7 +36,7 @@ size_t endOfWord(std::string_view text, size_t at) {
     return isUnit(text.substr(end + 1, next - end - 1)) ? next : end;
 }
 
-/// Lines, all but the first with spaces before them.
+/// Indents all lines but the first.
 std::string indentedAfterFirst(std::string_view lines, size_t indent) {
     std::string text;
     for (const char character : lines) {
@@ -73,7 +73,7 @@ std::vector<size_t> TextGrid::columnWidths(size_t width) const {
     for (size_t column = 0; column + 1 < widths.size(); ++column)
         before += widths[column] + columnGap;
     const size_t left = width > before ? width - before : 0;
-    widths.back() = std::min(widths.back(), std::max(left, narrowestName));
+    widths.back() = std::min(widths.back(), std::max(left, minNameColumns));
     return widths;
 }
 

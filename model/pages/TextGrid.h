@@ -7,26 +7,26 @@
 
 namespace lanescope::report {
 
-/// A table for a terminal: numbers to the right, names to the left, two spaces between columns.
+/// A table for a terminal: numbers right-aligned, names left-aligned, two spaces between columns.
 /// Cells must be printable UTF-8.
 class TextGrid {
   public:
     enum class Side { Left, Right };
-    /// What becomes of the last cell of a line, on the left side, that has no room.
+    /// Treatment of the last, left-aligned cell of a line if it has no room.
     enum class Overlong {
         Cut,   ///< `cutMiddle`.
-        Wrap,  ///< It goes on in lines below, `wrapped`.
+        Wrap,  ///< It continues in lines below, `wrapped`.
     };
     explicit TextGrid(std::vector<Side> sides) : sides_(std::move(sides)) {}
 
-    /// A line; cells that are missing at the end are empty.
+    /// Adds a line; missing cells at the end are empty.
     void add(std::vector<std::string> cells, Overlong overlong = Overlong::Cut);
-    /// A line of dashes under every column.
+    /// Adds a line of dashes under every column.
     void addRule();
-    /// All lines. A last column on the left side gets no wider than `width` leaves room for; others
-    /// are as wide as what stands in them.
+    /// Returns all lines. A left-aligned last column is limited to the remaining `width`; others
+    /// are as wide as their content.
     std::string text(size_t width) const;
-    /// Whether no line of `text(width)` is wider than that, but for a word that is alone.
+    /// Returns true if no line of `text(width)` is wider than that, except for a single word.
     bool fits(size_t width) const;
 
   private:
@@ -42,7 +42,7 @@ class TextGrid {
     std::vector<Line> lines_;
 };
 
-/// Breaks a sentence into lines of at most `width` characters between words; lines after the first
+/// Breaks a sentence between words into lines of at most `width` characters; lines after the first
 /// begin with `indent` spaces. Ends with a line break.
 std::string wrapped(const std::string& sentence, size_t indent, size_t width);
 

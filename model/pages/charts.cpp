@@ -32,7 +32,7 @@ double ChartAxis::stepNs(int count) const {
 std::vector<double> ChartAxis::marks(int count) const {
     const double step = stepNs(count);
     std::vector<double> result;
-    // By number, not by adding up: far from zero the step could be lost in rounding.
+    // By multiplication, not by addition: far from zero the step could be lost in rounding.
     const double first = std::ceil(fromNs_ / step - 1e-9);
     for (int index = 0; index <= 4 * count; ++index) {
         const double ns = (first + index) * step;
@@ -73,7 +73,7 @@ constexpr double compositionWidth = 1060, compositionLeft = 210, compositionRigh
 constexpr double compositionRowHeight = 32, compositionBarHeight = 20, legendRowHeight = 22,
                  legendColumnWidth = 200;
 constexpr size_t legendColumns = 5;
-/// A part that is nowhere this share of its step needs no entry in the legend: nobody sees it.
+/// A part below this share of every step needs no entry in the legend, since it is invisible.
 constexpr double minShownShare = 0.002;
 
 std::vector<StepPart> visibleParts(const std::vector<StepComposition>& runs) {
@@ -150,11 +150,11 @@ namespace {
 constexpr double chartWidth = 1060, plotLeft = 78, plotRight = 880;
 constexpr double plotTop = 18, plotBottom = 286, chartHeight = 326;
 constexpr int stepMarks = 6;
-constexpr size_t mostNumbers = 16;  ///< Below the axis.
+constexpr size_t maxNumbers = 16;  ///< Below the axis.
 constexpr double labelHeight = 32;
 
-/// From a little under the shortest to a little over the longest; without steps that would press
-/// all others together.
+/// Returns an axis from a little under the shortest to a little over the longest, without outlier
+/// steps that would squeeze all others.
 ChartAxis axisFor(const std::vector<StepBars::Run>& runs) {
     std::vector<int64_t> all;
     for (const StepBars::Run& run : runs)
@@ -169,11 +169,11 @@ ChartAxis axisFor(const std::vector<StepBars::Run>& runs) {
     return {std::max(0.0, low - margin), high + margin, plotBottom, plotTop};
 }
 
-/// 1, 2, 5, 10 ...: how many steps from one number below the axis to the next.
+/// Returns the number of steps from one label to the next: 1, 2, 5, 10 ...
 size_t roundStep(size_t steps) {
     for (size_t power = 1;; power *= 10)
         for (const size_t factor : {1, 2, 5})
-            if (steps / (factor * power) <= mostNumbers) return factor * power;
+            if (steps / (factor * power) <= maxNumbers) return factor * power;
 }
 
 class StepPainter {
@@ -272,7 +272,7 @@ class StepPainter {
             svgNumber(isAtEdge ? x - 9 : x + 9), plotTop - 3, formatDuration(ns));
     }
 
-    /// A band from the shortest to the longest of each bar, and a line along their medians.
+    /// Paints a band from the shortest to the longest of each bar, and a line along their medians.
     void paintBins(size_t index) {
         std::string top, bottom, middle;
         for (const StepBars::Bar& bar : runs_[index].bars) {
@@ -293,7 +293,7 @@ class StepPainter {
         return std::clamp(axis_.pixelOf(ns), plotTop, plotBottom);
     }
 
-    /// What the lines are, beside their ends and apart from each other.
+    /// Paints the names of the lines, next to their ends and without overlaps.
     void paintLabels() {
         std::vector<size_t> order;
         for (size_t run = 0; run < runs_.size(); ++run)
@@ -304,7 +304,7 @@ class StepPainter {
         double next = plotTop;
         double lowest = plotBottom - static_cast<double>(order.size()) * labelHeight;
         for (const size_t run : order) {
-            // No lower than where the rest still fits above the bottom.
+            // High enough for the rest to fit above the bottom.
             const double y =
                 std::max(next, std::min(pixelWithin(runs_[run].steps.medianNs) - 6, lowest));
             next = y + labelHeight;
@@ -336,7 +336,7 @@ namespace {
 constexpr double waterfallWidth = 1060, waterfallLeft = 210, waterfallRight = 950;
 constexpr double waterfallRowHeight = 30, waterfallBarHeight = 18, axisHeight = 26;
 constexpr int waterfallMarks = 6;
-/// Of the greatest sum; smaller differences would be slivers on an axis from 0.
+/// Share of the maximum sum; smaller differences would be slivers on an axis from 0.
 constexpr double minShareForZero = 0.2;
 
 ChartAxis axisFor(const WaterfallBars& waterfall) {
@@ -394,7 +394,7 @@ class WaterfallPainter {
     void paintTotal(std::string_view label, int64_t ns, std::string_view kind) {
         paintLabel(label, "strong");
         paintRectangle(axis_.fromNs(), static_cast<double>(ns), kind);
-        // Two slanted cuts say that the bar is longer than it looks.
+        // Two slanted breaks show that the bar is longer than drawn.
         if (axis_.fromNs() > 0)
             for (const double x : {waterfallLeft + 14, waterfallLeft + 21})
                 svg_ += fmt::format("<path class=\"break\" d=\"M{} {}l-6 {}\"/>", x + 3, y_ + 4,

@@ -10,19 +10,19 @@
 
 namespace lanescope::report {
 
-/// A straight axis of time on a chart: where a time lies, and where its marks are.
+/// A linear axis of time on a chart, with its marks.
 class ChartAxis {
   public:
-    /// From `fromNs` to `toNs`, which are widened to an axis that is not empty, on the chart from
-    /// `fromPixel` to `toPixel`.
+    /// From `fromNs` to `toNs`, widened to a non-empty axis, on the chart from `fromPixel` to
+    /// `toPixel`.
     ChartAxis(double fromNs, double toNs, double fromPixel, double toPixel);
 
     double pixelOf(double ns) const;
     double fromNs() const { return fromNs_; }
     double toNs() const { return toNs_; }
-    /// Round times on the axis, about `count` of them.
+    /// Returns about `count` round times on the axis.
     std::vector<double> marks(int count) const;
-    /// "62.5 ms": with as many decimals as tell two marks apart.
+    /// Returns "62.5 ms", with enough decimals to distinguish two marks.
     std::string label(double ns, int count) const;
 
   private:
@@ -31,46 +31,46 @@ class ChartAxis {
     double fromNs_, toNs_, fromPixel_, toPixel_;
 };
 
-/// Class of the style sheet with the colour of a run: 0 the baseline, then the candidates, of which
-/// the seventh looks like the first again.
+/// Returns the style sheet's class for the colour of a run: 0 the baseline, then the candidates;
+/// the seventh has the colour of the first.
 std::string runColorClass(int run);
 
-/// A number in an attribute of an SVG element: at most two decimals, always finite.
+/// Returns a number for an attribute of an SVG element: at most two decimals, always finite.
 std::string svgNumber(double value);
 
-/// What the mean step of one run is made of.
+/// Composition of the mean step of one run.
 struct StepComposition {
     std::string label;
     analysis::StepParts parts;
 };
 
-/// One bar for each run, all on one axis from 0, split into the parts of the step in the colours of
-/// the legend below them, with times in `scale`. An SVG element; texts are escaped.
+/// Returns one bar per run, all on one axis from 0, split into the parts of the step in the colours
+/// of the legend below them, with times in `scale`. An SVG element; texts are escaped.
 std::string compositionChart(const std::vector<StepComposition>& runs, const DurationScale& scale);
 
-/// How a run of a chart is called and coloured.
+/// Name and colour of a run in a chart.
 struct StepLabel {
     std::string text;
     int color = 0;  ///< Number of the run: 0 the baseline, 1 the first candidate.
 };
 
-/// Steps of several runs over their order, as an SVG element: a dot for each step, a line for the
-/// median and a band between the quartiles. Where several steps are put together it is a band from
-/// the shortest to the longest, with a line along their medians. Steps far longer than the rest
-/// stand at the upper edge, as a triangle with its time. As many labels as runs. Texts are escaped.
+/// Returns the steps of several runs in order, as an SVG element: a dot for each step, a line for
+/// the median and a band between the quartiles. Grouped steps are a band from the shortest to the
+/// longest, with a line along their medians. Steps far longer than the rest are shown at the upper
+/// edge, as a triangle with their time. As many labels as runs. Texts are escaped.
 std::string stepChart(const compare::StepBars& steps, const std::vector<StepLabel>& labels);
 
-/// How a waterfall is titled.
+/// Titles of a waterfall.
 struct WaterfallTitles {
-    std::string id;     ///< Of the picture on its page; letters and digits.
-    std::string title;  ///< For those who do not see it.
+    std::string id;     ///< Id of the picture on its page; letters and digits.
+    std::string title;  ///< Text alternative.
     std::string startLabel, endLabel;
     int endColor =
-        1;  ///< Number of the run whose colour the last bar has; the first has that of run 0.
+        1;  ///< Number of the run for the colour of the last bar; the first has that of run 0.
 };
 
-/// The picture as an SVG element. Its axis begins at 0 unless the differences would be too small to
-/// see; then the full bars are broken and the axis says where it begins. Texts are escaped.
+/// Returns the picture as an SVG element. Its axis begins at 0 unless the differences would be too
+/// small to see; then the full bars are broken and the axis shows its start. Texts are escaped.
 std::string waterfallChart(const compare::WaterfallBars& waterfall, const WaterfallTitles& titles);
 
 }  // namespace lanescope::report

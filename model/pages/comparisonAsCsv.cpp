@@ -82,8 +82,8 @@ ReportTable summaryTable(const ComparisonReport& report) {
     return table;
 }
 
-/// The rows of every pair of workers under each other, with their candidate and their worker before
-/// them.
+/// Returns the rows of every pair of workers, with their candidate and their worker in the first
+/// columns.
 ReportTable tableOfPairs(const ComparisonReport& report, std::string_view name,
                          const Layout& layout,
                          std::vector<ComparisonRow> (*rowsOf)(const ComparisonView&)) {
@@ -150,7 +150,7 @@ void addSteps(ReportTable& table, const Cell& candidate, const RunSummary& run) 
     }
 }
 
-/// The baseline's steps stand under an empty candidate.
+/// The baseline's steps have an empty candidate.
 ReportTable stepsTable(const ComparisonReport& report) {
     ReportTable table = tableWith("steps", {{"Worker", Unit::Text},
                                             {"Step", Unit::Identifier},
@@ -209,8 +209,8 @@ ReportTable conditionsTable(const ComparisonReport& report) {
     return table;
 }
 
-/// One table with the columns of all of `tables`, and before them the name of the one that a row is
-/// of. What that does not have is empty.
+/// Returns one table with the columns of all `tables`, after a column with the name of a row's
+/// table. Missing columns are empty.
 ReportTable united(const std::vector<ReportTable>& tables) {
     ReportTable all;
     all.columns = {{"Table", Unit::Text}};

@@ -17,25 +17,25 @@
 
 namespace lanescope::report {
 
-// The tables of the HTML report, each as a piece of the page; empty where there is nothing to show.
+// The tables of the HTML report, each as a piece of the page; empty if there are no rows.
 
-/// The parts of a step, every column with its sum.
+/// Returns the parts of a step, every column with its sum.
 std::string partsTableHtml(const ReportGroup& group);
-/// Contributors of one group of parts, with its heading.
+/// Returns the contributors of one group of parts, with its heading.
 std::string contributorsHtml(const ComparisonReport& report, const ReportGroup& group,
                              analysis::PartGroup parts);
 std::string rangesHtml(const ComparisonReport& report, const ReportGroup& group);
-/// What only one side has, both lists.
+/// Returns contributors that only one side has, both lists.
 std::string unmatchedHtml(const ReportGroup& group);
-/// What was judged beside the step; empty of two runs.
+/// Returns the quantities judged in addition to the step; empty for two runs.
 std::string judgedHtml(const ComparisonReport& report);
 std::string outliersHtml(const ComparisonReport& report);
-/// Every worker of every candidate; only where there are several.
+/// Returns every worker of every candidate; only if there are several.
 std::string workersHtml(const ComparisonReport& report);
-/// What is known of the runs: files, GPUs, versions, commands.
+/// Returns facts of the runs: files, GPUs, versions, commands.
 std::string factsHtml(const ComparisonReport& report);
 
-/// "Candidate", or its number and title where there are several: "[2] b.sqlite". Escaped.
+/// Returns "Candidate", or its number and title if there are several: "[2] b.sqlite". Escaped.
 std::string candidateHeading(const ComparisonReport& report, size_t candidate);
 
 using namespace analysis;
@@ -49,7 +49,7 @@ double numberIn(const Cell& cell) {
     return real ? *real : std::nan("");
 }
 
-/// Losses begin a group, and numbers of another unit.
+/// Losses, and numbers of another unit, begin a group.
 bool beginsGroup(const ComparisonTable& table, size_t column) {
     if (column == 0 || table.columns[column - 1].form == Form::Text) return false;
     const bool isLoss = table.isLoss(column) || table.columns[column].form == Form::Change;
@@ -57,8 +57,8 @@ bool beginsGroup(const ComparisonTable& table, size_t column) {
     return !isLoss && (wasLoss || table.unitOf(column) != table.unitOf(column - 1));
 }
 
-/// The greatest loss of the table, sums left out.
-double greatestLossOf(const ComparisonTable& table, size_t rowCount) {
+/// Returns the maximum loss in the table, without sums.
+double maxLossOf(const ComparisonTable& table, size_t rowCount) {
     double greatest = 0;
     for (size_t row = 0; row < rowCount; ++row)
         for (size_t column = 0; column < table.columns.size(); ++column)
@@ -75,7 +75,7 @@ std::string countChange(const ComparisonRow& row) {
                            : fmt::format("{} a step, was {}", after, before);
 }
 
-/// A name, with where it is, how often, and what it was called before under it.
+/// Adds a name, with its place, count and former name under it.
 void addName(const ComparisonRow& row, HtmlTable& table) {
     std::string below;
     const auto add = [&below](const std::string& text) {
@@ -92,8 +92,8 @@ void addName(const ComparisonRow& row, HtmlTable& table) {
     table.name(withoutParameters(row.name), below, tags);
 }
 
-/// Draws a table; `rows` are those of its contributors, if it is of such. What is lost is coloured
-/// if it is a fiftieth of the greatest loss.
+/// Returns a table as HTML; `rows` are those of its contributors, if it has any. Losses are
+/// coloured from a fiftieth of the maximum loss on.
 std::string tableHtml(const ComparisonTable& shown, const std::vector<ComparisonRow>& rows = {},
                       bool hasSum = false) {
     std::vector<HtmlTable::Column> columns;
@@ -101,7 +101,7 @@ std::string tableHtml(const ComparisonTable& shown, const std::vector<Comparison
         columns.push_back({shown.columns[column].name, std::string(shown.unitOf(column)),
                            shown.columns[column].form != Form::Text, beginsGroup(shown, column)});
     HtmlTable table(columns, "", !hasSum);
-    const double greatest = greatestLossOf(shown, shown.rows.size() - (hasSum ? 1 : 0));
+    const double greatest = maxLossOf(shown, shown.rows.size() - (hasSum ? 1 : 0));
     const double least = std::max(static_cast<double>(shown.scale.quantumNs()), greatest / 50);
     for (size_t row = 0; row < shown.rows.size(); ++row) {
         if (hasSum && row + 1 == shown.rows.size()) table.beginFoot();
@@ -146,7 +146,7 @@ std::string partsTableHtml(const ReportGroup& group) {
 std::string contributorsHtml(const ComparisonReport& report, const ReportGroup& group,
                              PartGroup parts) {
     std::vector<ComparisonRow> rows = contributorRows(group.view, parts);
-    keepWeightiest(rows, report.top, hasBandwidth(parts));
+    keepLargestChanges(rows, report.top, hasBandwidth(parts));
     if (rows.empty()) return {};
     Layout layout{{Field::Lost}, {Field::Baseline}, {Field::Candidate}};
     if (hasBandwidth(parts)) {
@@ -160,7 +160,7 @@ std::string contributorsHtml(const ComparisonReport& report, const ReportGroup& 
 
 std::string rangesHtml(const ComparisonReport& report, const ReportGroup& group) {
     std::vector<ComparisonRow> rows = rangeRows(group.view, false);
-    keepWeightiest(rows, report.top);
+    keepLargestChanges(rows, report.top);
     if (rows.empty()) return {};
     return "<h3>NVTX ranges</h3>\n" +
            tableHtml(tableOf(group.view, rows,
@@ -239,7 +239,7 @@ std::string factsHtml(const ComparisonReport& report) {
 
 namespace {
 
-/// Class of the style sheet for what an outcome means.
+/// Returns the style sheet's class of an outcome.
 std::string_view classOf(Outcome outcome) {
     switch (outcome) {
         case Outcome::Slower:
@@ -272,7 +272,7 @@ std::string figure(std::string_view label, std::string_view value) {
                        markupEscaped(label));
 }
 
-/// The numbers that a claim rests on.
+/// Returns the numbers behind a claim.
 std::string claimFigures(const WorkerComparison& pair) {
     const Claim& claim = pair.claim;
     std::string html = "<ul class=\"figures\">\n";
@@ -368,7 +368,7 @@ class HtmlReport {
         return html + "</ul></div>\n";
     }
 
-    /// Folded where there are several candidates, whose answers shall stand on one screen.
+    /// Folded if there are several candidates, whose answers should fit on one screen.
     std::string detailsHtml(const std::vector<std::string>& details) const {
         if (details.empty()) return {};
         std::string html = "<ul class=\"details\">\n";

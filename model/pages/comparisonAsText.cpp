@@ -13,21 +13,21 @@
 
 namespace lanescope::report {
 
-// The tables of the text report, each with an empty line and its heading before it; empty where
-// there is nothing to show.
+// The tables of the text report, each after an empty line and its heading; empty if there are no
+// rows.
 
-/// The parts of a step, every column with its sum.
+/// Returns the parts of a step, every column with its sum.
 std::string partsText(const ComparisonReport& report, const ReportGroup& group);
 std::string contributorsText(const ComparisonReport& report, const ReportGroup& group,
                              analysis::PartGroup parts);
 std::string rangesText(const ComparisonReport& report, const ReportGroup& group);
-/// What only the baseline has, or only candidates.
+/// Returns contributors that only the baseline has, or only candidates.
 std::string unmatchedText(const ComparisonReport& report, const ReportGroup& group,
                           bool isOfBaseline);
-/// What was judged beside the step; empty of two runs.
+/// Returns the quantities judged in addition to the step; empty for two runs.
 std::string judgedText(const ComparisonReport& report);
 std::string outliersText(const ComparisonReport& report);
-/// The median step of every worker, for runs of several.
+/// Returns the median step of every worker, for runs with several.
 std::string workersText(const ComparisonReport& report);
 
 using namespace analysis;
@@ -37,16 +37,16 @@ namespace {
 
 using Side = TextGrid::Side;
 
-/// Of names of ranges before other columns, and where a line has no room for that.
-constexpr size_t widestRange = 24, narrowRange = 12;
-/// A name that is longer is cut where the terminal ends.
-constexpr size_t widestWholeName = 60;
+/// Width of range names before other columns, and if a line has no room for that.
+constexpr size_t maxRangeColumns = 24, minRangeColumns = 12;
+/// A longer name is truncated at the end of the terminal.
+constexpr size_t maxNameColumns = 60;
 
 bool isSingle(const ComparisonReport& report) {
     return report.candidates.size() == 1;
 }
 
-/// The columns that have something to say; the first and the last always stand.
+/// Returns the columns with content; always the first and the last.
 std::vector<size_t> columnsOf(const ComparisonTable& table) {
     std::vector<size_t> columns;
     for (size_t column = 0; column < table.columns.size(); ++column) {
@@ -64,8 +64,8 @@ std::vector<size_t> columnsOf(const ComparisonTable& table) {
 /// Lines above the rule of a table, from the top.
 using Heads = std::vector<std::vector<std::string>>;
 
-/// The names of columns, with the units on a line below, or behind the name of the only one that
-/// has a unit for all its numbers.
+/// Returns the names of columns, with the units on a line below, or after the name of the only
+/// column that has one unit for all its numbers.
 Heads headsOf(const ComparisonTable& table, const std::vector<size_t>& columns) {
     std::vector<std::string> names, units;
     for (const size_t column : columns) {
@@ -79,7 +79,7 @@ Heads headsOf(const ComparisonTable& table, const std::vector<size_t>& columns) 
     return {names};
 }
 
-/// The same with the last word of each name on a line of its own.
+/// Returns the same with the last word of each name on a line of its own.
 Heads inTwoLines(Heads heads) {
     std::vector<std::string> before(heads.front().size());
     for (size_t column = 0; column < before.size(); ++column) {
@@ -94,9 +94,9 @@ Heads inTwoLines(Heads heads) {
 }
 
 struct GridStyle {
-    bool hasSum = false;  ///< A rule stands before the last row.
+    bool hasSum = false;  ///< A rule precedes the last row.
     TextGrid::Overlong overlong = TextGrid::Overlong::Cut;
-    size_t widest = widestRange;
+    size_t widest = maxRangeColumns;
 };
 
 TextGrid gridOf(const ComparisonTable& table, const std::vector<size_t>& columns,
@@ -133,15 +133,15 @@ std::string gridText(const ComparisonTable& table, size_t width, GridStyle style
     if (grid.fits(width)) return grid.text(width);
     TextGrid narrow = gridOf(table, columns, inTwoLines(heads), style);
     if (narrow.fits(width)) return narrow.text(width);
-    style.widest = narrowRange;
+    style.widest = minRangeColumns;
     return gridOf(table, columns, inTwoLines(heads), style).text(width);
 }
 
-/// Begins with what people call a kernel where its name is long: cut, templates of one library are
-/// all the same.
+/// Starts with the known name of a kernel if its name is long: when truncated, templates of one
+/// library are all the same.
 std::string nameInTable(std::string_view name) {
     const std::string whole(withoutParameters(name));
-    if (displayWidth(whole) <= widestWholeName) return whole;
+    if (displayWidth(whole) <= maxNameColumns) return whole;
     const std::string known = knownKernelName(name);
     return known.empty() ? whole : fmt::format("{} · {}", known, whole);
 }
@@ -172,9 +172,9 @@ std::string partsText(const ComparisonReport& report, const ReportGroup& group) 
 std::string contributorsText(const ComparisonReport& report, const ReportGroup& group,
                              PartGroup parts) {
     std::vector<ComparisonRow> rows = contributorRows(group.view, parts);
-    keepWeightiest(rows, report.top, hasBandwidth(parts));
+    keepLargestChanges(rows, report.top, hasBandwidth(parts));
     if (rows.empty()) return {};
-    // Causes of idle time are told apart by the line of the program in their midst.
+    // Causes of idle time are distinguished by the line of the program in their middle.
     const auto overlong =
         isIdle(*rows.front().part) ? TextGrid::Overlong::Wrap : TextGrid::Overlong::Cut;
     for (ComparisonRow& row : rows) row.name = titleOf(row);
@@ -193,7 +193,7 @@ std::string contributorsText(const ComparisonReport& report, const ReportGroup& 
 
 std::string rangesText(const ComparisonReport& report, const ReportGroup& group) {
     std::vector<ComparisonRow> rows = rangeRows(group.view, false);
-    keepWeightiest(rows, report.top);
+    keepLargestChanges(rows, report.top);
     if (rows.empty()) return {};
     Layout layout{{Field::Lost}, {Field::Baseline}};
     if (isSingle(report)) layout.push_back({Field::Candidate});
@@ -225,7 +225,8 @@ std::string unmatchedText(const ComparisonReport& report, const ReportGroup& gro
 std::string outliersText(const ComparisonReport& report) {
     ComparisonTable table = outliersOf(report);
     if (table.rows.empty()) return {};
-    // What a line has room for; the contributor, which may be cut, is last, behind its part.
+    // Column indices by available room; the contributor, which may be truncated, is last, after its
+    // part.
     constexpr size_t part = 6, contributor = 8;
     for (std::vector<Cell>& row : table.rows) {
         const auto& of = std::get<std::string>(row[part]);
@@ -262,12 +263,12 @@ std::string workersText(const ComparisonReport& report) {
 
 namespace {
 
-/// So many candidates fit beside each other.
+/// Number of candidates that fit side by side.
 constexpr size_t candidatesAbreast = 3;
-/// Of a line of the runs what is there beside the name of the range, and beside that of the file
-/// where it stands below.
+/// Width of a runs line without the name of the range, and without that of the file if it is shown
+/// below.
 constexpr size_t besideRange = 60, besideFile = 14;
-constexpr size_t leastName = 16;  ///< However narrow a line is.
+constexpr size_t minTextNameColumns = 16;  ///< However narrow a line is.
 
 class TextReport {
   public:
@@ -279,7 +280,7 @@ class TextReport {
         addConditions();
         addRuns();
         if (report_.candidates.size() == 1)
-            addDetails();  // of several candidates they would bury the rest
+            addDetails();  // for several candidates they would bury the rest
         for (const ReportGroup& group : reportGroups(report_, candidatesAbreast)) {
             text_ += partsText(report_, group);
             for (size_t parts = 0; parts < analysis::partGroupCount; ++parts)
@@ -340,7 +341,7 @@ class TextReport {
     }
 
     size_t roomBeside(size_t others) const {
-        return std::max(report_.lineWidth, others + leastName) - others;
+        return std::max(report_.lineWidth, others + minTextNameColumns) - others;
     }
 
     /// A line of the table of runs.
@@ -373,8 +374,8 @@ class TextReport {
         return lines;
     }
 
-    /// Names may be cut, what is said of the steps not: where a line has no room for it, it goes on
-    /// in the next.
+    /// Names may be truncated, statements about the steps not: without room they continue in the
+    /// next line.
     std::string runsText() const {
         TextGrid grid(std::vector(3, TextGrid::Side::Left));
         TextGrid narrow(std::vector(2, TextGrid::Side::Left));

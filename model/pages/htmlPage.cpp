@@ -61,7 +61,7 @@ void HtmlTable::nothing() {
 }
 
 void HtmlTable::text(std::string_view text) {
-    // The first cell says what the row is about.
+    // The first cell is the row's heading.
     const bool isHeading = column_ == 0;
     html_ += isHeading
                  ? fmt::format("<th scope=\"row\"{}>{}</th>", attributes({}), markupEscaped(text))
@@ -96,8 +96,8 @@ std::string HtmlTable::html() && {
 
 namespace {
 
-/// The skeleton of the page with a text in place of each mark, in the order in which they stand in
-/// it. What was put in is not looked at again.
+/// Returns the page's skeleton with each mark replaced by a text, in the order of the marks.
+/// Inserted text is not searched for marks.
 std::string filledPage(const std::vector<std::pair<std::string_view, std::string>>& texts) {
     const std::string_view page = reportPage();
     std::string html;

@@ -25,7 +25,7 @@ namespace lanescope {
 
 namespace {
 
-/// A file twice is a mistake, and would always compare as equal. Earlier runs may be those of a
+/// A repeated file is a mistake and would always compare as equal. Earlier runs may be those of a
 /// side.
 Result<void> checkFilesDiffer(const std::vector<std::string>& files) {
     for (size_t second = 1; second < files.size(); ++second) {
@@ -57,13 +57,13 @@ Result<std::vector<analysis::RunSummary>> summarize(const std::vector<std::strin
     return runs;
 }
 
-/// What tells how much runs differ, and what there is to say of it.
+/// Runs for the spread between runs, and notes about them.
 struct EarlierRuns {
     std::vector<analysis::RunSummary> runs;
     std::vector<std::string> sentences;
 };
 
-/// Runs of the folder, those that are compared left out: they are no earlier ones.
+/// Returns the runs of the folder except the compared ones, which are not earlier.
 Result<FolderRuns> earlierIn(const std::string& folder, const analysis::RunSummary& like,
                              std::span<const analysis::RunSummary> compared,
                              const ComparisonRequest& request, const TraceOpener& open) {
@@ -145,16 +145,16 @@ Result<void> checkFiles(const ComparisonRequest& request) {
 Result<analysis::RunSummary> summarizeFile(const std::string& file,
                                            const CompareSelection& selection,
                                            const TraceOpener& open) {
-    // Who opens a trace by its index reads no page of it, and hears of no damage in one.
+    // Opening a trace by its index reads no page of it, and detects no corruption.
     if (selection.isDefault())
         if (std::optional<analysis::RunSummary> stored =
                 hasIndex(file) ? analysis::readRunSummary(file)
                                : analysis::readRunSummaryChecked(file))
             return std::move(*stored);
-    // Asked before it is read: what comes to its end meanwhile may have been read in part.
+    // Checked before the read: a trace that is finished meanwhile may have been read partially.
     const std::optional<LiveTrace> live = liveTraceAt(file);
     const bool isStillRecorded = live && stateOf(*live) == LiveState::Recording;
-    // What has none, as a compressed trace, is for the loader to read or to complain of.
+    // The loader reads, or reports, files without a summary, such as compressed traces.
     const Result<TracePtr> trace = open(file);
     if (!trace) return fail(trace.error());
     const Result<StepSelection> steps = stepSelectionFor(**trace, selection);
@@ -270,10 +270,10 @@ using namespace report;
 
 namespace {
 
-/// Of fewer a spread says next to nothing.
-constexpr size_t fewestRuns = 3;
+/// With fewer runs a spread means next to nothing.
+constexpr size_t minRuns = 3;
 
-/// Of the worker that the others wait for.
+/// Returns the median of the worker that the others wait for.
 double medianStepOf(const RunSummary& run) {
     return std::max(1.0, stepsOf(run.workers[run.criticalWorker()]).medianNs);
 }
@@ -282,7 +282,7 @@ HistoricRun historicRun(const RunSummary& run) {
     return {run.facts.title, run.facts.startUtcNs, medianStepOf(run)};
 }
 
-/// Those begun before `run`, and of these the last `most`.
+/// Returns the last `most` runs started before `run`.
 std::vector<RunSummary> earlierOf(std::vector<RunSummary> runs, const RunSummary& run,
                                   size_t most) {
     std::erase_if(runs, [&](const RunSummary& each) {
@@ -335,12 +335,12 @@ Result<HistoryOfRun> historyOf(const RunSummary& run, const std::string& folder,
     if (!found) return fail(found.error());
     HistoryOfRun answer;
     answer.level = earlierOf(std::move(found->runs), run, most);
-    if (answer.level.size() < fewestRuns)
+    if (answer.level.size() < minRuns)
         return fail(
             "{} has {} earlier run{} of the command of {} on its machine, recorded alike; it "
             "takes at least {}{}.",
             printable(folder), answer.level.size(), answer.level.size() == 1 ? "" : "s", title,
-            fewestRuns, othersClause(found->others));
+            minRuns, othersClause(found->others));
     RunHistory& history = answer.history;
     history.folder = folder;
     history.others = found->others;
@@ -349,7 +349,7 @@ Result<HistoryOfRun> historyOf(const RunSummary& run, const std::string& folder,
     history.runs.push_back(historicRun(run));
     for (const HistoricRun& each : history.runs) medians.push_back(each.medianNs);
     history.change = latestChange(medians);
-    const Stretch level = levelOf(answer.level.size(), history.change, fewestRuns);
+    const Stretch level = levelOf(answer.level.size(), history.change, minRuns);
     answer.level.resize(level.end);
     answer.level.erase(answer.level.begin(),
                        answer.level.begin() + static_cast<std::ptrdiff_t>(level.begin));

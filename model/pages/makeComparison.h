@@ -16,76 +16,76 @@ namespace lanescope {
 
 inline constexpr size_t defaultHistoryRuns = 20;
 
-/// Which files are compared, and how.
+/// Files and settings of a comparison.
 struct ComparisonRequest {
-    std::vector<std::string> baseline;                 ///< Runs of the program compared against.
-    std::vector<std::vector<std::string>> candidates;  ///< Runs of each program asked about.
-    /// They tell how much runs differ. A folder means the traces in it that are runs like the
+    std::vector<std::string> baseline;                 ///< Runs of the reference program.
+    std::vector<std::vector<std::string>> candidates;  ///< Runs of each examined program.
+    /// Runs for the spread between runs. A folder means its traces that are runs like the
     /// baseline's, or else the candidate's.
     std::vector<std::string> earlier;
-    /// A folder of runs that stand for the baseline, which then is empty; there is one candidate.
+    /// A folder of runs used as the baseline, which then is empty; there is one candidate.
     std::string history;
-    size_t historyRuns = defaultHistoryRuns;  ///< The last so many of them.
+    size_t historyRuns = defaultHistoryRuns;  ///< Number of last runs used.
     CompareSelection selection;
     std::vector<compare::Condition> conditions;
     bool isMissingFine = false;  ///< A condition on a name that no run has is skipped.
 
-    /// Those of both sides, the baseline's first.
+    /// Returns the files of both sides, the baseline's first.
     std::vector<std::string> comparedFiles() const;
 };
 
-/// Rows of each list that a comparison shows where nobody says how many.
+/// Default number of rows of each list.
 inline constexpr size_t defaultTextTop = 10;
 inline constexpr size_t defaultHtmlTop = 50;
 
-/// How files become traces: `openTrace`, with whatever its caller shows meanwhile.
+/// Opens a trace: `openTrace`, with the progress display of the caller.
 using TraceOpener = std::function<Result<TracePtr>(const std::filesystem::path&)>;
 
-/// Fails if a file stands twice on the two sides or among the earlier runs, or if there is one
-/// earlier run alone, and no folder, which tells nothing.
+/// Fails if a file is listed twice on the two sides or among the earlier runs, or if there is a
+/// single earlier run that is not a folder, which gives no spread.
 Result<void> checkFiles(const ComparisonRequest& request);
 
-/// The summary of a run: the one stored in the trace, if all steps are asked for and it has one,
-/// else from its events, which takes as long as opening it. Keeps nothing of the trace, so that any
-/// number of runs fit into memory one after the other.
+/// Returns the summary of a run: the one stored in the trace, if all steps are selected and it has
+/// one, else from its events, which takes as long as opening it. Keeps nothing of the trace, so
+/// that any number of runs fit into memory one after the other.
 Result<analysis::RunSummary> summarizeFile(const std::string& file,
                                            const CompareSelection& selection,
                                            const TraceOpener& open);
 
-/// All that `lanescope compare` has to say of the files.
+/// Makes the report of `lanescope compare` on the files.
 Result<report::ComparisonReport> makeComparison(const ComparisonRequest& request,
                                                 const TraceOpener& open);
 
-/// The traces of a folder that are runs like another one.
+/// Traces of a folder that are runs like another one.
 struct FolderRuns {
     std::vector<analysis::RunSummary> runs;  ///< Oldest first.
-    /// Traces there that are not, that are damaged or that cannot be read.
+    /// Number of other, corrupt or unreadable traces there.
     int64_t others = 0;
 };
 
-/// Whether both are runs of one command on one machine, on as many processes and the same GPUs,
-/// recorded alike. Runs of which command or host are unknown are like none.
+/// Returns true if both are runs of one command on one machine, with equally many processes and the
+/// same GPUs, recorded with equal options. A run without a known command or host matches none.
 bool areAlike(const analysis::RunSummary& run, const analysis::RunSummary& other);
 
-/// Reads the traces (`*.sqlite`) that lie in `folder`, not below it, as `summarizeFile` does. Fails
-/// if the folder cannot be read.
+/// Reads the traces (`*.sqlite`) in `folder`, without subfolders, by `summarizeFile`. Fails if the
+/// folder cannot be read.
 Result<FolderRuns> runsOfFolder(const std::string& folder, const analysis::RunSummary& like,
                                 const CompareSelection& selection, const TraceOpener& open);
 
-/// "; 3 other traces there are damaged, or of another command, machine or way of recording"; empty
-/// for none.
+/// Returns "; 3 other traces there are damaged, or of another command, machine or way of
+/// recording"; empty for none.
 std::string othersClause(int64_t others);
 
-/// A run among the earlier ones of its folder.
+/// A run and the earlier runs of its folder.
 struct HistoryOfRun {
     report::RunHistory history;
-    std::vector<analysis::RunSummary> level;  ///< Those that it is put against, oldest first.
-    std::vector<std::string> sentences;       ///< What there is to say of them.
+    std::vector<analysis::RunSummary> level;  ///< Runs that it is compared with, oldest first.
+    std::vector<std::string> sentences;       ///< Notes about them.
 };
 
-/// The earlier runs of a folder to put a run against: the last `most` that are like it and were
-/// begun before it, from the latest change of their level on if there are three since. Fails with a
-/// sentence if there are fewer than three.
+/// Returns the earlier runs of a folder to compare a run with: the last `most` similar ones started
+/// before it, or those since the latest change of their level if there are three. Fails if there
+/// are fewer than three.
 Result<HistoryOfRun> historyOf(const analysis::RunSummary& run, const std::string& folder,
                                size_t most, const CompareSelection& selection,
                                const TraceOpener& open);

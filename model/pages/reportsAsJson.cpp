@@ -12,7 +12,7 @@ namespace lanescope::report {
 
 using Json = nlohmann::ordered_json;
 
-/// Nanoseconds by the identifiers of the parts.
+/// Returns nanoseconds by the identifiers of the parts.
 inline Json partsJson(const analysis::StepParts& parts) {
     Json json = Json::object();
     for (size_t index = 0; index < analysis::stepPartCount; ++index) {
@@ -118,7 +118,7 @@ Json claimJson(const Claim& claim) {
              isOfRuns ? Json({claim.lowPercent, claim.highPercent}) : Json(nullptr)},
             {"visiblePercent", isOfRuns ? Json(claim.visiblePercent) : Json(nullptr)},
             {"apartPercent", isOfRuns ? optionalNumber(claim.apartPercent) : Json(nullptr)},
-            {"byTurns", isOfRuns ? Json(claim.areByTurns) : Json(nullptr)},
+            {"byTurns", isOfRuns ? Json(claim.areAlternating) : Json(nullptr)},
             {"adjustedPValue", isOfRuns ? Json(claim.adjustedPValue) : Json(nullptr)},
             {"differenceNs", claim.differenceNs},
             {"percent", claim.percent},
@@ -151,7 +151,7 @@ Json shareJson(const ContributorShare& share) {
 }
 
 Json contributorJson(const ContributorDifference& one) {
-    // A side that has nothing of it is null, not zero.
+    // A side without it is null, not zero.
     const bool hasBaseline = one.match != MatchKind::OnlyCandidate;
     const bool hasCandidate = one.match != MatchKind::OnlyBaseline;
     return {{"part", identifier(one.part)},
@@ -331,13 +331,13 @@ Json orNull(const std::optional<T>& value) {
     return value ? Json(*value) : Json(nullptr);
 }
 
-/// That of the worker that the findings are about.
+/// Returns the coverage of the worker of the findings.
 Json coverageOf(const ExplanationReport& report) {
     const uint32_t critical = report.run.criticalWorker();
     return critical == noIndex ? Json(nullptr) : orNull(report.run.workers[critical].coverage());
 }
 
-/// Null where there are none, or nobody looked.
+/// Returns null if there are none, or if states were not recorded.
 Json loadersJson(const analysis::LoaderTimes& loaders) {
     if (loaders.threads == 0) return nullptr;
     return {{"threads", loaders.threads},
@@ -347,7 +347,7 @@ Json loadersJson(const analysis::LoaderTimes& loaders) {
             {"inputNs", loaders.inputNs}};
 }
 
-/// Null where that is not known.
+/// Returns null if unknown.
 Json coreWaitsJson(const std::optional<analysis::CoreWaits>& waits) {
     if (!waits) return nullptr;
     return {{"threads", waits->threads}, {"ns", waits->ns}};
@@ -356,7 +356,7 @@ Json coreWaitsJson(const std::optional<analysis::CoreWaits>& waits) {
 Json findingJson(const ExplanationReport& report, const explain::Finding& finding) {
     return {{"rule", factsOf(finding.rule).identifier},
             {"worker", report.run.workers[finding.worker].label()},
-            {"mostGainNs", finding.mostGainNs},
+            {"mostGainNs", finding.maxGainNs},
             {"share", finding.share},
             {"recorderNs", finding.recorderNs},
             {"contributor", finding.contributor},
@@ -398,7 +398,7 @@ std::string explanationAsJson(const ExplanationReport& report) {
                     {"version", explanationSchemaVersion},
                     {"trace", report.run.facts.title},
                     {"isStillRecorded", report.run.facts.isStillRecorded},
-                    {"doubts", report.explanation.doubts},
+                    {"doubts", report.explanation.caveats},
                     {"sentence", report.explanation.sentence},
                     {"steps",
                      {{"source", identifier(report.run.source)},

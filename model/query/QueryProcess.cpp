@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// The process that `QueryProcess` starts. Its input is the socket.
 #include "model/query/QueryProcess.h"
 
 #include <fcntl.h>
@@ -26,9 +25,9 @@ namespace lanescope {
 
 namespace {
 
-/// Between two looks whether to go on.
-constexpr std::chrono::milliseconds lookInterval{50};
-/// Opening may take as long as unpacking does, which is told meanwhile.
+/// Time between two checks for cancellation.
+constexpr std::chrono::milliseconds checkInterval{50};
+/// Opening may take as long as decompression, whose progress is reported.
 constexpr std::chrono::hours timeToOpen{24};
 
 void closeIfOpen(int& file) {
@@ -36,7 +35,8 @@ void closeIfOpen(int& file) {
     file = -1;
 }
 
-/// Nothing of ours but the socket: streams go nowhere, signals are as they are by default.
+/// Starts the program. It inherits nothing but the socket: output goes to /dev/null, signals have
+/// their defaults.
 int spawnWith(const char* program, int socket, pid_t& pid) {
     char name[] = "lanescope", word[] = "--answer-queries";
     std::array<char*, 3> words{name, word, nullptr};
@@ -128,12 +128,12 @@ Result<void> QueryProcess::start(const LoadProgress& progress) {
                 path_.string());
 }
 
-/// Closes the socket, which ends a process that waits for it, and ends one that does not.
+/// Closes the socket, which ends a waiting process, and kills a busy one.
 void QueryProcess::end() {
     closeIfOpen(socket_);
     if (pid_ <= 0) return;
-    // Unless somebody else in this program has waited for all children: then the number may be
-    // another's by now.
+    // Unless other code in this program has waited for all children. The number may then belong to
+    // another process.
     if (::waitpid(pid_, nullptr, WNOHANG) == 0) {
         ::kill(pid_, SIGKILL);
         while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
@@ -143,14 +143,14 @@ void QueryProcess::end() {
 }
 
 bool QueryProcess::receiveBytes(void* to, size_t bytes, std::optional<Clock::time_point> deadline,
-                                const GoesOn& goesOn) {
+                                const KeepGoing& goesOn) {
     for (size_t done = 0; done < bytes;) {
-        auto wait = lookInterval;
+        auto wait = checkInterval;
         if (deadline) {
             const auto left =
                 std::chrono::duration_cast<std::chrono::milliseconds>(*deadline - Clock::now());
             wait = std::clamp(left + std::chrono::milliseconds(1), std::chrono::milliseconds(0),
-                              lookInterval);
+                              checkInterval);
         }
         pollfd waited{socket_, POLLIN, 0};
         const int ready = ::poll(&waited, 1, static_cast<int>(wait.count()));
@@ -169,12 +169,12 @@ bool QueryProcess::receiveBytes(void* to, size_t bytes, std::optional<Clock::tim
 }
 
 std::optional<QueryProcess::Message> QueryProcess::receive(
-    std::optional<Clock::time_point> deadline, const GoesOn& goesOn) {
+    std::optional<Clock::time_point> deadline, const KeepGoing& goesOn) {
     stop_ = Stop::None;
     QueryHeader header;
     if (!receiveBytes(&header, sizeof header, deadline, goesOn)) return std::nullopt;
     Message message{header.kind, {}};
-    // It comes in parts, so that a length that is a lie takes no memory.
+    // In parts, so that a wrong length cannot cause a large allocation.
     constexpr uint64_t part = 1 << 20;
     while (message.body.size() < header.bytes) {
         const size_t before = message.body.size();
@@ -188,7 +188,7 @@ std::optional<QueryProcess::Message> QueryProcess::receive(
 
 std::optional<QueryProcess::Message> QueryProcess::ask(QueryMessage kind, const std::string& body,
                                                        std::chrono::milliseconds time,
-                                                       const GoesOn& goesOn) {
+                                                       const KeepGoing& goesOn) {
     if (!sendMessage(socket_, kind, body)) {
         stop_ = Stop::Ended;
         return std::nullopt;
@@ -204,11 +204,11 @@ Result<QueryResult, QueryError> QueryProcess::run(std::string_view sql, const Qu
     if (auto started = start({}); !started) return failed(started.error().sentence);
     const std::string request = bodyOf(QueryRequest{std::string(sql), limits});
     const Clock::time_point begun = Clock::now();
-    const GoesOn goesOn = [&] {
+    const KeepGoing goesOn = [&] {
         return !progress || progress(std::chrono::duration_cast<std::chrono::milliseconds>(
                                 Clock::now() - begun));
     };
-    // A query that looks at the clock itself is to end by itself.
+    // A query that checks the time itself should end by itself.
     auto message = ask(QueryMessage::Query, request, limits.time + limits.time / 20, goesOn);
     if (message && message->kind == QueryMessage::Decided) message = receive(std::nullopt, goesOn);
     if (message && message->kind == QueryMessage::Failed)
@@ -257,8 +257,8 @@ namespace lanescope {
 
 namespace {
 
-constexpr std::string_view processWord = "--answer-queries";
-constexpr uint64_t longestRequest = 1 << 20;
+constexpr std::string_view processOption = "--answer-queries";
+constexpr uint64_t maxRequestBytes = 1 << 20;
 constexpr std::chrono::milliseconds answerInterval{100};
 
 bool receiveAll(void* to, size_t bytes) {
@@ -272,13 +272,14 @@ bool receiveAll(void* to, size_t bytes) {
     return true;
 }
 
-/// The last resort: whoever asks ends this process earlier, and SQLite counts its own memory.
+/// Sets limits as a last resort. The client kills this process earlier, and SQLite counts its own
+/// memory.
 void limitBySystem(const QueryLimits& limits) {
     const int64_t ms = limits.time.count() + limits.time.count() / 10 + 1000;
     const itimerval once{{0, 0}, {ms / 1000, static_cast<suseconds_t>(ms % 1000 * 1000)}};
     ::setitimer(ITIMER_REAL, &once, nullptr);
 #ifndef LANESCOPE_HAS_SHADOW
-    // What is kept of a result is then written down.
+    // The result is then serialized.
     constexpr uint64_t spare = uint64_t{64} << 20;
     system::limitFurtherMemory(static_cast<uint64_t>(limits.workingBytes) +
                                4 * static_cast<uint64_t>(limits.resultBytes) + spare);
@@ -290,12 +291,11 @@ void endLimitOfTime() {
     ::setitimer(ITIMER_REAL, &never, nullptr);
 }
 
-/// One trace, and who asks about it.
 class Answering {
   public:
     bool answerNext() {
         QueryHeader header;
-        if (!receiveAll(&header, sizeof header) || header.bytes > longestRequest) return false;
+        if (!receiveAll(&header, sizeof header) || header.bytes > maxRequestBytes) return false;
         std::string body(header.bytes, '\0');
         if (!receiveAll(body.data(), body.size())) return false;
         switch (header.kind) {
@@ -357,10 +357,10 @@ class Answering {
 }  // namespace
 
 bool isQueryProcess(int argc, char** argv) {
-    return argc == 2 && argv[1] == processWord;
+    return argc == 2 && argv[1] == processOption;
 }
 
-int answerQueries() {
+int serveQueries() {
     try {
         Answering answering;
         while (answering.answerNext()) {
@@ -368,7 +368,7 @@ int answerQueries() {
     } catch (const std::bad_alloc&) {
         (void)sendMessage(STDIN_FILENO, QueryMessage::Failed, {});
     }
-    // Nothing of what a query left behind is looked at again.
+    // Memory of a query is never used again.
     ::_exit(0);
 }
 

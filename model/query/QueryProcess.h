@@ -16,15 +16,15 @@
 
 namespace lanescope {
 
-/// A `TraceQuery` in a process of its own, which is ended when the time of a query is over or
-/// nobody wants its answer any more: some functions of SQLite take minutes and look at no clock.
-/// Its memory is bounded by the system. The process stays for the next query, and one that was
-/// ended begins anew with it. One thread at a time.
+/// A `TraceQuery` in a separate process, which is killed when the time of a query is over or the
+/// query is cancelled. Some functions of SQLite take minutes without checking the time. The system
+/// bounds its memory. The process is reused by the next query, and restarted if it was killed. One
+/// thread at a time.
 class QueryProcess {
   public:
-    /// As `TraceQuery::open`. What is started is `program`, whose `main` begins with
-    /// `isQueryProcess`; if that is empty, the program that is running. Errors also: no process can
-    /// be started.
+    /// Opens a trace like `TraceQuery::open`. Starts `program`, whose `main` must begin with
+    /// `isQueryProcess`, or the running program if it is empty. Fails also if no process can be
+    /// started.
     static Result<QueryProcess> open(const std::filesystem::path& path,
                                      const LoadProgress& progress = {},
                                      const std::filesystem::path& program = {});
@@ -32,19 +32,19 @@ class QueryProcess {
     QueryProcess& operator=(QueryProcess&& other) noexcept;
     ~QueryProcess();
 
-    /// As `TraceQuery::run`. Takes no longer than a tenth more than `limits.time`, and the time
-    /// that it takes to hand over the rows.
+    /// Runs a query like `TraceQuery::run`. Takes at most 10 % more than `limits.time`, plus the
+    /// time for transferring the rows.
     Result<QueryResult, QueryError> run(std::string_view sql, const QueryLimits& limits = {},
                                         const QueryProgress& progress = {});
-    /// As `TraceQuery::tables`, within the time of `QueryLimits`.
+    /// Returns the tables like `TraceQuery::tables`, within the time of `QueryLimits`.
     Result<std::vector<QueryTable>> tables();
-    /// What `TraceQuery::doubt` said with the last answer, a sentence; empty if nothing.
+    /// Returns `TraceQuery::doubt` of the last answer as a sentence, or an empty text.
     const std::string& doubt() const { return doubt_; }
 
   private:
     using Clock = std::chrono::steady_clock;
-    /// Looks now and then whether to go on.
-    using GoesOn = std::function<bool()>;
+    /// Called at intervals. Returns false to cancel.
+    using KeepGoing = std::function<bool()>;
     enum class Stop { None, Time, User, Ended };
 
     QueryProcess(std::filesystem::path path, std::filesystem::path program)
@@ -52,16 +52,17 @@ class QueryProcess {
     Result<void> start(const LoadProgress& progress);
     Result<void> spawn();
     void end();
-    /// The message that comes next; nothing, and why in `stop_`, if none does.
+    /// Returns the next message. Returns nullopt, with the reason in `stop_`, if none comes.
     struct Message {
         QueryMessage kind = QueryMessage::Failed;
         std::string body;
     };
-    std::optional<Message> receive(std::optional<Clock::time_point> deadline, const GoesOn& goesOn);
+    std::optional<Message> receive(std::optional<Clock::time_point> deadline,
+                                   const KeepGoing& goesOn);
     bool receiveBytes(void* to, size_t bytes, std::optional<Clock::time_point> deadline,
-                      const GoesOn& goesOn);
+                      const KeepGoing& goesOn);
     std::optional<Message> ask(QueryMessage kind, const std::string& body,
-                               std::chrono::milliseconds time, const GoesOn& goesOn);
+                               std::chrono::milliseconds time, const KeepGoing& goesOn);
 
     std::filesystem::path path_, program_;
     pid_t pid_ = -1;
@@ -70,10 +71,11 @@ class QueryProcess {
     std::string doubt_;
 };
 
-/// Whether a program was started by `QueryProcess`, by its words. It must then call `answerQueries`
-/// and end, before it does anything else.
+/// Returns true if the program was started by `QueryProcess`, judged by its arguments. It must then
+/// call `serveQueries` and exit, before anything else.
 bool isQueryProcess(int argc, char** argv);
-/// Answers until whoever asks has enough; the exit status. Needs one thread.
-int answerQueries();
+/// Answers queries until the client closes the connection, and returns the exit status. Requires a
+/// single thread.
+int serveQueries();
 
 }  // namespace lanescope

@@ -12,33 +12,30 @@
 
 namespace lanescope {
 
-/// How much one query may take before it is stopped or cut.
 struct QueryLimits {
-    std::chrono::milliseconds time{30'000};    ///< Then the query fails.
-    int64_t rows = 100'000;                    ///< What comes after is left out, which is said.
-    int64_t resultBytes = int64_t{256} << 20;  ///< The same for the size of what is kept.
+    std::chrono::milliseconds time{30'000};    ///< The query fails after this time.
+    int64_t rows = 100'000;                    ///< Later rows are skipped, which is reported.
+    int64_t resultBytes = int64_t{256} << 20;  ///< Size of the result. Later rows are skipped, too.
     int64_t workingBytes = int64_t{1} << 30;   ///< For sorting and grouping; then the query fails.
 };
 
-/// What a query answered.
 struct QueryResult {
     ReportTable table;
-    bool isCut = false;  ///< There is more than the limits let through.
+    bool isCut = false;  ///< More rows exist beyond the limits.
     std::chrono::milliseconds took{0};
 };
 
-/// Why a query has no answer.
 struct QueryError {
     std::string sentence;
-    /// Where in the text of the query, in bytes; none if it is not about a place.
+    /// Position in the text of the query in bytes, if known.
     std::optional<size_t> offset;
 };
 
-/// A table that can be asked, with its columns in their order.
+/// A readable table with its columns in order.
 struct QueryTable {
     struct Column {
         std::string name;
-        std::string type;  ///< As declared; may be empty.
+        std::string type;  ///< As declared. May be empty.
     };
     std::string name;
     std::vector<Column> columns;

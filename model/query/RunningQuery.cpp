@@ -16,11 +16,11 @@ namespace lanescope {
 
 namespace {
 
-/// Instructions of SQLite's machine between two looks at the clock. One of them may be a call of a
+/// Instructions of SQLite's machine between two checks of the time. One instruction may call a
 /// function that takes a second.
 constexpr int instructionsPerTick = 50;
 constexpr std::chrono::milliseconds reportInterval{100};
-/// Of a blob, which is shown as hexadecimal digits.
+/// Bytes of a blob that are shown as hexadecimal digits.
 constexpr int shownBlobBytes = 32;
 
 bool isTimeColumn(std::string_view name) {
@@ -29,7 +29,7 @@ bool isTimeColumn(std::string_view name) {
     return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-/// The numbers of these are names: they are written as everywhere else.
+/// Returns true for a column of communicator ids, which are displayed like everywhere else.
 bool isCommunicatorColumn(const char* name) {
     return name != nullptr && std::string_view(name) == "communicator";
 }
@@ -71,8 +71,8 @@ int64_t bytesOf(const Cell& cell) {
     return static_cast<int64_t>(sizeof(Cell) + (text ? text->size() : 0));
 }
 
-/// `name`, or "name_2" and so on where there is such a column: an object of JSON has each name
-/// once.
+/// Returns `name`, or "name_2" and so on if a column has that name, since a JSON object has each
+/// name once.
 std::string freeName(const std::string& name, const std::vector<ReportColumn>& columns) {
     const auto isTaken = [&](const std::string& wanted) {
         return std::any_of(columns.begin(), columns.end(),
@@ -83,7 +83,7 @@ std::string freeName(const std::string& name, const std::vector<ReportColumn>& c
     return free;
 }
 
-/// A column is of numbers if no cell of it holds text.
+/// Names the columns. A column without text cells is numeric.
 void nameColumns(sqlite3_stmt* statement, ReportTable& table) {
     const auto count = static_cast<size_t>(sqlite3_column_count(statement));
     for (size_t column = 0; column < count; ++column) {
@@ -126,7 +126,7 @@ std::chrono::milliseconds RunningQuery::elapsed() const {
 bool RunningQuery::goesOn() {
     const Clock::time_point now = Clock::now();
     if (now - begun_ > limits_.time) stop_ = Stop::Time;
-    // What other connections of the program take meanwhile counts too, which errs on the safe side.
+    // Includes memory of other connections of the program, which errs on the safe side.
     if (sqlite3_memory_used() - bytesBefore_ > limits_.workingBytes) stop_ = Stop::Memory;
     if (progress_ && now >= nextReport_) {
         nextReport_ = now + reportInterval;
@@ -158,7 +158,7 @@ Result<void, QueryError> RunningQuery::prepare(std::string_view sql) {
     if (code != SQLITE_OK) return tl::unexpected(failure(code, guard.refusal()));
     if (statement_ == nullptr)
         return tl::unexpected(QueryError{"There is no statement to run.", std::nullopt});
-    // The authorizer has seen to it; this is SQLite's own opinion.
+    // The authorizer has checked this. SQLite's own check comes in addition.
     if (sqlite3_stmt_readonly(statement_) == 0 || sqlite3_column_count(statement_) == 0)
         return tl::unexpected(QueryError{"A trace can only be read, with SELECT.", std::nullopt});
     if (sqlite3_bind_parameter_count(statement_) > 0)
@@ -176,7 +176,7 @@ Result<void, QueryError> RunningQuery::prepare(std::string_view sql) {
 
 Result<void, QueryError> RunningQuery::checkTail(const char* tail, const char* end) const {
     if (tail == nullptr || tail >= end) return {};
-    // SQLite knows best what is a comment.
+    // SQLite's own parser detects comments.
     sqlite3_stmt* next = nullptr;
     const int code =
         sqlite3_prepare_v2(database_, tail, static_cast<int>(end - tail) + 1, &next, nullptr);
@@ -187,7 +187,7 @@ Result<void, QueryError> RunningQuery::checkTail(const char* tail, const char* e
 }
 
 Result<void, QueryError> RunningQuery::collect(std::string_view sql, QueryResult& result) {
-    // A statement that is prepared again in mid-way is to stand under the same rules.
+    // A statement that SQLite prepares again must obey the same rules.
     const ReadingOnly guard(database_, sql);
     const int columns = sqlite3_column_count(statement_);
     int64_t bytes = 0;
@@ -239,7 +239,7 @@ QueryError RunningQuery::failure(int code, const std::string& refusal) const {
     }
     const int offset = sqlite3_error_offset(database_);
     std::string message = printable(sqlite3_errmsg(database_));
-    // Names that the file or the query made up stand behind these words.
+    // These words are followed by names from the file or the query.
     if (message.starts_with("no such module: ") || message.starts_with("access to view "))
         message += "; views and virtual tables of a trace are not run";
     if (!message.empty() && message[0] >= 'a' && message[0] <= 'z')

@@ -10,7 +10,7 @@ struct sqlite3_stmt;
 
 namespace lanescope {
 
-/// One statement from its text to its rows, within limits. Used once, by `TraceQuery`.
+/// The execution of one statement within limits. Used once, by `TraceQuery`.
 class RunningQuery {
   public:
     RunningQuery(sqlite3* database, const QueryLimits& limits, const QueryProgress& progress);

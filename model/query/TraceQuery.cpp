@@ -22,8 +22,8 @@ struct sqlite3;
 
 namespace lanescope {
 
-/// Gives a trace of ours, for this connection alone, the tables that were left out since they have
-/// no row: a query that fits one trace fits each. Does nothing to other files.
+/// Adds to a Lanescope trace, for this connection only, the tables that were omitted because they
+/// are empty, so that a query works on every trace. No effect on other files.
 void addEmptyTables(sqlite3* database);
 
 namespace {
@@ -43,7 +43,7 @@ bool isOurs(sqlite3* database) {
 void addEmptyTables(sqlite3* database) {
     if (!isOurs(database)) return;
     constexpr std::string_view create = "CREATE TABLE ";
-    // Otherwise not even what no file has could be made.
+    // Otherwise not even temporary tables could be created.
     sqlite3_exec(database, "PRAGMA query_only = OFF", nullptr, nullptr, nullptr);
     for (const tables::Table* table : tables::traceTables()) {
         const bool isThere =
@@ -51,7 +51,7 @@ void addEmptyTables(sqlite3* database) {
                                           nullptr, nullptr, nullptr, nullptr) == SQLITE_OK;
         if (isThere) continue;
         const std::string sql = "CREATE TEMP TABLE " + createSql(*table).substr(create.size());
-        // A query that needs one that could not be made says which it misses.
+        // A query that needs a table which could not be created reports it.
         sqlite3_exec(database, sql.c_str(), nullptr, nullptr, nullptr);
     }
     sqlite3_exec(database, "PRAGMA query_only = ON", nullptr, nullptr, nullptr);
@@ -59,7 +59,7 @@ void addEmptyTables(sqlite3* database) {
 
 namespace {
 
-constexpr int largestSchema = 2000;  ///< Tables; no trace has a tenth of it.
+constexpr int maxTables = 2000;  ///< Tables. No trace has a tenth of it.
 
 }  // namespace
 
@@ -71,18 +71,18 @@ Result<TraceQuery> TraceQuery::open(const std::filesystem::path& path,
                                     const LoadProgress& progress) {
     Result<TraceSource> source = TraceSource::open(path, progress);
     if (!source) return fail(source.error());
-    if (const Result<void> has = refuseWithoutTables(*source); !has) return fail(has.error());
+    if (const Result<void> has = requireTables(*source); !has) return fail(has.error());
     if (source->isCompressed()) {
         const Result<UnpackedFile> unpacked = source->unpacked();
         if (!unpacked) return fail(unpacked.error());
         Result<TraceQuery> query = openDatabase(descriptorName(unpacked->file.descriptor()).c_str(),
                                                 descriptorVfs(), path);
-        if (query) query->hasBytesBehind_ = unpacked->hasBytesBehind;
+        if (query) query->hasTrailingBytes_ = unpacked->hasTrailingBytes;
         return query;
     }
     if (const auto header = checkSqliteHeader(path); !header) return fail(header.error());
     std::error_code error;
-    // An absolute path, so that no file name can be taken for a URI or for ":memory:".
+    // An absolute path, so that no file name can be mistaken for a URI or ":memory:".
     const std::filesystem::path absolute = std::filesystem::absolute(path, error);
     if (error) return fail("Cannot open {}: {}.", path.string(), error.message());
     return openDatabase(absolute.c_str(), nullptr, path);
@@ -102,9 +102,9 @@ Result<TraceQuery> TraceQuery::openDatabase(const char* name, const char* vfs,
     hardenForQueries(raw);
     const auto schema = query.run("SELECT count(*) FROM sqlite_schema");
     if (!schema)
-        if (std::optional<Error> unread = query.watch_->unreadLog(sqlite3_extended_errcode(raw)))
+        if (std::optional<Error> unread = query.watch_->logReadError(sqlite3_extended_errcode(raw)))
             return fail(std::move(*unread));
-    // What a program left that wrote to it and did not end well.
+    // The log of a program that wrote to it and crashed.
     if (const int failed = sqlite3_extended_errcode(raw);
         !schema && (failed & 0xff) == SQLITE_READONLY && failed != SQLITE_READONLY)
         return fail(hotJournalSentence, path.string());
@@ -121,13 +121,13 @@ Result<QueryResult, QueryError> TraceQuery::run(std::string_view sql, const Quer
 
 std::optional<FileDoubt> TraceQuery::doubt() const {
     if (std::optional<FileDoubt> found = watch_->doubt()) return found;
-    if (!hasBytesBehind_) return std::nullopt;
+    if (!hasTrailingBytes_) return std::nullopt;
     return FileDoubt{Severity::Warning, HealthCode::BytesBehindPacked,
-                     std::string(bytesBehindSentence)};
+                     std::string(trailingBytesSentence)};
 }
 
 Result<std::vector<QueryTable>> TraceQuery::tables() const {
-    // Real tables have a root page; views and virtual tables have none.
+    // Real tables have a root page. Views and virtual tables have none.
     const auto rows =
         run("SELECT s.name, c.name, c.type FROM sqlite_schema s, pragma_table_xinfo(s.name) c "
             "WHERE s.type = 'table' AND s.rootpage > 0 AND s.name NOT LIKE 'sqlite!_%' ESCAPE '!' "
@@ -141,7 +141,7 @@ Result<std::vector<QueryTable>> TraceQuery::tables() const {
     for (const std::vector<Cell>& row : rows->table.rows) {
         const std::string name = textOf(row[0]);
         if (tables.empty() || tables.back().name != name) {
-            if (tables.size() == largestSchema) break;
+            if (tables.size() == maxTables) break;
             tables.push_back({name, {}});
         }
         tables.back().columns.push_back({textOf(row[1]), textOf(row[2])});

@@ -14,12 +14,12 @@ namespace lanescope {
 
 namespace {
 
-/// Longest text or blob that a query may make or read, in bytes. Some functions take the square of
-/// it, and none of them can be stopped.
-constexpr int longestCell = 1 << 20;
+/// Maximum text or blob that a query may make or read, in bytes. Some functions take quadratic time
+/// and cannot be stopped.
+constexpr int maxCellBytes = 1 << 20;
 
 constexpr std::array limits{
-    std::pair{SQLITE_LIMIT_LENGTH, longestCell},
+    std::pair{SQLITE_LIMIT_LENGTH, maxCellBytes},
     std::pair{SQLITE_LIMIT_SQL_LENGTH, 100'000},
     std::pair{SQLITE_LIMIT_COLUMN, 500},
     std::pair{SQLITE_LIMIT_EXPR_DEPTH, 200},
@@ -34,121 +34,121 @@ constexpr std::array limits{
 };
 
 /// SQLite's functions that only compute.
-constexpr std::string_view harmlessFunctions[] = {"->",
-                                                  "->>",
-                                                  "abs",
-                                                  "acos",
-                                                  "acosh",
-                                                  "asin",
-                                                  "asinh",
-                                                  "atan",
-                                                  "atan2",
-                                                  "atanh",
-                                                  "avg",
-                                                  "ceil",
-                                                  "ceiling",
-                                                  "char",
-                                                  "coalesce",
-                                                  "cos",
-                                                  "cosh",
-                                                  "count",
-                                                  "cume_dist",
-                                                  "current_date",
-                                                  "current_time",
-                                                  "current_timestamp",
-                                                  "date",
-                                                  "datetime",
-                                                  "degrees",
-                                                  "dense_rank",
-                                                  "exp",
-                                                  "first_value",
-                                                  "floor",
-                                                  "format",
-                                                  "glob",
-                                                  "group_concat",
-                                                  "hex",
-                                                  "ifnull",
-                                                  "iif",
-                                                  "instr",
-                                                  "json",
-                                                  "json_array",
-                                                  "json_array_length",
-                                                  "json_each",
-                                                  "json_extract",
-                                                  "json_group_array",
-                                                  "json_group_object",
-                                                  "json_insert",
-                                                  "json_object",
-                                                  "json_patch",
-                                                  "json_quote",
-                                                  "json_remove",
-                                                  "json_replace",
-                                                  "json_set",
-                                                  "json_tree",
-                                                  "json_type",
-                                                  "json_valid",
-                                                  "julianday",
-                                                  "lag",
-                                                  "last_value",
-                                                  "lead",
-                                                  "length",
-                                                  "like",
-                                                  "likelihood",
-                                                  "likely",
-                                                  "ln",
-                                                  "log",
-                                                  "log10",
-                                                  "log2",
-                                                  "lower",
-                                                  "ltrim",
-                                                  "max",
-                                                  "min",
-                                                  "mod",
-                                                  "nth_value",
-                                                  "ntile",
-                                                  "nullif",
-                                                  "percent_rank",
-                                                  "pi",
-                                                  "pow",
-                                                  "power",
-                                                  "printf",
-                                                  "quote",
-                                                  "radians",
-                                                  "random",
-                                                  "rank",
-                                                  "replace",
-                                                  "round",
-                                                  "row_number",
-                                                  "rtrim",
-                                                  "sign",
-                                                  "sin",
-                                                  "sinh",
-                                                  "soundex",
-                                                  "sqlite_version",
-                                                  "sqrt",
-                                                  "strftime",
-                                                  "string_agg",
-                                                  "substr",
-                                                  "substring",
-                                                  "subtype",
-                                                  "sum",
-                                                  "tan",
-                                                  "tanh",
-                                                  "time",
-                                                  "total",
-                                                  "trim",
-                                                  "trunc",
-                                                  "typeof",
-                                                  "unhex",
-                                                  "unicode",
-                                                  "unixepoch",
-                                                  "unlikely",
-                                                  "upper",
-                                                  "zeroblob"};
+constexpr std::string_view allowedFunctions[] = {"->",
+                                                 "->>",
+                                                 "abs",
+                                                 "acos",
+                                                 "acosh",
+                                                 "asin",
+                                                 "asinh",
+                                                 "atan",
+                                                 "atan2",
+                                                 "atanh",
+                                                 "avg",
+                                                 "ceil",
+                                                 "ceiling",
+                                                 "char",
+                                                 "coalesce",
+                                                 "cos",
+                                                 "cosh",
+                                                 "count",
+                                                 "cume_dist",
+                                                 "current_date",
+                                                 "current_time",
+                                                 "current_timestamp",
+                                                 "date",
+                                                 "datetime",
+                                                 "degrees",
+                                                 "dense_rank",
+                                                 "exp",
+                                                 "first_value",
+                                                 "floor",
+                                                 "format",
+                                                 "glob",
+                                                 "group_concat",
+                                                 "hex",
+                                                 "ifnull",
+                                                 "iif",
+                                                 "instr",
+                                                 "json",
+                                                 "json_array",
+                                                 "json_array_length",
+                                                 "json_each",
+                                                 "json_extract",
+                                                 "json_group_array",
+                                                 "json_group_object",
+                                                 "json_insert",
+                                                 "json_object",
+                                                 "json_patch",
+                                                 "json_quote",
+                                                 "json_remove",
+                                                 "json_replace",
+                                                 "json_set",
+                                                 "json_tree",
+                                                 "json_type",
+                                                 "json_valid",
+                                                 "julianday",
+                                                 "lag",
+                                                 "last_value",
+                                                 "lead",
+                                                 "length",
+                                                 "like",
+                                                 "likelihood",
+                                                 "likely",
+                                                 "ln",
+                                                 "log",
+                                                 "log10",
+                                                 "log2",
+                                                 "lower",
+                                                 "ltrim",
+                                                 "max",
+                                                 "min",
+                                                 "mod",
+                                                 "nth_value",
+                                                 "ntile",
+                                                 "nullif",
+                                                 "percent_rank",
+                                                 "pi",
+                                                 "pow",
+                                                 "power",
+                                                 "printf",
+                                                 "quote",
+                                                 "radians",
+                                                 "random",
+                                                 "rank",
+                                                 "replace",
+                                                 "round",
+                                                 "row_number",
+                                                 "rtrim",
+                                                 "sign",
+                                                 "sin",
+                                                 "sinh",
+                                                 "soundex",
+                                                 "sqlite_version",
+                                                 "sqrt",
+                                                 "strftime",
+                                                 "string_agg",
+                                                 "substr",
+                                                 "substring",
+                                                 "subtype",
+                                                 "sum",
+                                                 "tan",
+                                                 "tanh",
+                                                 "time",
+                                                 "total",
+                                                 "trim",
+                                                 "trunc",
+                                                 "typeof",
+                                                 "unhex",
+                                                 "unicode",
+                                                 "unixepoch",
+                                                 "unlikely",
+                                                 "upper",
+                                                 "zeroblob"};
 
-/// Pragmas that tell how tables are laid out.
-constexpr std::string_view harmlessPragmas[] = {"index_info", "index_list", "table_info",
-                                                "table_xinfo"};
+/// Pragmas that describe the layout of tables.
+constexpr std::string_view allowedPragmas[] = {"index_info", "index_list", "table_info",
+                                               "table_xinfo"};
 constexpr std::string_view settablePragmas[] = {"application_id", "user_version"};
 
 template <class Names>
@@ -160,7 +160,6 @@ const char* text(const char* name) {
     return name != nullptr ? name : "";
 }
 
-/// Behind space and comments.
 std::string_view statementOf(std::string_view sql) {
     while (!sql.empty()) {
         size_t end = sql.find_first_not_of(" \t\r\n\f;");
@@ -175,8 +174,8 @@ std::string_view statementOf(std::string_view sql) {
     return sql;
 }
 
-/// The word in capitals that says what a statement does, behind those that have it explained: of
-/// "drop table x" it is "DROP".
+/// Returns the first keyword of a statement in capitals, after any EXPLAIN: "DROP" for "drop table
+/// x".
 std::string verbOf(std::string_view sql) {
     for (;;) {
         sql = statementOf(sql);
@@ -191,9 +190,8 @@ std::string verbOf(std::string_view sql) {
     }
 }
 
-/// What a statement that is refused would have done. SQLite asks first for what it would write,
-/// which of DROP is a row less in the table of tables, so the statement itself is asked; but behind
-/// WITH stands more than that.
+/// Returns the name of the refused action. SQLite's first request is often indirect: DROP deletes a
+/// row of the schema table. So the statement itself decides, unless it begins with WITH.
 std::string nameOfAction(int action, std::string_view sql) {
     std::string verb = verbOf(sql);
     if (!verb.empty() && verb != "WITH" && verb != "SELECT" && verb != "VALUES") return verb;
@@ -222,8 +220,8 @@ std::string refusalOf(int action, const char* first, const char* second, std::st
     }
 }
 
-/// Has the tables be there that SQLite makes of pragmas when they are first used, which the
-/// authorizer would take for writing. Nothing is run: whether a pragma may be is asked of each use.
+/// Creates SQLite's tables of pragmas, which would otherwise be created at first use and be refused
+/// by the authorizer. Runs nothing: each use of a pragma is checked.
 void makeTablesOfPragmas(sqlite3* database) {
     std::vector<std::string> queries;
     const auto add = [](void* list, int, char** cells, char**) {
@@ -235,7 +233,7 @@ void makeTablesOfPragmas(sqlite3* database) {
     sqlite3_exec(database, "PRAGMA pragma_list", add, &queries, nullptr);
     for (const std::string& query : queries) {
         sqlite3_stmt* statement = nullptr;
-        // Of many pragmas there is no table.
+        // Many pragmas have no table.
         sqlite3_prepare_v2(database, query.c_str(), -1, &statement, nullptr);
         sqlite3_finalize(statement);
     }
@@ -251,16 +249,16 @@ void hardenForQueries(sqlite3* database) {
     sqlite3_db_config(database, SQLITE_DBCONFIG_ENABLE_LOAD_EXTENSION, 0, nullptr);
     sqlite3_db_config(database, SQLITE_DBCONFIG_ENABLE_FTS3_TOKENIZER, 0, nullptr);
     for (const auto& [limit, value] : limits) sqlite3_limit(database, limit, value);
-    // Full-text and R-tree tables read what the file says they are made of.
+    // Full-text and R-tree tables read what the file defines.
     std::array<const char*, 3> kept{"json_each", "json_tree", nullptr};
     sqlite3_drop_modules(database, kept.data());
-    // These, too, come into being when they are first used.
+    // These are created at first use, too.
     sqlite3_exec(database, "SELECT 1 FROM json_each('[]'), json_tree('[]')", nullptr, nullptr,
                  nullptr);
     makeTablesOfPragmas(database);
     sqlite3_exec(database, "PRAGMA cell_size_check = ON", nullptr, nullptr, nullptr);
     sqlite3_exec(database, "PRAGMA query_only = ON", nullptr, nullptr, nullptr);
-    // In memory, where what it takes can be counted.
+    // In memory, where the size can be counted.
     sqlite3_exec(database, "PRAGMA temp_store = MEMORY", nullptr, nullptr, nullptr);
 }
 
@@ -287,11 +285,11 @@ bool ReadingOnly::isAllowed(int action, const char* first, const char* second) {
         case SQLITE_RECURSIVE:
             return true;
         case SQLITE_FUNCTION:
-            return contains(harmlessFunctions, second);
+            return contains(allowedFunctions, second);
         case SQLITE_PRAGMA:
-            // Without an argument these two are read, with one they are set.
+            // These two are read without an argument and set with one.
             if (contains(settablePragmas, first)) return second == nullptr;
-            return contains(harmlessPragmas, first);
+            return contains(allowedPragmas, first);
         default:
             return false;
     }

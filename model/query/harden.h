@@ -8,12 +8,12 @@ struct sqlite3;
 
 namespace lanescope {
 
-/// Makes a connection fit for SQL that somebody typed, on a file that nobody vouches for: limits,
-/// no views, no triggers, no virtual tables but those that read JSON, nothing that writes.
+/// Prepares a connection for SQL of the user on an untrusted file: limits, no views, no triggers,
+/// no virtual tables but those for JSON, no writing.
 void hardenForQueries(sqlite3* database);
 
-/// While it lives, `database` refuses everything but reading. One statement is prepared under it,
-/// `sql`, which outlives it.
+/// Makes `database` refuse everything but reading during its lifetime. The statement `sql` is
+/// prepared in that time. `sql` must outlive it.
 class ReadingOnly {
   public:
     ReadingOnly(sqlite3* database, std::string_view sql);
@@ -21,7 +21,7 @@ class ReadingOnly {
     ReadingOnly& operator=(const ReadingOnly&) = delete;
     ~ReadingOnly();
 
-    /// What was refused first, as a sentence; empty if nothing was.
+    /// Returns the first refused action as a sentence, or an empty text.
     const std::string& refusal() const { return refusal_; }
 
   private:

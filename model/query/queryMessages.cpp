@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the bodies of messages hold, in its order.
 #include "model/query/queryMessages.h"
 
 #include <algorithm>
@@ -16,7 +15,7 @@ namespace {
 
 bool sendBytes(int socket, std::string_view bytes) {
     while (!bytes.empty()) {
-        const ssize_t sent = system::sendQuietly(socket, bytes.data(), bytes.size());
+        const ssize_t sent = system::sendWithoutSignal(socket, bytes.data(), bytes.size());
         if (sent < 0 && errno == EINTR) continue;
         if (sent <= 0) return false;
         bytes.remove_prefix(static_cast<size_t>(sent));
@@ -78,9 +77,9 @@ std::string QueryReader::text() {
     return std::string(take(bytes < 0 ? SIZE_MAX : static_cast<size_t>(bytes)));
 }
 
-size_t QueryReader::count(size_t leastBytes) {
+size_t QueryReader::count(size_t minItemBytes) {
     const int64_t number = this->number();
-    if (number < 0 || static_cast<uint64_t>(number) > left_.size() / leastBytes) isGood_ = false;
+    if (number < 0 || static_cast<uint64_t>(number) > left_.size() / minItemBytes) isGood_ = false;
     return isGood_ ? static_cast<size_t>(number) : 0;
 }
 
@@ -107,7 +106,7 @@ ReportTable QueryReader::table() {
         column.name = text();
         column.unit = static_cast<Unit>(std::clamp<int64_t>(number(), 0, lastUnit));
     }
-    // A cell takes a byte, and a table without columns has no rows.
+    // A cell needs a byte, and a table without columns has no rows.
     if (table.columns.empty()) return table;
     table.rows.resize(count(table.columns.size()));
     for (auto& row : table.rows) {

@@ -11,30 +11,28 @@
 
 namespace lanescope {
 
-// What `QueryProcess` and the process that it starts tell each other: a byte that says what it is,
-// eight with the length of the body, and the body. Whoever asks does not trust the answer: a query
-// may have taken over the process that it ran in.
+// The messages between `QueryProcess` and the process that it starts: a byte for the kind, eight
+// with the length of the body, and the body. The client does not trust the answer, since a query
+// may have taken over its process.
 
 enum class QueryMessage : char {
     Open = 'o',      ///< The path. Answered by Progress and Opened or Failed.
     Tables = 't',    ///< Answered by TablesFound or Failed.
     Query = 'q',     ///< Limits and the text. Answered by Decided, then Answer or Failed.
-    Progress = 'p',  ///< A fraction, and what is done.
+    Progress = 'p',  ///< A fraction and the current step.
     Opened = 'k',
-    Decided = 'd',  ///< The answer is known; what follows only hands it over.
+    Decided = 'd',  ///< The answer is complete and only needs to be transferred.
     TablesFound = 'l',
     Answer = 'a',
-    Failed = 'f',  ///< A sentence, and the place in the query or -1.
+    Failed = 'f',  ///< A sentence, and the position in the query or -1.
 };
 
-/// Header of a message.
 struct QueryHeader {
     QueryMessage kind = QueryMessage::Failed;
     char unused[7] = {};
     uint64_t bytes = 0;
 };
 
-/// Writes bodies.
 class QueryWriter {
   public:
     void number(int64_t value);
@@ -47,7 +45,7 @@ class QueryWriter {
     std::string bytes_;
 };
 
-/// Reads them. What is missing reads as 0 and empty, and then it is not good.
+/// A reader of message bodies. Missing data reads as 0 and empty, and makes it invalid.
 class QueryReader {
   public:
     explicit QueryReader(std::string_view bytes) : left_(bytes) {}
@@ -56,8 +54,9 @@ class QueryReader {
     std::string text();
     Cell cell();
     ReportTable table();
-    /// How many things of at least `leastBytes` follow; no more than can.
-    size_t count(size_t leastBytes);
+    /// Returns the number of following items of at least `minItemBytes`, bounded by the rest of the
+    /// body.
+    size_t count(size_t minItemBytes);
     bool isGood() const { return isGood_; }
 
   private:
@@ -67,10 +66,9 @@ class QueryReader {
     bool isGood_ = true;
 };
 
-// Bodies of messages, each written and read: nothing of what is read is believed, and one that is
-// not whole is none.
+// Bodies of messages, with writer and parser. Parsed data is untrusted, and incomplete bodies are
+// rejected.
 
-/// Of `Query`.
 struct QueryRequest {
     std::string sql;
     QueryLimits limits;
@@ -78,23 +76,22 @@ struct QueryRequest {
 std::string bodyOf(const QueryRequest& request);
 std::optional<QueryRequest> requestIn(std::string_view body);
 
-/// Of `Answer`.
 struct QueryAnswer {
     QueryResult result;
-    std::string doubt;  ///< What `TraceQuery::doubt` says, a sentence; empty if nothing.
+    std::string doubt;  ///< `TraceQuery::doubt` as a sentence, or empty.
 };
 std::string bodyOf(const QueryAnswer& answer);
 std::optional<QueryAnswer> answerIn(std::string_view body);
 
-/// Of `TablesFound`.
+/// Bodies of `TablesFound`.
 std::string bodyOf(const std::vector<QueryTable>& tables);
 std::optional<std::vector<QueryTable>> tablesIn(std::string_view body);
 
-/// Of `Failed`. An empty body, which takes no memory, says that there is none.
+/// Bodies of `Failed`. An empty body, which needs no memory, means out of memory.
 std::string bodyOf(const QueryError& error);
 QueryError errorIn(std::string_view body);
 
-/// Sends a whole message; false if nobody listens any more.
+/// Sends a complete message. Returns false if the receiver is gone.
 bool sendMessage(int socket, QueryMessage kind, std::string_view body);
 
 }  // namespace lanescope

@@ -57,7 +57,8 @@ SummaryRow::SummaryRow(GroupedValues::Group& group, std::vector<std::string> nam
     statistics.total = group.total;
 }
 
-std::vector<std::string> cutNotes(int64_t cut, std::string_view total, std::string_view figures) {
+std::vector<std::string> clippedNotes(int64_t cut, std::string_view total,
+                                      std::string_view figures) {
     if (cut == 0) return {};
     return {
         fmt::format("{} {} beyond the range: {} counts what lies in it, {} are of whole events.",
@@ -85,7 +86,7 @@ ReportTable summaryTable(const SummaryLayout& layout, std::vector<SummaryRow> ro
 
     ReportTable table;
     table.columns = columnsOf(layout);
-    table.notes = cutNotes(cut, layout.totalColumn, "Avg to StdDev");
+    table.notes = clippedNotes(cut, layout.totalColumn, "Avg to StdDev");
     table.rows.reserve(rows.size());
     table.searches.reserve(rows.size());
     for (SummaryRow& row : rows) {

@@ -14,8 +14,8 @@ namespace lanescope {
 
 namespace {
 
-/// Where the work of each operator that has a backward, or is one, lies on the GPU: from the first
-/// start to the last end of its projections on all streams; empty for others. O(n).
+/// GPU times of the work of operators that have a backward, or are one: from the first start to the
+/// last end of their projections on all streams; empty for others. O(n).
 class OnGpu {
   public:
     explicit OnGpu(const Trace& trace)
@@ -36,7 +36,7 @@ class OnGpu {
     LargeVector<int64_t> startNs_, endNs_;
 };
 
-/// Operators of one name whose backward has one name.
+/// Operators of one name whose backwards have one name.
 struct Operators {
     StringIndex forward = 0, backward = 0;
     int64_t calls = 0, backwards = 0;
@@ -49,12 +49,12 @@ class OperatorSums {
     explicit OperatorSums(const ReportQuery& query) : query_(query), onGpu_(query.trace) {
         const BackwardTable& pairs = query.trace.backwards;
         for (uint32_t row = 0; row < pairs.size(); ++row)
-            // Of one that has several the first counts it.
+            // Counted for the first of several.
             take(pairs.forward[row], pairs.backward[row],
                  row == 0 || pairs.forward[row] != pairs.forward[row - 1]);
     }
 
-    /// Those that took most first.
+    /// Returns the operators with most time first.
     std::vector<Operators> sums() const {
         std::vector<Operators> list;
         for (const auto& each : sums_) list.push_back(each.second);
@@ -117,7 +117,7 @@ ReportTable backwardByOperator(const ReportQuery& query) {
                               std::string(operators.nameOf(each.forward)),
                               std::string(operators.nameOf(each.backward))});
     }
-    table.notes = cutNotes(operators.cut(), "Time", "Calls");
+    table.notes = clippedNotes(operators.cut(), "Time", "Calls");
     return table;
 }
 

@@ -22,7 +22,7 @@ Cell cellOf(const std::optional<T>& value) {
     return value ? Cell(*value) : Cell();
 }
 
-/// "0" or, from one GPU to another, "0 \u2192 1".
+/// Returns "0" or, from one GPU to another, "0 \u2192 1".
 Cell gpusOf(const Trace& trace, const CopyGroup& group) {
     if (group.gpu == noIndex) return {};
     const int64_t gpu = trace.gpus[group.gpu].id;
@@ -34,7 +34,7 @@ Cell memoryName(MemoryKind kind) {
     return std::string(name(kind));
 }
 
-/// Which columns a table has besides the figures.
+/// Columns of a table besides the figures.
 struct Layout {
     bool hasGpus = false;
     bool hasSize = false;
@@ -86,7 +86,7 @@ std::vector<Cell> cellsOf(const Trace& trace, const CopyStatistics& row, const L
     return cells;
 }
 
-/// The trace of a query, which outlives the report.
+/// Returns the trace of a query, which outlives the report.
 TracePtr borrowed(const ReportQuery& query) {
     return {TracePtr(), &query.trace};
 }
@@ -95,7 +95,7 @@ void addNotes(ReportTable& table, const CopyIndex& index, const ReportQuery& que
               const std::vector<CopyStatistics>& rows) {
     int64_t cut = 0, unrated = 0;
     for (const CopyStatistics& row : rows) {
-        cut += row.cutCount;
+        cut += row.clippedCount;
         unrated += row.unratedCount;
     }
     for (const BandwidthAdvice& advice : index.advice(query.range))
@@ -155,7 +155,7 @@ bool tellsGpus(const std::vector<CopiesOfRange>& ranges) {
     return false;
 }
 
-/// What rows rest on, or why there are none though ranges run in that time.
+/// Adds the basis of the rows, or why there are none although ranges run in that time.
 void addNotes(const std::vector<CopiesOfRange>& ranges, std::string_view note, ReportTable& table) {
     if (ranges.empty()) return;
     if (table.rows.empty()) {
@@ -328,7 +328,7 @@ ReportTable nvlinkSummary(const ReportQuery& query) {
              peak && isKnown ? Cell(100 * busier / peak->gigabytesPerSecond) : Cell(),
              std::max(known(sent), known(received)), source});
     }
-    // A single GPU has nobody to talk to.
+    // A single GPU has no peer.
     if (!table.rows.empty() || query.trace.gpus.size() > 1)
         table.notes = judgeNvlink(query.trace, query.range).sentences;
     if (!table.rows.empty())

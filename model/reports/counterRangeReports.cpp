@@ -22,17 +22,17 @@ namespace lanescope {
 
 namespace {
 
-/// NVML's energy counter was seen to move every 70 to 100 ms; below five steps it says little.
-constexpr int64_t shortestForEnergyNs = 500'000'000;
+/// NVML's energy counter changes every 70 to 100 ms; below five changes it is not precise.
+constexpr int64_t minEnergyRangeNs = 500'000'000;
 
-/// An instance of an NVTX range, and when the counters were read for its ends.
+/// An instance of an NVTX range, and the times of the counter readings for its ends.
 struct Instance {
     std::string name;
     int64_t number = 0;
     uint32_t process = noIndex;
     int64_t pid = 0;
     TimeRange range;
-    TimeRange startReading, endReading;  ///< Empty: the counters were not read on purpose.
+    TimeRange startReading, endReading;  ///< Empty if the counters were not read on purpose.
 };
 
 uint32_t processWith(const Trace& trace, int64_t globalPid) {
@@ -43,14 +43,14 @@ uint32_t processWith(const Trace& trace, int64_t globalPid) {
 
 CounterIntegral integralOf(const CounterSeries* series, const Instance& each) {
     if (!series) return {};
-    // Only NVML was read for the ends of the range; others were sampled as ever.
+    // Only NVML was read for the ends of the range; others were sampled as usual.
     const bool isRead = series->source == "nvml";
     return integralBetween(*series, each.range, isRead ? each.startReading : TimeRange{},
                            isRead ? each.endReading : TimeRange{});
 }
 
-/// Those at whose ends counters were read, if there are any of that name; else those on the
-/// timeline.
+/// Returns the ranges at whose ends counters were read, if there are any of that name; else those
+/// on the timeline.
 std::vector<Instance> instancesOf(const ReportQuery& query) {
     std::vector<Instance> instances;
     for (const SampledRange& each : query.trace.interconnect.sampledRanges) {
@@ -89,7 +89,7 @@ std::vector<Cell> instanceCells(const Instance& each) {
             each.range.durationNs()};
 }
 
-/// Of one link in one range: what went over it, by one sampler.
+/// Traffic of one link in one range, by one sampler.
 struct LinkFigures {
     CounterIntegral sent, received;
 
@@ -104,21 +104,21 @@ struct LinkFigures {
     }
 };
 
-/// The samplers that tell of each link of each GPU: those of hardware, a thousand times a second,
-/// before NVML's counters, and these, which count bytes, before averages.
+/// Samplers of each link of each GPU: hardware samplers, a thousand times per second, before NVML's
+/// counters, and these, which count bytes, before averages.
 using LinkSamplers = std::map<std::pair<int64_t, int32_t>, std::vector<LinkPair>>;
 LinkSamplers linkSamplers(const Trace& trace) {
     LinkSamplers samplers;
     for (const auto& [id, pair] : nvlinks(trace)) {
         const auto& [gpu, source, link] = id;
         std::vector<LinkPair>& pairs = samplers[{gpu, link}];
-        // In the order of their names "nvml" comes before "pm" and behind "gpm".
+        // In the order of their names "nvml" comes before "pm" and after "gpm".
         pairs.insert(source == "gpm" ? pairs.end() : pairs.begin(), pair);
     }
     return samplers;
 }
 
-/// By the sampler that knows best.
+/// Returns the figures of the best sampler.
 LinkFigures figuresOf(const std::vector<LinkPair>& samplers, const Instance& instance) {
     LinkFigures best;
     for (const LinkPair& pair : samplers) {
@@ -132,7 +132,7 @@ LinkFigures figuresOf(const std::vector<LinkPair>& samplers, const Instance& ins
     return best;
 }
 
-/// How a figure of a range came about. Of two figures the one that is not known counts.
+/// Returns the basis of a range's figure. Of two figures the unknown one decides.
 Cell basisOf(bool isExact, bool isComplete, bool hasValue, bool isUnread) {
     if (isUnread) return std::string("not read");
     if (!hasValue) return {};
@@ -149,8 +149,7 @@ void addBasisNote(ReportTable& table) {
         "what is known counts.");
 }
 
-/// The GPUs whose counters an instance is about: those that its process works on, or all of them
-/// where that is not known.
+/// The GPUs of an instance: those that its process uses, or all if unknown.
 class OwnGpus {
   public:
     explicit OwnGpus(const Trace& trace) : trace_(trace), gpus_(trace) {}
@@ -170,11 +169,11 @@ class OwnGpus {
     std::map<uint32_t, std::set<int64_t>> byProcess_;
 };
 
-/// Sums over the instances of a range, for the foot of a table: one sentence for each process and
-/// GPU. An instance of which nothing is known counts as such.
+/// Sums over the instances of a range, for the foot of a table: one sentence per process and GPU.
+/// Unknown instances are counted as such.
 class RangeTotals {
   public:
-    /// Makes a text of an amount.
+    /// Formats an amount.
     using Format = std::string (*)(double);
     RangeTotals(std::vector<std::string> labels, Format format)
         : labels_(std::move(labels)), format_(format) {}
@@ -228,7 +227,7 @@ std::optional<double> amountOf(const CounterIntegral& integral) {
     return integral.hasValue() ? std::optional(integral.amount) : std::nullopt;
 }
 
-/// Of each GPU the sum over its links, or with `isByLink` that and each link.
+/// Returns the sum over the links of each GPU, with `isByLink` also each link.
 ReportTable nvlinkOfInstances(const ReportQuery& query, bool isByLink) {
     ReportTable table;
     table.columns = instanceColumns();
@@ -248,7 +247,7 @@ ReportTable nvlinkOfInstances(const ReportQuery& query, bool isByLink) {
             const auto& [gpu, link] = id;
             if ((link >= 0 && !isByLink) || !own.include(gpu, instance)) continue;
             LinkFigures figures = figuresOf(samplers, instance);
-            // Both were read at once: of a range that is too short for one, the other says nothing.
+            // Both were read at once: in a range too short for one, the other is also unknown.
             if (figures.isUnread()) figures.sent = figures.received = {.isUnread = true};
             std::vector<Cell> cells = instanceCells(instance);
             cells.emplace_back(gpu);
@@ -283,7 +282,7 @@ ReportTable energyByRange(const ReportQuery& query) {
                                                                 {"Mean Power (W)", Unit::Count},
                                                                 {"Basis", Unit::Text}})
         table.columns.push_back(column);
-    // The energy counter itself where it tells, else the power that was sampled.
+    // The energy counter itself if known, else the sampled power.
     struct Sources {
         const CounterSeries* energy = nullptr;
         const CounterSeries* power = nullptr;
@@ -307,20 +306,20 @@ ReportTable energyByRange(const ReportQuery& query) {
             if (isByPower) energy = integralOf(*sources.power, instance.range);
             std::vector<Cell> cells = instanceCells(instance);
             cells.emplace_back(gpu);
-            // No GPU runs on nothing: the counter did not move while the range ran.
+            // No GPU uses zero energy: the counter did not change while the range ran.
             const bool isStill = energy.hasValue() && energy.amount == 0;
-            const bool isCoarse = !isByPower && energy.hasValue() &&
-                                  instance.range.durationNs() < shortestForEnergyNs;
+            const bool isCoarse =
+                !isByPower && energy.hasValue() && instance.range.durationNs() < minEnergyRangeNs;
             const bool isShown = energy.hasValue() && !isStill;
             cells.push_back(isShown ? Cell(energy.amount) : Cell());
-            // Divided by so short a time, a step of the counter is no power that any GPU has.
+            // A change of the counter over such a short time is no possible power.
             cells.push_back(isShown && !isCoarse ? Cell(energy.mean()) : Cell());
             hasCoarse |= isCoarse;
             cells.push_back(isCoarse ? Cell(std::string("coarse"))
                                      : basisOf(energy.isExact, energy.isComplete(),
                                                energy.hasValue(), energy.isUnread));
             table.rows.push_back(std::move(cells));
-            // What stood still here moved elsewhere, and is in the sum there.
+            // Energy that is missing here was counted elsewhere, and is in the sum there.
             totals.add(instance, gpu, {amountOf(energy)});
         }
     }

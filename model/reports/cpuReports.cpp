@@ -23,15 +23,15 @@ namespace lanescope {
 
 namespace {
 
-/// A function, native or of Python, whatever its line.
+/// A native or Python function, on any line.
 using Function = std::pair<StringIndex, StringIndex>;  ///< Its name and its file.
 
 struct Count {
-    int64_t self = 0;   ///< Samples that it was the innermost of.
-    int64_t total = 0;  ///< Samples that it was in; once each, however deep it calls itself.
+    int64_t self = 0;   ///< Samples in which it was innermost.
+    int64_t total = 0;  ///< Samples that contain it; once each, however deep it calls itself.
 };
 
-/// Of a process, or of a thread.
+/// Data of a process or a thread.
 struct OfOne {
     int64_t samples = 0;
     std::map<Function, Count> functions;
@@ -39,7 +39,7 @@ struct OfOne {
 
 enum class By : uint8_t { Process, Thread };
 
-/// How many samples of each process or thread have each stack.
+/// Counts the samples by process or thread and stack.
 std::map<std::pair<uint32_t, uint32_t>, int64_t> samplesByStack(const ReportQuery& query, By by) {
     const CpuStateTable& states = query.trace.cpuStates;
     std::map<std::pair<uint32_t, uint32_t>, int64_t> samples;
@@ -140,7 +140,7 @@ constexpr StateColumn columns[] = {
     {"Other", {ThreadState::Blocked, ThreadState::Unknown}},
 };
 
-/// Lanescope's own in a recorded process: what they cost stands with the trace's health.
+/// Lanescope's own in a recorded process: their cost is in the warnings of the trace.
 bool isOfRecorder(const Thread& thread) {
     return thread.name.starts_with("lanescope-");
 }
@@ -154,7 +154,7 @@ ReportTable threadStates(const ReportQuery& query) {
     table.columns.push_back({"Longest At", Unit::Text});
     const StatesOfThreads states(trace);
     const std::vector<std::optional<int>> ranks = ranksServed(trace);
-    const TimeRange all{-greatestTimeNs, greatestTimeNs};
+    const TimeRange all{-maxTimestampNs, maxTimestampNs};
     std::vector<std::pair<uint32_t, ThreadTimes>> threads;
     for (uint32_t thread = 0; thread < trace.threads.size(); ++thread)
         if (!states.isEmpty(thread) && !isOfRecorder(trace.threads[thread]))
@@ -170,7 +170,7 @@ ReportTable threadStates(const ReportQuery& query) {
         const Thread& info = trace.threads[thread];
         const Process& process = trace.processes[info.process];
         std::string whose = fmt::format("{} ({})", process.pid, programName(process));
-        // Of a loader worker it is said whose it is.
+        // A loader worker is shown with its owner.
         if (const std::optional<int> rank = ranks[info.process])
             whose += fmt::format("{}rank {}", process.rank ? ", " : " of ", *rank);
         std::vector<Cell> row{std::move(whose),
@@ -205,12 +205,12 @@ namespace {
 
 constexpr std::string_view noLine = "(no Python line)";
 
-/// How a line is written where there are many.
+/// Formats lines, without repeated work.
 class FrameLines {
   public:
     explicit FrameLines(const Trace& trace) : trace_(trace), places_(ownPlaces(trace)) {}
 
-    /// The place of a stack; `noIndex` for none.
+    /// Returns the place of a stack; `noIndex` for none.
     uint32_t placeOf(uint32_t stack) const {
         return stack < places_.size() ? places_[stack] : noIndex;
     }
@@ -231,19 +231,19 @@ class FrameLines {
     std::vector<uint32_t> places_;
 };
 
-/// How a line belongs to what is grouped by it, as a number.
+/// Returns the relation of a line to its group, as a number.
 uint32_t relationOf(bool isLent, bool isCaptured) {
     return (isLent ? 1u : 0u) | (isCaptured ? 2u : 0u);
 }
-/// Whether a line was found on the thread itself, or is where the thread works for another; and
-/// whether that was when a CUDA graph was captured.
+/// Returns if a line was found on the thread itself, or if the thread works for another one; and if
+/// a CUDA graph was being captured.
 std::string_view relationText(uint32_t place, uint32_t relation) {
     constexpr std::array<std::string_view, 4> texts{"at", "called from", "captured at",
                                                     "captured from"};
     return place == noIndex ? "" : texts[relation & 3];
 }
 
-/// A summary by line, of values that were grouped by place and `relationOf`.
+/// Returns a summary by line, of values grouped by place and `relationOf`.
 ReportTable byLine(const Trace& trace, const FrameLines& lines, GroupedValues& values,
                    std::string_view countColumn) {
     std::vector<SummaryRow> rows;
@@ -289,7 +289,7 @@ ReportTable launchesByLine(const ReportQuery& query) {
     return byLine(query.trace, lines, durations, "Num Calls");
 }
 
-/// Work of a GPU on its way into the order of starts.
+/// GPU work before it is sorted by start.
 struct Piece {
     int64_t startNs, endNs;
     uint32_t place;

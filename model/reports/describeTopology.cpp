@@ -34,7 +34,7 @@ const T* findNumbered(const std::vector<T>& all, Number T::*number, Number wante
     return found == all.end() ? nullptr : &*found;
 }
 
-/// Of each pair the way from the lesser number to the greater.
+/// Returns for each pair the connection from the lower number to the higher.
 std::vector<const GpuConnection*> pairsOf(const Trace& trace) {
     std::vector<const GpuConnection*> pairs;
     for (const GpuConnection& each : trace.interconnect.connections)
@@ -46,8 +46,8 @@ bool areAlike(const GpuConnection& a, const GpuConnection& b) {
     return a.name == b.name && a.nvlinks == b.nvlinks;
 }
 
-/// Whether the pairs are all there can be among three or more GPUs that are numbered without a gap,
-/// and all joined alike.
+/// Returns true if the pairs are all possible ones among three or more GPUs that are numbered
+/// without a gap, and all are connected in the same way.
 bool isUniform(const std::vector<const GpuConnection*>& pairs) {
     size_t gpus = 2;
     while (gpus * (gpus - 1) / 2 < pairs.size()) ++gpus;

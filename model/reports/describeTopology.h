@@ -11,31 +11,29 @@
 
 namespace lanescope {
 
-/// How the GPUs of a trace are joined and what their links carried.
+/// Connections of a trace's GPUs and the traffic of their links.
 struct TopologyDescription {
-    /// Numbers of all GPUs that the trace tells of, ascending.
+    /// Numbers of all GPUs in the trace, ascending.
     std::vector<int64_t> gpus;
     std::vector<LinkUse> uses;  ///< Refers to the trace.
     NvlinkVerdict verdict;
 };
 
-/// What happens in `range`, or in the whole trace. O(n log n) in copies, NCCL's calls and NVTX
-/// ranges.
+/// Describes `range`, or the whole trace. O(n log n) in copies, NCCL's calls and NVTX ranges.
 TopologyDescription describeTopology(const Trace& trace,
                                      std::optional<TimeRange> range = std::nullopt);
 
-/// The GPU of that number, and the part of the machine that is near it; null if the trace does not
-/// tell.
+/// Returns the GPU of that number, with its affinity; null if unknown.
 const Gpu* gpuNumbered(const Trace& trace, int64_t gpu);
 const GpuAffinity* affinityOf(const Trace& trace, int64_t gpu);
 
-/// The word for a connection in a matrix, as `nvidia-smi topo -m` has it: "NV18", "PIX", "SYS"; "?"
-/// if the trace does not tell.
+/// Returns the abbreviation of a connection in a matrix, as in `nvidia-smi topo -m`: "NV18", "PIX",
+/// "SYS"; "?" if unknown.
 std::string wordFor(const GpuConnection* connection);
-/// What such a word means: "18 NVLinks, bonded"; empty for one that nobody knows.
+/// Returns the meaning of such an abbreviation: "18 NVLinks, bonded"; empty if unknown.
 std::string meaningOfWord(std::string_view word);
 
-/// A pair of GPUs, or all pairs of several, that are joined in one way.
+/// A pair of GPUs, or all pairs of several, with one kind of connection.
 struct LinkLine {
     std::string gpus;        ///< "GPU 0-GPU 1"; "between any two of GPU 0-7".
     std::string connection;  ///< "NVLink", "PCIe switch".
@@ -44,8 +42,8 @@ struct LinkLine {
     std::string text() const;
 };
 
-/// How the GPUs are joined, each pair once; one line if all pairs of three or more are joined
-/// alike. O(connections).
+/// Returns the connections of the GPUs, each pair once; one line if all pairs of three or more are
+/// equal. O(connections).
 std::vector<LinkLine> linkLines(const Trace& trace);
 
 }  // namespace lanescope

@@ -22,9 +22,9 @@ namespace lanescope {
 
 namespace {
 
-constexpr size_t maxLinkLines = 28;  ///< Those of eight GPUs.
+constexpr size_t maxLinkLines = 28;  ///< Number of pairs of eight GPUs.
 
-/// "2026-03-04 05:06:07 UTC"; empty if unknown.
+/// Returns "2026-03-04 05:06:07 UTC"; empty if unknown.
 std::string startTime(const Trace& trace) {
     if (trace.startUtcNs <= 0) return {};
     const auto seconds = static_cast<std::time_t>(trace.startUtcNs / 1'000'000'000);
@@ -44,13 +44,13 @@ std::string shownValue(const FactName& name, const std::optional<int64_t>& value
     return factText(name, value);
 }
 
-/// A list of facts that leaves out what is not known.
+/// A list of facts that omits unknown ones.
 class Lines {
   public:
     void add(std::string name, std::string value) {
         if (!value.empty()) lines_.push_back({std::move(name), std::move(value)});
     }
-    /// The facts with a member of their own, in people's words, but those `said` elsewhere.
+    /// Adds the facts with a member of their own, with their display names, except those in `said`.
     template <class Facts>
     void add(const Facts& facts, const std::set<const void*>& said,
              const std::string& before = {}) {
@@ -68,7 +68,7 @@ class Lines {
     std::vector<Property> lines_;
 };
 
-/// "box: NVML was read" where there are several hosts.
+/// Returns "box: NVML was read" if there are several hosts.
 std::string ofHost(const std::string& host, std::string_view name) {
     return host.empty() ? std::string(name) : fmt::format("{}: {}", host, name);
 }
@@ -99,7 +99,7 @@ std::vector<Property> describeRun(const Trace& trace) {
     lines.add("Producer", trace.producer);
     lines.add("Recorded", startTime(trace));
     lines.add("Duration", formatDuration(trace.range.durationNs()));
-    // As --range and the ruler of the timeline count.
+    // Relative to the same start as --range and the ruler of the timeline.
     if (!trace.isEmpty())
         lines.add("Events", fmt::format("from {:.3f} s to {:.3f} s",
                                         static_cast<double>(trace.range.startNs) / 1e9,
@@ -111,7 +111,7 @@ std::vector<Property> describeRun(const Trace& trace) {
     for (const SamplerFacts& samplers : facts.samplers) addSamplers(lines, samplers);
     lines.add(facts.others);
     addLinks(lines, trace);
-    // Of GPUs of which nothing else is known.
+    // GPUs without other facts.
     for (const GpuFacts& each : trace.gpuFacts) {
         if (gpuNumbered(trace, each.gpu) != nullptr) continue;
         const std::string before = fmt::format("GPU {}: ", each.gpu);
@@ -126,7 +126,7 @@ DescribedThing describeGpu(const Trace& trace, const Gpu& gpu) {
                                     [&](const GpuFacts& each) { return each.gpu == gpu.id; });
     const GpuFacts facts = found == trace.gpuFacts.end() ? GpuFacts() : *found;
     std::string line = fmt::format("GPU {}{}{}", gpu.id, gpu.name.empty() ? "" : "  ", gpu.name);
-    if (gpu.smCount > 0) line += fmt::format(", {} {}", gpu.smCount, coresWord(gpu));
+    if (gpu.smCount > 0) line += fmt::format(", {} {}", gpu.smCount, processorsName(gpu));
     if (gpu.computeMajor > 0) line += fmt::format(", sm_{}{}", gpu.computeMajor, gpu.computeMinor);
     if (gpu.memoryBytes > 0) line += ", " + formatBytes(gpu.memoryBytes);
     if (facts.pcieGeneration) line += fmt::format(", PCIe {}", *facts.pcieGeneration);
@@ -157,7 +157,7 @@ std::string windowsText(const Process& process) {
     return fmt::format("{}, {} recorded", process.windows.size(), formatDuration(recordedNs));
 }
 
-/// "12 NVTX calls in 2 stretches", one for each kind of loss.
+/// Adds "12 NVTX calls in 2 stretches", one line per kind of loss.
 void addLosses(Lines& lines, const Process& process) {
     struct Total {
         int64_t count = 0;
@@ -175,7 +175,7 @@ void addLosses(Lines& lines, const Process& process) {
                               entry.second.stretches, entry.second.stretches == 1 ? "" : "es"));
 }
 
-/// What neither the title nor the run says.
+/// Describes facts that are neither in the title nor in the run.
 DescribedThing describeProcess(const Process& process, const RunFacts& run) {
     const ProcessFacts& facts = *process.facts;
     std::set<const void*> said{&facts.program, &facts.processName, &facts.bootId, &facts.endSignal,
@@ -203,7 +203,7 @@ std::vector<Property> describeCounts(const Trace& trace) {
     return lines;
 }
 
-/// Whether the counter says how much memory is in use, and not how much there is.
+/// Returns true if the counter is about used memory, not about its total.
 bool isUsedMemory(const CounterSeries& series) {
     constexpr std::string_view amounts[] = {"memory.total", "memory.available",
                                             "cgroup.memory.limit"};
@@ -233,7 +233,7 @@ std::vector<MemoryPeak> describeMemory(const Trace& trace) {
         if (series.gpu != noIndex) peak.gpu = trace.gpus[series.gpu].id;
         if (series.process != noIndex) peak.pid = trace.processes[series.process].pid;
         peak.bytes = static_cast<int64_t>(series.maximum());
-        // The owner stands before it already.
+        // The owner precedes it already.
         std::string what = series.key == "memory.rss" ? "resident memory" : series.name;
         if (what.size() > 1 && std::islower(static_cast<unsigned char>(what[1])) != 0)
             what[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(what[0])));
@@ -258,7 +258,7 @@ DescribedTrace describeTrace(const Trace& trace) {
         description.processes.push_back(describeProcess(process, trace.facts));
     description.counts = describeCounts(trace);
     description.memoryPeaks = describeMemory(trace);
-    description.health = notesOf(trace);
+    description.health = healthNotesOf(trace);
     return description;
 }
 
@@ -269,7 +269,7 @@ class Properties {
     void add(std::string name, std::string value) {
         if (!value.empty()) all_.push_back({std::move(name), std::move(value)});
     }
-    /// The facts that have a member; `nameOf` turns identifiers into the names of the file.
+    /// Returns the facts with a member; `nameOf` maps identifiers to the names in the file.
     template <class Facts, class NameOf>
     void addNamed(const Facts& facts, NameOf nameOf) {
         forEachFact(facts, [&](const FactName& name, const auto& value) {

@@ -60,7 +60,7 @@ std::map<LinkId, LinkPair> nvlinks(const Trace& trace) {
     return links;
 }
 
-/// Whole bytes; empty where nothing is known.
+/// Returns whole bytes; empty if unknown.
 Cell bytesOf(const CounterIntegral& integral) {
     if (!integral.hasValue()) return {};
     return static_cast<int64_t>(std::llround(integral.amount));

@@ -13,25 +13,25 @@
 
 namespace lanescope {
 
-/// The kernels, memcpys and memsets that a query includes, by start. O(n log n).
+/// Returns the kernels, memcpys and memsets that a query includes, by start. O(n log n).
 std::vector<EventRef> gpuListing(const ReportQuery& query);
 
-/// Whether a trace knows how much a memcpy or memset moved: one of nothing is none.
+/// Returns true if the size of a memcpy or memset is known: none moves 0 bytes.
 inline bool hasSize(int64_t bytes) {
     return bytes > 0;
 }
-/// Of a memcpy or memset; empty if not known.
+/// Returns the size of a memcpy or memset; empty if unknown.
 inline Cell sizeCell(int64_t bytes) {
     return hasSize(bytes) ? Cell(bytes) : Cell();
 }
-/// GB/s; empty if not known.
+/// Returns GB/s; empty if unknown.
 inline Cell throughputCell(int64_t bytes, int64_t durationNs) {
     if (!hasSize(bytes) || durationNs <= 0) return {};
     return static_cast<double>(bytes) / static_cast<double>(durationNs);
 }
 
-/// Hands out a row for each event in parts of some thousand rows, at least one part, until the sink
-/// returns false. `part` has the columns; `rowOf` makes a row of an event.
+/// Passes a row per event in parts of some thousand rows, at least one part, until the sink returns
+/// false. `part` has the columns; `rowOf` makes a row from an event.
 template <class RowOf>
 void listInParts(ReportTable part, const std::vector<EventRef>& events, RowOf rowOf,
                  const PartSink& sink) {
@@ -44,8 +44,8 @@ void listInParts(ReportTable part, const std::vector<EventRef>& events, RowOf ro
     } while (sink(part) && next < events.size());
 }
 
-/// Sent and received over one link, or over all of a GPU (link -1), by GPU number, with the
-/// source: several samplers may tell of one link.
+/// Bytes sent and received over one link, or over all of a GPU (link -1), by GPU number, with the
+/// source: there may be several samplers of one link.
 using LinkId = std::tuple<int64_t, std::string, int32_t>;
 struct LinkPair {
     const CounterSeries* sent = nullptr;
@@ -53,17 +53,18 @@ struct LinkPair {
 };
 std::map<LinkId, LinkPair> nvlinks(const Trace& trace);
 
-/// "all" for the sum over the links of a GPU.
+/// Returns "all" for the sum over the links of a GPU.
 std::string linkName(int32_t link);
 
-/// Whole bytes; empty where nothing is known.
+/// Returns whole bytes; empty if unknown.
 Cell bytesOf(const CounterIntegral& integral);
 
-/// The time in which any of the counters was sampled, which may begin before the first event; or
-/// `range` if there is one.
+/// Returns the time in which any of the counters was sampled, which may begin before the first
+/// event; or `range` if there is one.
 TimeRange sampledRange(const Trace& trace, std::optional<TimeRange> range);
 
-/// Says how long that is, if nobody chose it and it is not the run itself; else nothing.
+/// Returns a note with the length of that time, if the user did not choose it and it is not the run
+/// itself.
 std::vector<std::string> spanNotes(const Trace& trace, std::optional<TimeRange> range);
 
 }  // namespace lanescope

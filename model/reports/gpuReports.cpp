@@ -22,7 +22,7 @@ namespace lanescope {
 
 namespace {
 
-/// The unit in which the values of a counter read well, and how many of the counter's own it is.
+/// A readable unit for the values of a counter, and its factor to the counter's own unit.
 struct ReadableUnit {
     std::string_view name;
     double size = 1;
@@ -56,7 +56,7 @@ double knownPercent(int64_t knownNs, int64_t wholeNs) {
            static_cast<double>(std::max<int64_t>(1, wholeNs));
 }
 
-/// How long each reason held the clocks of a GPU down.
+/// Adds the time of each throttle reason of a GPU.
 void addThrottling(const Trace& trace, TimeRange range, ReportTable& table) {
     for (const CounterSeries& series : trace.counters) {
         if (series.gpu == noIndex || series.unit != CounterUnit::Flags) continue;
@@ -93,9 +93,9 @@ ReportTable gpuActivity(const ReportQuery& query) {
             continue;
         const CounterIntegral all = integralOf(series, range);
         const ReadableUnit unit = readableUnit(series.unit);
-        // The steps of an energy counter are coarse: their slope is no power that was drawn.
+        // The changes of an energy counter are coarse: their slope is no power that was drawn.
         const bool hasMaximum =
-            all.hasValue() && series.key != "energy" && isOfAMoment(series, range, all.maximum);
+            all.hasValue() && series.key != "energy" && isMomentary(series, range, all.maximum);
         const int64_t everyNs = medianReadingNs(series);
         table.rows.push_back({query.trace.gpus[series.gpu].id, series.name,
                               all.hasValue() ? Cell(all.mean() / unit.size) : Cell(),
@@ -121,7 +121,7 @@ const Report gpuActivityReport{
 
 namespace {
 
-/// The places of the columns that only some kinds of events fill.
+/// Indices of the columns that only some kinds of events fill.
 enum Column : size_t {
     startColumn,
     durationColumn,
@@ -201,7 +201,7 @@ class RowMaker {
 
     void fillMemset(std::vector<Cell>& cells, uint32_t row) const {
         fillCommon(cells, trace_.memsets, row);
-        // As Nsight Systems puts it: a memset has one side, and that stands in the first column.
+        // As in Nsight Systems: the only side of a memset is in the first column.
         cells[sourceColumn] = std::string(longName(trace_.memsets.memory[row]));
         cells[nameColumn] = std::string("[CUDA memset]");
     }
@@ -283,7 +283,7 @@ std::string_view kindOf(const FlameTree::Frame& frame) {
     }
 }
 
-/// The rows of a tree, each before what lies in it.
+/// The rows of a tree, each before its children.
 class TreeRows {
   public:
     TreeRows(const RangeTree& tree, ReportTable& table) : all_(tree), table_(table) {}
@@ -363,6 +363,6 @@ const Report gpuTimeTreeReport{
              .isDefault = false,
              .isByRange = true},
     .build = gpuTimeTree,
-    .tab = {"GPU time", 6, [](const Trace& trace) { return hasWorkOfGpu(trace); }}};
+    .tab = {"GPU time", 6, [](const Trace& trace) { return hasGpuWork(trace); }}};
 
 }  // namespace lanescope

@@ -13,7 +13,7 @@ namespace lanescope {
 
 namespace {
 
-/// The numbers by which kernels are told apart, by launch configuration, and the name of each.
+/// Group keys of kernels, by launch configuration, and the name of each.
 struct KernelNames {
     std::vector<uint32_t> numberOf;
     std::vector<std::string_view> names;

@@ -14,7 +14,7 @@ namespace lanescope {
 
 namespace {
 
-/// Beside the memcpy kinds in the same summary.
+/// In addition to the memcpy kinds in the same summary.
 constexpr uint64_t memsetKey = memcpyKindCount;
 
 std::vector<SummaryRow> rowsByOperation(GroupedValues& values) {
@@ -106,11 +106,11 @@ struct Group {
     int64_t largest = 0;
     int64_t liveBytes = 0;
     std::vector<int64_t> lifetimesNs;
-    std::vector<std::pair<int64_t, int64_t>> changes;  ///< When, and by how much.
+    std::vector<std::pair<int64_t, int64_t>> changes;  ///< Times and amounts.
 };
 
 int64_t peakOf(Group& group) {
-    // What is freed in the moment of an allocation goes first, as its address may be the same.
+    // Frees sort before allocations at the same time, as the address may be the same.
     std::sort(group.changes.begin(), group.changes.end());
     int64_t current = 0;
     int64_t peak = group.largest;
@@ -147,7 +147,8 @@ ReportTable memoryUseSummary(const ReportQuery& query) {
             group.liveBytes = saturatingSum(group.liveBytes, bytes);
         else
             ++group.frees;
-        // One of no length would be freed before it is there; it counts as the largest at least.
+        // An allocation without duration would be freed before it exists; it counts at least for
+        // the largest.
         if (isFreed && table.startNs[row] == table.endNs[row]) continue;
         group.changes.emplace_back(table.startNs[row], bytes);
         if (isFreed) group.changes.emplace_back(table.endNs[row], -bytes);
@@ -182,12 +183,12 @@ const Report memoryUseSummaryReport{
 
 namespace {
 
-/// What happened to the managed memory at one address, or to all of it.
+/// Moves of the managed memory at one address, or of all of it.
 struct Moves {
-    /// The bytes of those moves whose size is known.
+    /// Bytes of the moves with a known size.
     struct Size {
         int64_t bytes = 0;
-        int64_t unknown = 0;  ///< How many moves have none.
+        int64_t unknown = 0;  ///< Number of moves without one.
 
         void add(int64_t more) {
             if (hasSize(more))
@@ -199,14 +200,14 @@ struct Moves {
             bytes = saturatingSum(bytes, more.bytes);
             unknown = saturatingSum(unknown, more.unknown);
         }
-        /// Empty if there are moves of which nothing is known.
+        /// Empty if all sizes are unknown.
         Cell cell() const { return bytes == 0 && unknown > 0 ? Cell() : Cell(bytes); }
     };
     Size toDevice;
     Size toHost;
     int64_t cpuFaults = 0;
     int64_t gpuFaults = 0;
-    int64_t timeNs = 0;  ///< Of the moves between host and device whose size is known.
+    int64_t timeNs = 0;  ///< Time of the moves between host and device with a known size.
 
     int64_t bytes() const { return saturatingSum(toDevice.bytes, toHost.bytes); }
     int64_t unknown() const { return saturatingSum(toDevice.unknown, toHost.unknown); }

@@ -18,17 +18,17 @@ namespace {
 
 constexpr size_t operationColumn = 0, cpuTimeColumn = 11, gpuTimeColumn = 12;
 
-/// What a row of the summary is of: operation, communicator, size, datatype, algorithm, protocol.
+/// Key of a row: operation, communicator, size, datatype, algorithm, protocol.
 using Key = std::tuple<StringIndex, uint64_t, int64_t, StringIndex, StringIndex, StringIndex>;
 
-/// All calls that are alike.
+/// All calls with the same key.
 struct Calls {
     int64_t bytes = 0;
     std::vector<int64_t> cpuNs;
-    std::vector<int64_t> gpuNs;  ///< Only of calls whose GPU work is known.
-    int64_t waitedNs = 0;        ///< Of those of which it is known.
-    int64_t knownWaits = 0;      ///< How many these are.
-    NcclTraffic traffic;         ///< Of calls whose rate is known; the next two as well.
+    std::vector<int64_t> gpuNs;  ///< Only for calls with known GPU work.
+    int64_t waitedNs = 0;        ///< Sum of the known waits.
+    int64_t knownWaits = 0;      ///< Number of the known waits.
+    NcclTraffic traffic;         ///< For calls with a known rate; the next two as well.
     int64_t ratedNs = 0;
     double bestBusGBps = 0;
 };
@@ -148,7 +148,7 @@ const Report ncclSummaryReport{
 
 namespace {
 
-/// A number that is negative when nobody said it.
+/// Returns an empty cell for a negative number, which means unknown.
 Cell unlessNegative(int64_t number) {
     return number < 0 ? Cell() : Cell(number);
 }
@@ -224,7 +224,7 @@ void ncclTraceInParts(const ReportQuery& query, const PartSink& sink) {
                     {"TID", Unit::Identifier},
                     {"Communicator", Unit::Text},
                     {"Communicator Name", Unit::Text}};
-    // Rows stand in the order of their ranges, which is by start.
+    // Rows are in the order of their ranges, which is by start.
     for (uint32_t row = 0; row < trace.nccl.size(); ++row) {
         const uint32_t nvtx = trace.nccl.nvtx[row];
         if (!query.includes(trace.nvtx.startNs[nvtx], trace.nvtx.endNs[nvtx])) continue;
@@ -246,12 +246,12 @@ const Report ncclTraceReport{.info = {.name = "nccl_trace",
 
 namespace {
 
-/// One collective, and when each rank entered it.
+/// One collective, and the time at which each rank entered it.
 struct Entries {
     Collective calls;
     bool isOnGpu = false;
-    std::vector<int64_t> enterNs;          ///< As `calls`.
-    int64_t earliestNs = 0, latestNs = 0;  ///< Of `enterNs`.
+    std::vector<int64_t> enterNs;          ///< Parallel to `calls`.
+    int64_t earliestNs = 0, latestNs = 0;  ///< Minimum and maximum of `enterNs`.
 
     bool isLast(size_t call) const { return enterNs[call] == latestNs && latestNs > earliestNs; }
 };
@@ -274,7 +274,7 @@ Entries entriesOf(const Trace& trace, Collective calls) {
     return made;
 }
 
-/// Of those of which a call or the work of it overlaps what is asked about.
+/// Returns true if a call or its work overlaps the query.
 bool isAsked(const ReportQuery& query, const Entries& collective) {
     return std::any_of(collective.calls.begin(), collective.calls.end(),
                        [&](const CollectiveCall& call) {
@@ -285,8 +285,8 @@ bool isAsked(const ReportQuery& query, const Entries& collective) {
                        });
 }
 
-/// Those that are asked about, by when the first rank entered.
-std::vector<Entries> entriesAsked(const ReportQuery& query, const MatchedCollectives& matched) {
+/// Returns the collectives of the query, by the time at which the first rank entered.
+std::vector<Entries> includedEntries(const ReportQuery& query, const MatchedCollectives& matched) {
     std::vector<Entries> asked;
     for (size_t index = 0; index < matched.size(); ++index) {
         Entries each = entriesOf(query.trace, matched.at(index));
@@ -297,7 +297,7 @@ std::vector<Entries> entriesAsked(const ReportQuery& query, const MatchedCollect
     return asked;
 }
 
-/// As NCCL counts it within the communicator, else as the job does.
+/// By NCCL's number within the communicator, else by the job's.
 Cell rankCell(const Trace& trace, CommunicatorRank rank) {
     if (rank.number >= 0) return int64_t{rank.number};
     const std::optional<int>& ofJob = trace.processes[rank.process].rank;
@@ -335,11 +335,11 @@ void addNotes(const Trace& trace, const MatchedCollectives& matched,
                    "after the first rank.");
 }
 
-/// What one rank of one communicator did.
+/// Sums of one rank in one communicator.
 struct RankLateness {
     std::vector<int64_t> lateNs;
     int64_t lastCount = 0;
-    int64_t waitedNs = 0;  ///< For the rank that entered last.
+    int64_t waitedNs = 0;  ///< Waits for the rank that entered last.
 };
 
 ReportTable ncclLateness(const ReportQuery& query) {
@@ -350,7 +350,7 @@ ReportTable ncclLateness(const ReportQuery& query) {
                      {"Late Med", Unit::Nanoseconds}, {"Late P90", Unit::Nanoseconds},
                      {"Late Max", Unit::Nanoseconds}, {"Waited", Unit::Nanoseconds}};
     const MatchedCollectives matched(query.trace);
-    const std::vector<Entries> collectives = entriesAsked(query, matched);
+    const std::vector<Entries> collectives = includedEntries(query, matched);
     std::map<uint64_t, std::map<CommunicatorRank, RankLateness>> byCommunicator;
     for (const Entries& each : collectives) {
         for (size_t call = 0; call < each.calls.size(); ++call) {
@@ -388,7 +388,7 @@ ReportTable ncclLatenessByCollective(const ReportQuery& query) {
                      {"Enter", Unit::Timestamp},   {"Late", Unit::Nanoseconds},
                      {"Last", Unit::Text},         {"By", Unit::Text}};
     const MatchedCollectives matched(trace);
-    const std::vector<Entries> collectives = entriesAsked(query, matched);
+    const std::vector<Entries> collectives = includedEntries(query, matched);
     for (const Entries& each : collectives) {
         for (size_t call = 0; call < each.calls.size(); ++call) {
             const CollectiveCall& of = each.calls[call];

@@ -16,7 +16,7 @@ namespace lanescope {
 
 namespace {
 
-/// "[CUDA memcpy HtoD]", as nvprof calls a copy.
+/// Returns "[CUDA memcpy HtoD]", nvprof's name of a copy.
 std::string copyName(MemcpyKind kind) {
     switch (kind) {
         case MemcpyKind::UvmHtoD:
@@ -34,11 +34,11 @@ std::string memoryName(MemoryKind kind) {
     return kind == MemoryKind::Unknown ? "-" : std::string(longName(kind));
 }
 
-/// The figures of one name while they grow: of whole events, but for the total, which is of what of
-/// them lies in the range.
+/// The growing figures of one name: for whole events, except the total, which is the part in the
+/// range.
 struct Tally {
     int64_t calls = 0, totalNs = 0, wholeNs = 0, cut = 0;
-    int64_t leastNs = 0, mostNs = 0;
+    int64_t minNs = 0, maxNs = 0;
 
     void add(const ReportQuery& query, int64_t startNs, int64_t endNs) {
         if (!query.includes(startNs, endNs)) return;
@@ -47,8 +47,8 @@ struct Tally {
     }
     void add(const Tally& more) {
         if (more.calls == 0) return;
-        leastNs = calls == 0 ? more.leastNs : std::min(leastNs, more.leastNs);
-        mostNs = std::max(mostNs, more.mostNs);
+        minNs = calls == 0 ? more.minNs : std::min(minNs, more.minNs);
+        maxNs = std::max(maxNs, more.maxNs);
         totalNs = saturatingSum(totalNs, more.totalNs);
         wholeNs = saturatingSum(wholeNs, more.wholeNs);
         calls += more.calls;
@@ -57,7 +57,7 @@ struct Tally {
 };
 using Tallies = std::map<std::string, Tally>;
 
-/// Adds the rows of a section; how many of its events reach beyond the range.
+/// Adds the rows of a section; returns the number of its events that extend beyond the range.
 int64_t addSection(ReportTable& table, const char* type, const Tallies& tallies) {
     double whole = 0;
     int64_t cut = 0;
@@ -73,7 +73,7 @@ int64_t addSection(ReportTable& table, const char* type, const Tallies& tallies)
         const double share = whole > 0 ? 100 * static_cast<double>(tally.totalNs) / whole : 0;
         const double mean = static_cast<double>(tally.wholeNs) / static_cast<double>(tally.calls);
         table.rows.push_back({std::string(type), share, tally.totalNs, tally.calls, mean,
-                              tally.leastNs, tally.mostNs, name});
+                              tally.minNs, tally.maxNs, name});
     }
     return cut;
 }
@@ -115,7 +115,7 @@ std::string dimensions(const std::array<uint32_t, 3>& size) {
     return fmt::format("({} {} {})", size[0], size[1], size[2]);
 }
 
-/// One row of the listing. Columns for copies from GPU to GPU only if there are any.
+/// Makes rows of the listing. Columns for copies between GPUs exist only if there are any.
 class RowMaker {
   public:
     RowMaker(const Trace& trace, bool hasPeers) : trace_(trace), hasPeers_(hasPeers) {}
@@ -238,7 +238,7 @@ ReportTable nvprofSummary(const ReportQuery& query) {
                      {"Max", Unit::Nanoseconds},  {"Name", Unit::Text}};
     const int64_t cut = addSection(table, "GPU activities", gpuActivities(query)) +
                         addSection(table, "API calls", apiCalls(query));
-    table.notes = cutNotes(cut, "Time", "Avg, Min and Max");
+    table.notes = clippedNotes(cut, "Time", "Avg, Min and Max");
     return table;
 }
 

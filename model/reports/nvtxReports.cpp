@@ -20,22 +20,22 @@
 
 namespace lanescope {
 
-/// ":text" in the default domain, "Domain:text" in another, as Nsight Systems names ranges.
+/// Returns ":text" in the default domain, "Domain:text" in another, as Nsight Systems names ranges.
 std::string rangeLabel(const Trace& trace, StringIndex domain, StringIndex text);
 
 /// "PushPop", "StartEnd", "Mark".
 std::string_view styleName(NvtxStyle style);
 
-/// What an NVTX range did on the GPU, over all streams.
+/// Work of an NVTX range on the GPU, over all streams.
 struct RangeProjection {
     TimeRange range;              ///< From the first start to the last end of its work.
-    uint32_t operationCount = 0;  ///< 0: the range launched nothing.
-    uint32_t level = 0;           ///< How many ranges of its thread, of any domain, lie around it.
+    uint32_t operationCount = 0;  ///< 0 if the range launched nothing.
+    uint32_t level = 0;           ///< Number of enclosing ranges on its thread, in any domain.
     uint32_t childCount = 0;      ///< Ranges directly inside it that launched something.
 };
 
-/// One per row of `trace.nvtx`. O(n log n) in the ranges; of more than some hundred that are open
-/// at once on a thread only the latest are looked at.
+/// Returns one per row of `trace.nvtx`. O(n log n) in the ranges. If more than some hundred are
+/// open at once on a thread, only the latest are considered.
 std::vector<RangeProjection> projectRanges(const Trace& trace);
 
 std::string rangeLabel(const Trace& trace, StringIndex domain, StringIndex text) {
@@ -56,13 +56,12 @@ std::string_view styleName(NvtxStyle style) {
 
 namespace {
 
-constexpr size_t mostOpenRanges =
-    256;  // keeps a file of ranges that all overlap from taking for ever
+constexpr size_t maxOpenRanges = 256;  // bounds the time for a file whose ranges all overlap
 
-/// The row of the shortest open range that lies around `row`, or `noIndex`.
+/// Returns the row of the shortest open range around `row`, or `noIndex`.
 uint32_t enclosingRange(const NvtxTable& nvtx, const std::vector<uint32_t>& open, uint32_t row) {
     uint32_t tightest = noIndex;
-    const size_t first = open.size() > mostOpenRanges ? open.size() - mostOpenRanges : 0;
+    const size_t first = open.size() > maxOpenRanges ? open.size() - maxOpenRanges : 0;
     for (size_t at = open.size(); at-- > first;) {
         const uint32_t other = open[at];
         if (nvtx.endNs[other] < nvtx.endNs[row]) continue;
@@ -72,12 +71,12 @@ uint32_t enclosingRange(const NvtxTable& nvtx, const std::vector<uint32_t>& open
     return tightest;
 }
 
-/// Finds the range around each range: of the same thread, of any domain and style, as start-end
+/// Finds the range around each range: on the same thread, in any domain and style, as start-end
 /// ranges need not nest.
 void nest(const NvtxTable& nvtx, std::vector<RangeProjection>& projections) {
     std::vector<uint32_t> rows(nvtx.size());
     std::iota(rows.begin(), rows.end(), 0u);
-    // By thread and start; of those that start together the longer lies around the shorter.
+    // By thread and start; of those with the same start the longer encloses the shorter.
     std::sort(rows.begin(), rows.end(), [&](uint32_t a, uint32_t b) {
         if (nvtx.thread[a] != nvtx.thread[b]) return nvtx.thread[a] < nvtx.thread[b];
         if (nvtx.startNs[a] != nvtx.startNs[b]) return nvtx.startNs[a] < nvtx.startNs[b];
@@ -116,7 +115,7 @@ std::vector<RangeProjection> projectRanges(const Trace& trace) {
 
 namespace {
 
-/// Appends a row for each name of the ranges of one style; marks have no duration to sum up.
+/// Appends a row for each name of the ranges of one style; marks have no duration to sum.
 void appendRows(const ReportQuery& query, NvtxStyle style, bool withStyle,
                 std::vector<SummaryRow>& rows) {
     const NvtxTable& nvtx = query.trace.nvtx;
@@ -220,10 +219,10 @@ struct ProjectedRanges {
     NvtxStyle style = NvtxStyle::PushPop;
     StringIndex domain = 0, text = 0;
     std::vector<int64_t> projectedNs = {};
-    Statistics figures = {};  ///< Of `projectedNs`, whole.
+    Statistics figures = {};  ///< Statistics of `projectedNs`, whole.
     std::string label = {};
     int64_t rangeNs = 0, operations = 0, levels = 0, children = 0;
-    /// Of the projections, what lies in the range that is asked for, and how many reach beyond it.
+    /// Part of the projections in the requested range, and the number that extend beyond it.
     int64_t projectedWithinNs = 0, cut = 0;
 };
 
@@ -248,7 +247,7 @@ std::vector<ProjectedRanges> collect(const ReportQuery& query) {
     for (uint32_t row = 0; row < nvtx.size(); ++row) {
         const RangeProjection& projection = projections[row];
         if (projection.operationCount == 0) continue;
-        // What is launched in a range runs when it does.
+        // Work launched in a range runs at its own time.
         const TimeRange own{nvtx.startNs[row], nvtx.endNs[row]}, onGpu = projection.range;
         const bool isOnCpu = query.includes(own.startNs, own.endNs);
         const bool isOnGpu = query.includes(onGpu.startNs, onGpu.endNs);
@@ -309,7 +308,7 @@ ReportTable nvtxGpuProjectionSummary(const ReportQuery& query) {
                               static_cast<double>(group.levels) / count,
                               static_cast<double>(group.children) / count});
     }
-    table.notes = cutNotes(cut, "Total Proj Time and Total Range Time", "the other columns");
+    table.notes = clippedNotes(cut, "Total Proj Time and Total Range Time", "the other columns");
     return table;
 }
 
@@ -321,6 +320,6 @@ const Report nvtxGpuProjectionSummaryReport{
              .description = "Time the GPU took for the work launched inside each NVTX range"},
     .build = nvtxGpuProjectionSummary,
     .tab = {"NVTX on the GPU", 3,
-            [](const Trace& trace) { return trace.nvtx.size() > 0 && hasWorkOfGpu(trace); }}};
+            [](const Trace& trace) { return trace.nvtx.size() > 0 && hasGpuWork(trace); }}};
 
 }  // namespace lanescope

@@ -62,7 +62,7 @@ std::string allNames() {
     return names;
 }
 
-/// "cuda_gpu_kern_sum:base" is "cuda_gpu_kern_sum" by "base".
+/// Returns "cuda_gpu_kern_sum" for "cuda_gpu_kern_sum:base".
 std::string_view baseOf(std::string_view name) {
     return name.substr(0, name.find(':'));
 }

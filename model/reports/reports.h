@@ -15,7 +15,7 @@
 
 namespace lanescope {
 
-// Every report there is; each is defined in its own file. `reports.cpp` says in which order.
+// All reports, each defined in its own file. `reports.cpp` has their order.
 
 extern const Report apiSummaryReport;
 extern const Report backwardByOperatorReport;
@@ -59,37 +59,36 @@ extern const Report cpuFunctionsByThreadReport;
 extern const Report unifiedMemorySummaryReport;
 extern const Report unifiedMemoryTotalsReport;
 
-/// Every report there is, in the order in which `stats` prints them.
+/// Returns all reports in the order in which `stats` prints them.
 std::span<const Report* const> allReports();
 
-/// The report called `name`; fails with the list of names if there is none.
+/// Returns the report called `name`; the error has the list of names.
 Result<const Report*> findReport(std::string_view name);
 
-/// A report that can tell its rows apart by several things, and which those are.
+/// A report with several groupings of its rows.
 struct ReportVariants {
     std::string_view report;
     std::vector<std::string_view> by;
 };
-/// All of those, in the order of the reports. "report:by" is the name of each.
+/// Returns all of them, in the order of the reports. The name of each is "report:by".
 std::vector<ReportVariants> reportVariants();
 
 /// Makes a report over the events that overlap the range of the query (each counted in full; the
-/// whole trace if not given). A report without events has no rows. Linear in the events; any
-/// thread.
+/// whole trace by default). A report without events has no rows. Linear in the events; any thread.
 ReportTable makeReport(const Report& report, const ReportQuery& query);
-/// The same of a report by name; fails with the list of names for an unknown one.
+/// Makes a report by name; the error has the list of names.
 Result<ReportTable> makeReport(const Trace& trace, std::string_view name,
                                std::optional<TimeRange> range = std::nullopt,
                                std::string_view rangeName = {});
 
-/// Takes some rows of a report; name, title and columns are the same each time. Returns false to
-/// have no more.
+/// Receives some rows of a report; name, title and columns are always the same. Returns false to
+/// stop.
 using ReportSink = std::function<bool(const ReportTable& part)>;
 
-/// `makeReport`, but handed out in parts of some thousand rows, so that a listing of every event
-/// never stands in memory as a whole. Calls `sink` at least once, with no rows if there are none.
+/// Makes a report in parts of some thousand rows, so that a listing of every event is never in
+/// memory as a whole. Calls `sink` at least once, with no rows if there are none.
 void makeReportInParts(const Report& report, const ReportQuery& query, const ReportSink& sink);
-/// The same of a report by name.
+/// Does the same for a report by name.
 Result<void> makeReportInParts(const Trace& trace, std::string_view name,
                                std::optional<TimeRange> range, const ReportSink& sink,
                                std::string_view rangeName = {});

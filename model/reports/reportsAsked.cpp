@@ -50,7 +50,8 @@ bool isAny(const std::vector<std::string>& reports, bool ReportInfo::*property) 
     });
 }
 
-/// From the first event to the last, and with `isSampled` the values of counters of GPUs, too.
+/// Returns the range from the first event to the last, with `isSampled` including values of GPU
+/// counters.
 TimeRange extentOf(const Trace& trace, bool isSampled) {
     TimeRange extent = trace.range;
     for (const CounterSeries& series : trace.counters)
@@ -59,7 +60,7 @@ TimeRange extentOf(const Trace& trace, bool isSampled) {
     return extent;
 }
 
-/// The ranges of this name, those at whose ends counters were read included.
+/// Returns the ranges of this name, including ranges at whose ends counters were read.
 std::vector<TimeRange> rangesCalled(const Trace& trace, const std::string& name) {
     std::vector<TimeRange> ranges;
     for (const RangeInstance& each : rangeInstances(trace, name)) ranges.push_back(each.range);
@@ -120,7 +121,7 @@ Result<void> checkRangeNameIsUsed(const std::vector<std::string>& reports,
 Result<void> checkSelection(const Trace& trace, const std::vector<std::string>& reports,
                             std::optional<TimeRange> range, const std::string& rangeName) {
     const TimeRange extent = extentOf(trace, isAny(reports, &ReportInfo::isSampled));
-    // A single event without duration makes a trace, too.
+    // A single event without duration is also a trace.
     const bool isOutside =
         range && (range->startNs > extent.endNs || range->endNs < extent.startNs);
     if (isOutside && (!extent.isEmpty() || !trace.isEmpty()))

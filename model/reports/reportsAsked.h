@@ -12,27 +12,26 @@
 
 namespace lanescope {
 
-/// "START:END" from the start of the session, as the timeline counts: in seconds, or with the unit
-/// s, ms, us or ns ("10ms:25ms"); either may be left out ("2.5:", ":10"). A sentence for anything
-/// else.
+/// Parses "START:END" from the start of the session, as in the timeline: in seconds, or with the
+/// unit s, ms, us or ns ("10ms:25ms"). Either may be omitted ("2.5:", ":10").
 Result<TimeRange> parseRange(std::string_view text);
 
-/// "memcpy_bandwidth by memory, size; ...": what reports can tell their rows apart by.
+/// Returns "memcpy_bandwidth by memory, size; ...": the grouping variants of reports.
 std::string variantsSentence();
-/// All that any report can be told apart by.
+/// Returns all variants of any report.
 std::vector<std::string> variantNames();
 
-/// The names of the reports that `stats` prints, told apart by `by` where a report can be; all that
-/// are printed by default if none is named. Fails if none of them can be told apart so.
+/// Returns the names of the reports that `stats` prints, grouped by `by` if a report supports it;
+/// the default reports if none is named. Fails if no report supports `by`.
 Result<std::vector<std::string>> reportsAsked(const std::vector<std::string>& names,
                                               const std::string& by);
 
-/// Fails if `rangeName` is given and none of the reports is about NVTX ranges.
+/// Fails if `rangeName` is set and no report is about NVTX ranges.
 Result<void> checkRangeNameIsUsed(const std::vector<std::string>& reports,
                                   const std::string& rangeName);
 
-/// Fails, saying what the trace has, if the reports would be empty for what was asked: a range of
-/// time outside of the trace, or a name that no NVTX range in it has.
+/// Fails, listing the trace's content, if the reports would be empty: a range of time outside the
+/// trace, or a name that no NVTX range in it has.
 Result<void> checkSelection(const Trace& trace, const std::vector<std::string>& reports,
                             std::optional<TimeRange> range, const std::string& rangeName);
 

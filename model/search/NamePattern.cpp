@@ -12,8 +12,8 @@ namespace lanescope {
 
 namespace {
 
-/// For the compiled expression; enough for any that is typed, and none can use up the memory.
-constexpr int64_t mostExpressionBytes = int64_t{8} << 20;
+/// Memory of the compiled expression: enough for any typed one, and a bound for all.
+constexpr int64_t maxExpressionBytes = int64_t{8} << 20;
 
 }  // namespace
 
@@ -26,8 +26,8 @@ Result<NamePattern> NamePattern::compile(std::string_view text, PatternKind kind
     re2::RE2::Options options;
     options.set_case_sensitive(false);
     options.set_log_errors(false);
-    options.set_encoding(re2::RE2::Options::EncodingLatin1);  // names may hold any bytes
-    options.set_max_mem(mostExpressionBytes);
+    options.set_encoding(re2::RE2::Options::EncodingLatin1);  // names may contain any bytes
+    options.set_max_mem(maxExpressionBytes);
     auto expression =
         std::make_shared<const re2::RE2>(re2::StringPiece(text.data(), text.size()), options);
     if (!expression->ok()) return fail("This is no regular expression: {}.", expression->error());

@@ -16,17 +16,16 @@ class RE2;
 
 namespace lanescope {
 
-/// How the text of a search is meant.
 enum class PatternKind {
-    Substring,   ///< Stands anywhere in the name.
-    Expression,  ///< A regular expression, as RE2 understands them, that matches anywhere in it.
+    Substring,   ///< Anywhere in the name.
+    Expression,  ///< A regular expression of RE2, which matches anywhere in the name.
 };
 
-/// What a name is searched for, without regard to the case of letters. Matching takes time linear
-/// in the name, whatever the expression. Any thread may match.
+/// A search pattern for names that ignores case. Matching is O(length of the name) for any
+/// expression. Any thread may match.
 class NamePattern {
   public:
-    /// The error is a sentence on what is wrong with an expression.
+    /// The error is a sentence about the expression.
     static Result<NamePattern> compile(std::string_view text, PatternKind kind);
 
     bool matches(std::string_view name) const;
@@ -36,7 +35,7 @@ class NamePattern {
     std::shared_ptr<const re2::RE2> expression_;
 };
 
-/// Which names of a trace a pattern matches. A name is tested when first asked for, and once.
+/// Match results for the names of a trace. Each name is tested at most once, on demand.
 class NameTests {
   public:
     NameTests(const Trace& trace, const NamePattern& pattern);
@@ -48,12 +47,11 @@ class NameTests {
         if (state == unknown) state = pattern_.matches(trace_.strings.at(name)) ? hit : miss;
         return state == hit;
     }
-    /// By the short or the demangled name of its kernel.
+    /// Returns true if the short or demangled name of the kernel matches.
     bool isConfigHit(uint32_t config);
-    /// As "HtoD" and as "memcpy HtoD".
+    /// Matches "HtoD" and "memcpy HtoD".
     bool isHit(MemcpyKind kind) const { return memcpys_[static_cast<size_t>(kind)]; }
     bool isMemsetHit() const { return isMemsetHit_; }
-    /// A text that is made, not stored.
     bool isHit(std::string_view text) const { return pattern_.matches(text); }
 
   private:

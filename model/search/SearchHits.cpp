@@ -10,7 +10,7 @@ namespace lanescope {
 
 namespace {
 
-/// Whether a bit of `[first, end)` is set, looked at word by word.
+/// Returns true if a bit of `[first, end)` is set, word by word.
 bool anyBit(const std::vector<uint64_t>& words, size_t first, size_t end) {
     constexpr size_t bits = 64;
     while (first < end) {
@@ -44,7 +44,7 @@ bool SliceMarks::contains(uint32_t slice) const {
 bool SliceMarks::any(uint32_t first, uint32_t end) const {
     end = static_cast<uint32_t>(std::min<size_t>(end, words_.size() * wordBits));
     if (first >= end) return false;
-    // Whole words are asked by their summary, the slices before and behind them one by one.
+    // Whole words are tested by their summary, the slices around them one by one.
     const size_t firstWord = (size_t{first} + wordBits - 1) / wordBits;
     const size_t endWord = end / wordBits;
     if (firstWord >= endWord) return anyBit(words_, first, end);
@@ -54,7 +54,6 @@ bool SliceMarks::any(uint32_t first, uint32_t end) const {
 
 namespace {
 
-/// The hits by kind and row.
 class HitRows {
   public:
     explicit HitRows(const std::vector<EventRef>& events) {
@@ -75,7 +74,7 @@ class HitRows {
     std::array<std::vector<bool>, EventRef::kindLimit> rows_;
 };
 
-/// Whether a track of this kind could hold one of the hits.
+/// Returns true if a track of this kind could contain one of the hits.
 bool mayHold(TrackKind track, const HitRows& hits) {
     return std::ranges::any_of(kindsInOrder(), [&](EventKind kind) {
         return hits.has(kind) && lanescope::mayHold(track, kind);

@@ -15,15 +15,15 @@ namespace lanescope {
 namespace {
 
 constexpr uint32_t blockRows = 4096;
-/// Hits handed on at once.
+/// Hits per call of the sink.
 constexpr size_t batchSize = size_t{1} << 16;
-/// Rows looked at before the sink is asked whether to go on.
-constexpr uint32_t mostRowsAtOnce = uint32_t{1} << 20;
+/// Rows scanned between two calls of the sink.
+constexpr uint32_t maxRowsPerBatch = uint32_t{1} << 20;
 
-/// Says which of the rows `[first, first + count)` are hits, by appending them to `rows`.
+/// Appends the hits among the rows `[first, first + count)` to `rows`.
 using RowScan = std::function<void(uint32_t first, uint32_t count, std::vector<uint32_t>& rows)>;
 
-/// A scan that looks at one column: `isHit(value)`.
+/// Returns a scan of one column: `isHit(value)`.
 template <class Value, class Test>
 RowScan scanOf(const Column<Value>& column, Test isHit) {
     return [&column, isHit, values = std::vector<Value>(blockRows)](
@@ -34,7 +34,6 @@ RowScan scanOf(const Column<Value>& column, Test isHit) {
     };
 }
 
-/// The hits of one table, in order of start.
 class HitSource {
   public:
     HitSource(EventKind kind, const Column<int64_t>& startNs, TimeRange range, RowScan scan)
@@ -47,8 +46,8 @@ class HitSource {
         endRow_ = rowAt(range.endNs);
     }
 
-    /// Whether there is a hit to look at; looks at the next rows until there is, but at not many
-    /// more than `rowsLeft`, from which it takes those that it looked at.
+    /// Scans rows until a hit is available, but not many more than `rowsLeft`, and subtracts the
+    /// scanned ones from it. Returns true if a hit is available.
     bool load(int64_t& rowsLeft) {
         while (next_ == rows_.size() && row_ < endRow_ && rowsLeft > 0) {
             const uint32_t count = std::min(blockRows, endRow_ - row_);
@@ -63,14 +62,14 @@ class HitSource {
     }
     bool isAtEnd() const { return next_ == rows_.size() && row_ >= endRow_; }
     int64_t startNs() const { return starts_[next_]; }
-    /// Takes the hits at hand that start by `timeNs`, at least one.
+    /// Moves the available hits that start by `timeNs`, at least one.
     void takeUntil(int64_t timeNs, std::vector<EventRef>& events) {
         do events.emplace_back(kind_, rows_[next_++]);
         while (next_ < rows_.size() && starts_[next_] <= timeNs);
     }
 
   private:
-    /// The starts of the hits; those of the whole block at once if hits are many.
+    /// Reads the starts of the hits, or those of the whole block if hits are many.
     void readStarts(uint32_t first, uint32_t count) {
         starts_.resize(count);
         if (rows_.size() > count / 8) {
@@ -86,8 +85,8 @@ class HitSource {
     EventKind kind_;
     const Column<int64_t>& startNs_;
     RowScan scan_;
-    uint32_t row_ = 0, endRow_ = 0;  ///< Rows not looked at yet.
-    std::vector<uint32_t> rows_;     ///< Hits not handed on yet, from `next_`.
+    uint32_t row_ = 0, endRow_ = 0;  ///< Rows not yet scanned.
+    std::vector<uint32_t> rows_;     ///< Hits not yet returned, from `next_`.
     std::vector<int64_t> starts_;
     size_t next_ = 0;
 };
@@ -98,7 +97,7 @@ class Search {
         : trace_(trace), range_(range), tests_(trace, query.name), stacks_(trace, query.stack) {
         markNcclCalls();
         forEachKind([this](auto each) {
-            // What is drawn nowhere could not be shown, and curves have no names.
+            // Events that are drawn nowhere could not be shown, and curves have no names.
             if constexpr (!each.tracks.empty() && each.origin != kinds::Origin::Sampled)
                 if (stacks_.isAny() || each.isGpuWork || each.kind == EventKind::Api)
                     sources_.emplace_back(each.kind, each.table(trace_).startNs, range_,
@@ -119,15 +118,15 @@ class Search {
     }
 
   private:
-    /// Fills the batch with the next hits; true if they are the last.
+    /// Fills the batch with the next hits. Returns true if they are the last.
     bool collect(std::vector<EventRef>& batch) {
-        int64_t rowsLeft = mostRowsAtOnce;
+        int64_t rowsLeft = maxRowsPerBatch;
         while (batch.size() < batchSize) {
             HitSource* earliest = nullptr;
-            int64_t othersNs = std::numeric_limits<int64_t>::max();  // where the others go on
+            int64_t othersNs = std::numeric_limits<int64_t>::max();  // next start of other sources
             for (HitSource& source : sources_) {
                 if (!source.load(rowsLeft)) {
-                    if (!source.isAtEnd()) return false;  // looked long enough
+                    if (!source.isAtEnd()) return false;  // the limit of rows is reached
                     continue;
                 }
                 if (earliest != nullptr && source.startNs() >= earliest->startNs()) {
@@ -175,7 +174,7 @@ class Search {
                     std::binary_search(ncclCalls_.begin(), ncclCalls_.end(), row));
         });
     }
-    /// Any other kind has few names for many events: they are tested when first seen.
+    /// Other kinds have few names for many events, which are tested at first use.
     template <class Kind>
     RowScan scan(Kind) {
         return [this, known = std::unordered_map<uint64_t, bool>()](
@@ -188,7 +187,7 @@ class Search {
         };
     }
 
-    /// Of the hits of a scan those to which the stacks led that are asked for.
+    /// Returns a scan that keeps the hits with matching stacks.
     template <class Kind>
     RowScan withStack(Kind, RowScan scan) {
         if (stacks_.isAny()) return scan;
@@ -227,7 +226,7 @@ class Search {
     const TimeRange range_;
     NameTests tests_;
     StackFilter stacks_;
-    std::vector<uint32_t> ncclCalls_;  ///< Rows of ranges that are hits by what NCCL told.
+    std::vector<uint32_t> ncclCalls_;  ///< Rows of ranges that match by their NCCL facts.
     std::vector<HitSource> sources_;
 };
 

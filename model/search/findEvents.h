@@ -13,14 +13,13 @@
 
 namespace lanescope {
 
-/// What events are searched for: a name, the Python stack that led to them, or both.
+/// The criteria of a search: a name, the Python stack that led to the events, or both.
 struct SearchQuery {
     /// By name alone.
     SearchQuery(NamePattern searched) : name(std::move(searched)) {}
 
-    /// "gemm", "function:forward", "file:data.py memcpy": the terms (`splitTerms`), and in the rest
-    /// a name as `NamePattern` takes it. With terms alone any name will do. The error is a sentence
-    /// on what is wrong with an expression.
+    /// Parses "gemm", "function:forward", "file:data.py memcpy": terms (`splitTerms`) and a name as
+    /// in `NamePattern`. Terms alone match any name. The error is a sentence about an expression.
     static Result<SearchQuery> parse(std::string_view text, PatternKind kind) {
         TypedTerms parted = splitTerms(text);
         Result<NamePattern> pattern = NamePattern::compile(parted.rest, kind);
@@ -31,18 +30,18 @@ struct SearchQuery {
     }
 
     NamePattern name;
-    std::vector<StackTerm> stack;  ///< All of them must hold.
+    std::vector<StackTerm> stack;  ///< All of them must match.
 };
 
-/// Takes the next hits, now and then none; false ends the search.
+/// Receives the next hits, sometimes none. Returns false to end the search.
 using HitSink = std::function<bool(std::span<const EventRef> hits)>;
 
-/// Finds the events whose name matches and that start in `range`, in order of start: all that stand
-/// on a track as slices, kernels by short or full name, memcpys by direction ("memcpy HtoD"), NCCL
-/// calls also by data type, algorithm, protocol and communicator. Each distinct name is tested
-/// once, so the time goes by the events, about a nanosecond for one that is no hit. With terms on
-/// stacks only calls and work on GPUs, of whose stacks all terms hold; that takes a pass over all
-/// launches. False if `sink` ended it. Any thread.
+/// Finds the events with a matching name that start in `range`, in order of start. Searches all
+/// events that are slices of a track. Kernels match by short or full name, memcpys by direction
+/// ("memcpy HtoD"), NCCL calls also by data type, algorithm, protocol and communicator. Each
+/// distinct name is tested once, so the time depends on the events: about 1 ns for one that is not
+/// a hit. With stack terms, finds only calls and GPU work whose stacks match all terms, which takes
+/// a pass over all launches. Returns false if `sink` ended it. Any thread.
 bool findEvents(const Trace& trace, const SearchQuery& query, TimeRange range, const HitSink& sink);
 
 }  // namespace lanescope

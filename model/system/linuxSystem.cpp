@@ -31,9 +31,9 @@ ClockError clockError() {
 
 namespace {
 
-/// File systems whose files lie on this machine, by the numbers that the kernel gives them.
+/// File system types of this machine, as numbered by the kernel.
 constexpr std::array<uint32_t, 12> localTypes{
-    EXT4_SUPER_MAGIC,  // and its forerunners
+    EXT4_SUPER_MAGIC,  // Also ext2 and ext3.
     XFS_SUPER_MAGIC,  BTRFS_SUPER_MAGIC,     TMPFS_MAGIC,    RAMFS_MAGIC,
     F2FS_SUPER_MAGIC, OVERLAYFS_SUPER_MAGIC, SQUASHFS_MAGIC, REISERFS_SUPER_MAGIC,
     0x2fc12fc1,  // ZFS
@@ -43,11 +43,11 @@ constexpr std::array<uint32_t, 12> localTypes{
 
 }  // namespace
 
-int openNameless(const char* folder, mode_t mode) {
+int openUnnamedFile(const char* folder, mode_t mode) {
     return ::open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, mode);
 }
 
-int giveName(int nameless, const char* name) {
+int linkName(int nameless, const char* name) {
     const std::string self = "/proc/self/fd/" + std::to_string(nameless);
     return ::linkat(AT_FDCWD, self.c_str(), AT_FDCWD, name, AT_SYMLINK_FOLLOW) == 0 ? 0 : errno;
 }
@@ -56,7 +56,7 @@ int renameIfFree(const char* from, const char* to) {
     return ::renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0 ? 0 : errno;
 }
 
-int bringToDisk(int file) {
+int flushToDisk(int file) {
     return ::fsync(file) == 0 ? 0 : errno;
 }
 
@@ -64,15 +64,15 @@ int64_t modifiedNs(const struct stat& status) {
     return int64_t{status.st_mtim.tv_sec} * 1'000'000'000 + status.st_mtim.tv_nsec;
 }
 
-bool reserveRoom(int file, int64_t offset, int64_t bytes) {
+bool reserveDiskSpace(int file, int64_t offset, int64_t bytes) {
     return ::posix_fallocate(file, offset, bytes) == 0;
 }
 
-bool giveRoomBack(int file, int64_t offset, int64_t bytes) {
+bool releaseDiskSpace(int file, int64_t offset, int64_t bytes) {
     return ::fallocate(file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, offset, bytes) == 0;
 }
 
-bool keepsOpenFiles(int file) {
+bool isStableFile(int file) {
     struct statfs status {};
     return ::fstatfs(file, &status) == 0 && isLocalType(status.f_type);
 }
@@ -91,7 +91,7 @@ bool openSockets(std::array<int, 2>& ends) {
     return ::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) == 0;
 }
 
-ssize_t sendQuietly(int socket, const void* bytes, size_t count) {
+ssize_t sendWithoutSignal(int socket, const void* bytes, size_t count) {
     return ::send(socket, bytes, count, MSG_NOSIGNAL);
 }
 
@@ -100,7 +100,7 @@ char** environment() {
 }
 
 void limitFurtherMemory(uint64_t bytes) {
-    // What RLIMIT_DATA counts is the sixth number, in pages.
+    // The sixth number is the pages that RLIMIT_DATA counts.
     std::ifstream file("/proc/self/statm");
     uint64_t pages = 0;
     for (int field = 0; field < 6; ++field) file >> pages;
@@ -126,7 +126,7 @@ std::filesystem::path programToRestart() {
     return "/proc/self/exe";
 }
 
-std::optional<uint64_t> drawNumber() {
+std::optional<uint64_t> randomNumber() {
     uint64_t number = 0;
     if (::getrandom(&number, sizeof number, GRND_NONBLOCK) != sizeof number) return std::nullopt;
     return number;

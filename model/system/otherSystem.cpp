@@ -17,12 +17,12 @@ ClockError clockError() {
     return {};
 }
 
-int openNameless(const char*, mode_t) {
+int openUnnamedFile(const char*, mode_t) {
     errno = EOPNOTSUPP;
     return -1;
 }
 
-int giveName(int, const char*) {
+int linkName(int, const char*) {
     return EOPNOTSUPP;
 }
 
@@ -36,9 +36,10 @@ int renameIfFree(const char* from, const char* to) {
 #endif
 }
 
-int bringToDisk(int file) {
+int flushToDisk(int file) {
 #ifdef F_FULLFSYNC
-    // There fsync leaves it in the cache of the disk. Not every file system knows more.
+    // On macOS fsync leaves the data in the cache of the disk. Not every file system supports
+    // F_FULLFSYNC.
     if (::fcntl(file, F_FULLFSYNC) == 0) return 0;
 #endif
     return ::fsync(file) == 0 ? 0 : errno;
@@ -53,9 +54,9 @@ int64_t modifiedNs(const struct stat& status) {
     return int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
 }
 
-bool reserveRoom(int file, int64_t offset, int64_t bytes) {
+bool reserveDiskSpace(int file, int64_t offset, int64_t bytes) {
 #ifdef __APPLE__
-    // It keeps room behind the end of a file, and none for a hole in it.
+    // F_PREALLOCATE reserves space after the end of a file, not for a hole in it.
     static_cast<void>(file);
     static_cast<void>(offset);
     static_cast<void>(bytes);
@@ -65,11 +66,11 @@ bool reserveRoom(int file, int64_t offset, int64_t bytes) {
 #endif
 }
 
-bool giveRoomBack(int, int64_t, int64_t) {
+bool releaseDiskSpace(int, int64_t, int64_t) {
     return false;
 }
 
-bool keepsOpenFiles(int) {
+bool isStableFile(int) {
     return false;
 }
 
@@ -85,7 +86,6 @@ bool isLocalType(int64_t) {
 #endif
 
 #include <string>
-
 
 #ifndef __APPLE__
 extern char** environ;
@@ -111,13 +111,13 @@ bool openSockets(std::array<int, 2>& ends) {
     return true;
 }
 
-ssize_t sendQuietly(int socket, const void* bytes, size_t count) {
+ssize_t sendWithoutSignal(int socket, const void* bytes, size_t count) {
     return ::send(socket, bytes, count, 0);
 }
 
 char** environment() {
 #ifdef __APPLE__
-    return *::_NSGetEnviron();  // The variable itself is only there for programs.
+    return *::_NSGetEnviron();  // Libraries cannot access `environ` itself.
 #else
     return ::environ;
 #endif
@@ -141,7 +141,7 @@ std::filesystem::path programToRestart() {
     return ownProgram();
 }
 
-std::optional<uint64_t> drawNumber() {
+std::optional<uint64_t> randomNumber() {
     uint64_t number = 0;
     ::arc4random_buf(&number, sizeof number);
     return number;

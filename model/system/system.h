@@ -10,93 +10,93 @@
 #include <filesystem>
 #include <optional>
 
-/// What not every system says of its clock.
+/// Clock queries that not every operating system answers.
 namespace lanescope::system {
 
-/// How far the system believes its clock of the day off.
 struct ClockError {
-    std::optional<int64_t> estimatedNs;  ///< Nothing if no other clock disciplines it.
-    std::optional<int64_t> mostNs;
+    std::optional<int64_t>
+        estimatedNs;  ///< Nullopt if no other clock disciplines the system clock.
+    std::optional<int64_t> maxNs;
 };
 
-/// As the system says now; nothing where it does not. Needs no permission.
+/// Returns the current error; both members are nullopt if the system reports none. Needs no
+/// permission.
 ClockError clockError();
 
 }  // namespace lanescope::system
 
-/// Calls of the system that not every system has, about files. What one has not answers as if its
-/// file system could not do it, so that callers need one way out for both. Any thread.
+/// File calls that not every operating system has. A missing call fails like an unsupported file
+/// system, so callers need one fallback only. Any thread.
 namespace lanescope::system {
 
-/// An open file without a name in `folder`, which is gone with the process however that ends; or -1
-/// with `errno`, EOPNOTSUPP where there are no such files.
-int openNameless(const char* folder, mode_t mode);
+/// Opens a file without a name in `folder`. The file disappears when the process ends. Returns -1
+/// with `errno` on failure, EOPNOTSUPP if such files are not supported.
+int openUnnamedFile(const char* folder, mode_t mode);
 
-/// Gives a name that is free to a file of `openNameless`; 0 or what went wrong.
-int giveName(int nameless, const char* name);
+/// Links a file from `openUnnamedFile` to a name that is free. Returns 0 or an errno value.
+int linkName(int nameless, const char* name);
 
-/// Renames a file, unless another has that name: 0 or what went wrong, EEXIST if it has, ENOSYS or
-/// EINVAL where that cannot be done in one.
+/// Renames a file unless the new name exists. Returns 0 or an errno value: EEXIST if the name
+/// exists, ENOSYS or EINVAL if no atomic call exists.
 int renameIfFree(const char* from, const char* to);
 
-/// Brings what was written to an open file to the disk, out of its own cache, too: 0 or what went
-/// wrong. Waits for the disk.
-int bringToDisk(int file);
+/// Flushes an open file to the disk, including the cache of the disk. Returns 0 or an errno value.
+/// Waits for the disk.
+int flushToDisk(int file);
 
-/// When the bytes of a file last changed, in nanoseconds since 1970.
+/// Returns the modification time of a file in nanoseconds since 1970.
 int64_t modifiedNs(const struct stat& status);
 
-/// Whether the disk has room for these bytes of a file, kept for it from now on; false where no
-/// room can be kept.
-bool reserveRoom(int file, int64_t offset, int64_t bytes);
+/// Reserves disk space for a range of a file. Returns false if the space cannot be reserved.
+bool reserveDiskSpace(int file, int64_t offset, int64_t bytes);
 
-/// Gives the room of these bytes back, which are zero from now on; false where holes cannot be
-/// made.
-bool giveRoomBack(int file, int64_t offset, int64_t bytes);
+/// Releases the disk space of a range, which then reads as zero. Returns false if holes are not
+/// supported.
+bool releaseDiskSpace(int file, int64_t offset, int64_t bytes);
 
-/// Whether an open file stays what it is, whatever others do by its name: on file systems of this
-/// machine, not on those of others. Of what is not known it does not.
-bool keepsOpenFiles(int file);
+/// Returns true if an open file stays unchanged whatever happens to its name. That holds on local
+/// file systems, not on network ones. Returns false if the type is unknown.
+bool isStableFile(int file);
 
-/// The same of a type of file system, as Linux numbers them (`f_type` of statfs).
+/// Returns true if a file system type is local; the number is `f_type` of Linux's statfs.
 bool isLocalType(int64_t fileSystemType);
 
 }  // namespace lanescope::system
 
-/// Calls of the system that not every system has, about processes.
+/// Process calls that not every operating system has.
 namespace lanescope::system {
 
-/// Opens a pipe, to read and to write, that programs started later do not inherit; false with
-/// `errno`.
+/// Opens a pipe (read end, write end) that child processes do not inherit. Returns false with
+/// `errno` on failure.
 bool openPipe(std::array<int, 2>& ends);
 
-/// Opens two sockets that are connected, which programs started later do not inherit; false with
-/// `errno`.
+/// Opens two connected sockets that child processes do not inherit. Returns false with `errno` on
+/// failure.
 bool openSockets(std::array<int, 2>& ends);
 
-/// As `send`, but a socket that nobody reads from raises no signal.
-ssize_t sendQuietly(int socket, const void* bytes, size_t count);
+/// Sends as `send` does, without a signal if the peer has closed.
+ssize_t sendWithoutSignal(int socket, const void* bytes, size_t count);
 
-/// The variables of this process, which programs started by it get; null after the last. Belongs to
-/// the system.
+/// Returns the environment variables that child processes get, null-terminated. Owned by the
+/// system.
 char** environment();
 
-/// From now on the calling process gets no more than so much further memory, where the system can
-/// do that; what it asks for beyond is refused. Another call sets another bound.
+/// Limits how much further memory the calling process can allocate, if the system supports that.
+/// Allocations beyond the limit fail. A later call replaces the limit.
 void limitFurtherMemory(uint64_t bytes);
 
-/// Asks for these bytes of memory, which begin at a page, in few large pages, where the system can
-/// do that; without them it is only slower.
+/// Requests large pages for memory that begins at a page boundary, if the system supports that.
+/// Without them access is only slower.
 void preferLargePages(void* memory, size_t bytes);
 
-/// The file of the running program; empty if the system does not say.
+/// Returns the file of the running program; empty if unknown.
 std::filesystem::path ownProgram();
 
-/// What starts the running program again, also where its file was replaced in the meantime if the
-/// system can do that.
+/// Returns the path that starts the running program again. If the system allows, it works also
+/// after the file was replaced.
 std::filesystem::path programToRestart();
 
-/// A number that nobody can guess; nothing early in a boot. Does not block.
-std::optional<uint64_t> drawNumber();
+/// Returns a random number that cannot be predicted; nullopt early in a boot. Does not block.
+std::optional<uint64_t> randomNumber();
 
 }  // namespace lanescope::system

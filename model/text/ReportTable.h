@@ -8,9 +8,9 @@
 
 namespace lanescope {
 
-/// What the numbers of a column are. Cells hold plain numbers in this unit. An identifier is a
-/// number that only names something, so it is never grouped by thousands or scaled; a timestamp is
-/// a point on the timeline in nanoseconds, so it is never rounded.
+/// Unit of the numbers of a column. Cells are plain numbers in this unit. Identifiers only name
+/// something, so they are never grouped or scaled. Timestamps are points on the timeline in
+/// nanoseconds, so they are never rounded.
 enum class Unit : uint8_t {
     Text,
     Count,
@@ -25,29 +25,28 @@ enum class Unit : uint8_t {
 /// Empty, whole number, real number, or text.
 using Cell = std::variant<std::monostate, int64_t, double, std::string>;
 
-/// How a table looks as text.
+/// Layout of a table as text.
 enum class ReportStyle : uint8_t {
     Plain,
     Nvprof,  ///< With the columns, widths and number formats of nvprof.
-    /// Rows lie within each other. The first three columns are the row's number, that of the row
-    /// around it (empty for the first) and how deep it lies; whoever shows it to people may set in
-    /// the last column by that instead.
+    /// Nested rows. The first three columns are the row's number, the number of its parent (empty
+    /// for a root) and its depth. For people the last column can be indented by the depth instead.
     Tree,
 };
 
 struct ReportColumn {
-    std::string name;  ///< As Nsight Systems' report of the same name prints it, without the unit.
+    std::string name;  ///< As in Nsight Systems' report of the same name, without the unit.
     Unit unit = Unit::Text;
 };
 
-/// A table with typed cells: what `lanescope stats` prints and the viewer's tables show.
+/// Table with typed cells, printed by `lanescope stats` and shown in the viewer.
 struct ReportTable {
     std::string name;   ///< "cuda_gpu_kern_sum".
     std::string title;  ///< "Kernels".
     std::vector<ReportColumn> columns;
     std::vector<std::vector<Cell>> rows;  ///< Each as long as `columns`.
-    std::vector<std::string> notes = {};  ///< Sentences below the table, where people read it.
-    /// For each row the name by which a search finds what it sums up; empty if rows have none.
+    std::vector<std::string> notes = {};  ///< Sentences below the table, in the formats for people.
+    /// Search text of each row that finds its events; empty if rows have none.
     std::vector<std::string> searches = {};
     ReportStyle style = ReportStyle::Plain;
 };

@@ -62,11 +62,11 @@ std::string formatTable(const ReportTable& table, TableFormat format) {
 
 namespace {
 
-/// The row's own number, that of the row around it, and its depth.
+/// Columns of the row's number, its parent's number, and its depth.
 constexpr size_t placeColumns = 3;
 constexpr size_t blanksPerLevel = 2;
-/// Names that stand in any further are not read any better.
-constexpr int64_t mostLevels = 32;
+/// Deeper indentation does not help readers.
+constexpr int64_t maxLevels = 32;
 
 }  // namespace
 
@@ -81,7 +81,7 @@ ReportTable indentedRows(ReportTable table) {
         auto* name = std::get_if<std::string>(&row.back());
         if (depth != nullptr && name != nullptr)
             name->insert(
-                0, blanksPerLevel * static_cast<size_t>(std::clamp<int64_t>(*depth, 0, mostLevels)),
+                0, blanksPerLevel * static_cast<size_t>(std::clamp<int64_t>(*depth, 0, maxLevels)),
                 ' ');
         removePlace(row);
     }
@@ -92,19 +92,19 @@ ReportTable indentedRows(ReportTable table) {
 
 namespace {
 
-/// A text column wider than this is printed last, where its length moves nothing else.
-constexpr size_t widestInnerText = 32;
+/// Threshold in columns: a wider text column is printed last, so that it shifts no other column.
+constexpr size_t maxInnerTextWidth = 32;
 
 std::string textOf(const Cell& cell, Unit unit) {
     if (const auto* text = std::get_if<std::string>(&cell)) return printable(*text);
     const auto* real = std::get_if<double>(&cell);
     if (std::holds_alternative<std::monostate>(cell)) return "-";
-    // These share one unit, which the header gives, and one number of decimals.
+    // Rates share one unit, given in the header, and one number of decimals.
     if (real && unit == Unit::GigabytesPerSecond)
         return withThousands(fmt::format("{:.3f}", *real));
     if (real && unit == Unit::Percent) return withThousands(fmt::format("{:.1f}", *real));
     std::string text = formatCell(cell, unit);
-    // One-letter units are set as wide as the others, so that the numbers stay in line.
+    // Pads one-letter units, so that the numbers stay aligned.
     if ((unit == Unit::Nanoseconds && text.ends_with(" s")) ||
         (unit == Unit::Bytes && text.ends_with(" B")))
         text.append(unit == Unit::Bytes ? 2 : 1, ' ');
@@ -131,7 +131,7 @@ class TextFormatter : public TableFormatter {
         if (isFirst_) {
             lines.emplace_back();
             for (const ReportColumn& column : columns) lines[0].push_back(headingOf(column));
-            lines.emplace_back(columns.size());  // the rules, as wide as all below turns out
+            lines.emplace_back(columns.size());  // The rules get the final widths below.
             widths_.resize(columns.size());
         }
         for (const std::vector<Cell>& row : part.rows) {
@@ -153,7 +153,7 @@ class TextFormatter : public TableFormatter {
         return text;
     }
 
-    /// The widest text column goes last if it is long.
+    /// Moves the widest text column to the end if it is long.
     void chooseOrder(const std::vector<ReportColumn>& columns) {
         for (size_t column = 0; column < columns.size(); ++column) order_.push_back(column);
         const auto textWidth = [&](size_t column) {
@@ -162,15 +162,15 @@ class TextFormatter : public TableFormatter {
         const auto widest = std::max_element(order_.begin(), order_.end(), [&](size_t a, size_t b) {
             return textWidth(a) < textWidth(b);
         });
-        if (widest != order_.end() && textWidth(*widest) > widestInnerText)
+        if (widest != order_.end() && textWidth(*widest) > maxInnerTextWidth)
             std::rotate(widest, widest + 1, order_.end());
     }
 
     std::string rule(const std::vector<ReportColumn>& columns, size_t column) const {
-        // A rule as long as the longest kernel name would wrap around the terminal.
+        // A rule as long as the longest kernel name would wrap on the terminal.
         const bool isLastText = column == order_.back() && columns[column].unit == Unit::Text;
         return std::string(
-            isLastText ? std::min(widths_[column], widestInnerText) : widths_[column], '-');
+            isLastText ? std::min(widths_[column], maxInnerTextWidth) : widths_[column], '-');
     }
 
     void appendLine(std::string& text, const std::vector<ReportColumn>& columns,
@@ -199,7 +199,7 @@ std::unique_ptr<TableFormatter> makeTextFormatter() {
 
 namespace {
 
-/// A text that a spreadsheet would take for a formula and run; numbers are none.
+/// Returns true if a spreadsheet would run the text as a formula. Numbers are no formulas.
 bool looksLikeFormula(std::string_view text) {
     if (text.empty() || std::string_view("=+-@").find(text[0]) == std::string_view::npos)
         return false;
@@ -207,8 +207,8 @@ bool looksLikeFormula(std::string_view text) {
            text.find_first_not_of("0123456789.eE+-") != std::string_view::npos;
 }
 
-/// Text as anybody may read it: valid UTF-8 without control characters, but for line ends and tabs,
-/// and with an apostrophe before what looks like a formula, as spreadsheets know it.
+/// Returns valid UTF-8 without control characters except line ends and tabs. An apostrophe, as
+/// spreadsheets expect, precedes text that is like a formula.
 std::string harmless(std::string_view text) {
     std::string result = looksLikeFormula(text) ? "'" : "";
     while (!text.empty()) {
@@ -220,7 +220,7 @@ std::string harmless(std::string_view text) {
     return result;
 }
 
-/// Quoted only where RFC 4180 asks for it; quotes inside are doubled.
+/// Appends a field, quoted only where RFC 4180 requires it; quotes inside are doubled.
 void appendField(std::string& line, std::string_view field) {
     if (field.find_first_of(",\"\r\n") == std::string_view::npos) {
         line += field;
@@ -234,7 +234,7 @@ void appendField(std::string& line, std::string_view field) {
     line += '"';
 }
 
-/// How the cells of a table become fields, and the lines end.
+/// Format of cells and line ends.
 struct PlainStyle {
     static constexpr std::string_view lineEnd = "\r\n";
     static std::string header(const ReportColumn& column) { return headerOf(column); }
@@ -333,11 +333,11 @@ Json toJson(const Cell& cell) {
 }
 
 std::string dumped(const Json& json) {
-    // Names in a trace may be any bytes; without this, dump() would throw on them.
+    // Names in a trace may be any bytes; otherwise dump() would throw.
     return withoutControls(json.dump(-1, ' ', false, Json::error_handler_t::replace));
 }
 
-/// A row at a time, so that a long table needs no second copy of itself as a document.
+/// Formats one row at a time, so that a long table is not copied as a document.
 class JsonFormatter : public TableFormatter {
   public:
     std::string next(const ReportTable& part) override {
@@ -377,7 +377,7 @@ std::string fiveDigits(double value) {
     return fmt::format("{:.1f}", value);
 }
 
-/// With units of 1024; a whole number below the first of them.
+/// Scales by units of 1024; prints a whole number below the first unit.
 std::string scaled(double value, std::string_view suffix) {
     static constexpr std::array<std::string_view, 5> units{"B", "KB", "MB", "GB", "TB"};
     size_t unit = 0;
@@ -415,9 +415,9 @@ std::string nvprofText(const Cell& cell, Unit unit) {
     }
 }
 
-/// As wide as nvprof sets them; others are as wide as most of its columns.
+/// Returns nvprof's width of the column; other columns get nvprof's most frequent width.
 size_t widthOf(const std::string& name) {
-    static constexpr size_t usual = 8;
+    static constexpr size_t defaultColumnWidth = 8;
     static constexpr std::array<std::pair<std::string_view, size_t>, 9> wider{{{"Type", 16},
                                                                                {"Grid Size", 19},
                                                                                {"Block Size", 14},
@@ -429,7 +429,7 @@ size_t widthOf(const std::string& name) {
                                                                                {"Dst Dev", 15}}};
     for (const auto& [column, width] : wider)
         if (name == column) return width;
-    return usual;
+    return defaultColumnWidth;
 }
 
 bool isDevice(const std::string& name) {
@@ -458,7 +458,7 @@ class NvprofFormatter : public TableFormatter {
         return column.unit == Unit::Percent ? column.name + "(%)" : column.name;
     }
 
-    /// The type stands once, over all rows of its kind.
+    /// The type is printed once, in the first row of its kind.
     std::string cellText(const ReportTable& part, const std::vector<Cell>& row, size_t column) {
         const std::string& name = part.columns[column].name;
         std::string text = nvprofText(row[column], part.columns[column].unit);
@@ -474,7 +474,7 @@ class NvprofFormatter : public TableFormatter {
     static void append(std::string& line, const ReportTable& part, size_t column,
                        const std::string& text) {
         if (column > 0) line += "  ";
-        // The percentage is a digit narrower than the rest.
+        // The percentage column is one digit narrower.
         const size_t width =
             part.columns[column].unit == Unit::Percent ? 7 : widthOf(part.columns[column].name);
         const bool isLast = column + 1 == part.columns.size();

@@ -15,60 +15,61 @@ namespace lanescope {
 enum class TableFormat : uint8_t {
     Text,
     Csv,
-    NsightCsv,  ///< As `nsys stats --format csv` has it.
+    NsightCsv,  ///< As `nsys stats --format csv`.
     Json,
 };
 
-/// "text", "csv", "nsys-csv" or "json"; a sentence for anything else.
+/// Parses "text", "csv", "nsys-csv" or "json"; fails for other names.
 Result<TableFormat> tableFormatFrom(std::string_view name);
 
-/// Text: aligned columns for people, each value with the unit that fits its size ("12.50 us"),
-/// rates and shares with the unit in the header; a long text column comes last and is never cut.
-/// CSV (RFC 4180) and JSON (array of objects): plain numbers in the column's unit, units in the
-/// column names as Nsight Systems writes them ("Total Time (ns)"), for programs. JSON is always
-/// valid UTF-8, whatever the trace holds. CSV as Nsight Systems has it is for programs that read
-/// the tables of its own `stats`: sizes in MB, throughput in MB/s, so many decimals as there. Ends
-/// with a line break; linear in the cells.
+/// Returns the table as text that ends with a line break. Linear in the cells.
+/// - Text: aligned columns for people, each value with a fitting unit ("12.50 us"), rates and
+///   shares with the unit in the header. A long text column comes last and is never truncated.
+/// - CSV (RFC 4180) and JSON (array of objects): plain numbers in the column's unit, units in the
+///   column names as in Nsight Systems ("Total Time (ns)"), for programs. JSON is always valid
+///   UTF-8.
+/// - Nsight's CSV, for programs that read tables of `nsys stats`: sizes in MB, throughput in MB/s,
+///   with the same decimals.
 std::string formatTable(const ReportTable& table, TableFormat format);
 
-/// Formats a table that comes in parts, all with the same columns. Concatenated, what it returns is
-/// what `formatTable` makes of the whole, but that text columns are aligned by the rows seen so
-/// far.
+/// Formats a table that comes in parts with the same columns. The concatenated output equals
+/// `formatTable` of the whole, except that text columns are aligned by the rows so far.
 class TableFormatter {
   public:
     virtual ~TableFormatter() = default;
-    /// The rows of `part`, behind the header if it is the first.
+    /// Returns the rows of `part`, after the header if it is the first part.
     virtual std::string next(const ReportTable& part) = 0;
-    /// What closes the table.
+    /// Returns the text that closes the table.
     virtual std::string end() { return {}; }
 };
 
 std::unique_ptr<TableFormatter> makeTableFormatter(TableFormat format,
                                                    ReportStyle style = ReportStyle::Plain);
-/// The formats, a file each, but for the two kinds of CSV.
+/// Make the formatter of each format.
 std::unique_ptr<TableFormatter> makeTextFormatter();
 std::unique_ptr<TableFormatter> makeCsvFormatter();
 std::unique_ptr<TableFormatter> makeNsightCsvFormatter();
 std::unique_ptr<TableFormatter> makeJsonFormatter();
 
-/// Name of a column with its unit, as in CSV and JSON: "Total Time (ns)", "Time (%)", "Name".
+/// Returns the column name with its unit, as in CSV and JSON: "Total Time (ns)", "Time (%)",
+/// "Name".
 std::string headerOf(const ReportColumn& column);
 
-/// A table as people read it: of `ReportStyle::Tree` without the columns that only say which row
-/// lies in which, the last column set in by how deep it does; any other as it is. O(cells).
+/// Returns a table for people: for `ReportStyle::Tree` without the columns of the nesting, and with
+/// the last column indented by the depth. Other tables are returned unchanged. O(cells).
 ReportTable indentedRows(ReportTable table);
 
-// Numbers as nvprof prints them: five significant digits (six of seconds), units without a space,
-// and units of 1024 for sizes and rates alike, whatever they are called.
+// Numbers in nvprof's format: five significant digits (six for seconds), units without a space, and
+// units of 1024 for sizes and rates, whatever their name.
 
-/// "640ns", "26.016us", "335.24ms", "3.16810s".
+/// Returns "640ns", "26.016us", "335.24ms", "3.16810s".
 std::string nvprofTime(double ns);
-/// "4B", "256.00KB", "1.1152KB".
+/// Returns "4B", "256.00KB", "1.1152KB".
 std::string nvprofSize(double bytes);
-/// "9.3842GB/s"; takes GB/s of 10^9 bytes.
+/// Returns "9.3842GB/s" of a rate in GB/s of 10^9 bytes.
 std::string nvprofThroughput(double gigabytesPerSecond);
 
-/// Text in nvprof's columns, for tables of `ReportStyle::Nvprof`.
+/// Returns a formatter with nvprof's columns, for tables of `ReportStyle::Nvprof`.
 std::unique_ptr<TableFormatter> makeNvprofFormatter();
 
 }  // namespace lanescope

@@ -20,15 +20,15 @@ bool isContinuation(char byte) {
     return (static_cast<unsigned char>(byte) & 0xc0) == 0x80;
 }
 
-/// The bytes of the code point that `text`, which is not empty, begins with.
+/// Returns the bytes of the first code point of `text`, which must not be empty.
 size_t firstLetterBytes(std::string_view text) {
     size_t bytes = 1;
     while (bytes < text.size() && isContinuation(text[bytes])) ++bytes;
     return bytes;
 }
 
-/// The columns of one code point. The library knows the wide ones: it fills up what is narrower
-/// than asked for.
+/// Returns the columns of a code point. fmt knows the wide ones: it pads text that is narrower than
+/// requested.
 size_t letterWidth(std::string_view letter) {
     if (letter.size() < 2) return 1;
     constexpr size_t widest = 2;
@@ -103,7 +103,7 @@ constexpr std::array<Scale, 5> byteScales{{{1, "B"},
                                            {kibi * kibi * kibi, "GiB"},
                                            {kibi * kibi * kibi * kibi, "TiB"}}};
 
-/// Three significant digits behind the point where there are few before it, four in all at most.
+/// Formats a number with up to three decimals and at most four digits in all.
 std::string shortNumber(double value) {
     const double size = std::abs(value);
     if (size < 9.9995) return fmt::format("{:.3f}", value);
@@ -114,7 +114,7 @@ std::string shortNumber(double value) {
 
 std::string durationOf(double ns) {
     size_t index = 0;
-    // 999.95 us would print as "1000.0 us": take the next unit a little early instead.
+    // 999.95 us would print as "1000.0 us", so the next unit begins slightly earlier.
     while (index + 1 < durationScales.size() &&
            std::abs(ns) >= durationScales[index + 1].factor * 0.99995)
         ++index;
@@ -139,7 +139,7 @@ std::string countOf(double count) {
                                                     : fmt::format("{:.1f}", count));
 }
 
-/// In GB/s as far as three decimals tell of it, and below in the unit that does.
+/// Formats a rate in GB/s if three decimals suffice, else in a smaller unit.
 std::string rateOf(double gigabytesPerSecond) {
     const double size = std::abs(gigabytesPerSecond);
     if (size >= 0.0005 || size == 0) return fmt::format("{} GB/s", shortNumber(gigabytesPerSecond));
@@ -167,8 +167,8 @@ std::string numberAs(double value, Unit unit) {
     return fmt::format("{}", value);
 }
 
-/// U+200E, U+200F, U+202A to U+202E and U+2066 to U+2069 turn the direction of what stands around
-/// them, so that one name could be made to look like another.
+/// Returns true for U+200E, U+200F, U+202A to U+202E and U+2066 to U+2069. They change the writing
+/// direction of the text around them, so one name could look like another.
 bool turnsDirection(std::string_view sequence) {
     if (sequence.size() != 3 || sequence[0] != '\xe2') return false;
     const auto second = static_cast<unsigned char>(sequence[1]);
@@ -261,8 +261,8 @@ std::string withoutControls(std::string json) {
     return result;
 }
 
-DurationScale DurationScale::fitting(int64_t greatestNs) {
-    const int64_t size = std::abs(greatestNs);
+DurationScale DurationScale::fitting(int64_t maxNs) {
+    const int64_t size = std::abs(maxNs);
     if (size >= 1'000'000'000) return {1'000'000'000, "s", 3};
     if (size >= 1'000'000) return {1'000'000, "ms", 3};
     if (size >= 1'000) return {1'000, "us", 3};
@@ -270,12 +270,12 @@ DurationScale DurationScale::fitting(int64_t greatestNs) {
 }
 
 DurationScale DurationScale::ofStep(int64_t stepNs) {
-    constexpr int64_t longestInMs = 100'000'000'000;
-    return fitting(stepNs < longestInMs ? std::min<int64_t>(stepNs, 999'999'999) : stepNs);
+    constexpr int64_t maxStepInMsNs = 100'000'000'000;
+    return fitting(stepNs < maxStepInMsNs ? std::min<int64_t>(stepNs, 999'999'999) : stepNs);
 }
 
 std::string DurationScale::number(int64_t ns) const {
-    // In whole quanta, so that a number in its place never rounds to "-0.000".
+    // Counts whole quanta, so that a number never rounds to "-0.000".
     const int64_t quantum = quantumNs();
     const auto quanta = std::llround(static_cast<double>(ns) / static_cast<double>(quantum));
     if (decimals == 0) return withThousands(fmt::format("{}", quanta));

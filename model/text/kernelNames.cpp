@@ -23,8 +23,8 @@ std::string_view withoutParameters(std::string_view demangled) {
 
 std::string_view kernelBaseName(std::string_view demangled) {
     const std::string_view name = withoutParameters(demangled);
-    // Outside of template arguments, the last space ends the return type and "::" a namespace; the
-    // arguments that follow the name itself end it.
+    // Outside of template arguments, the last space ends the return type and "::" ends a namespace.
+    // The template arguments after the name end it.
     size_t begin = 0, end = name.size();
     int depth = 0;
     for (size_t at = 0; at < name.size(); ++at) {
@@ -60,7 +60,7 @@ std::string_view trimmed(std::string_view text) {
 
 constexpr std::string_view anonymous = "(anonymous namespace)";
 
-/// Where what opens at `begin` closes; the end if it does not.
+/// Returns the position where the bracket at `begin` closes; the end if it does not.
 size_t closing(std::string_view text, size_t begin) {
     int depth = 0;
     for (size_t at = begin; at < text.size(); ++at) {
@@ -102,7 +102,8 @@ CppName parseCppName(std::string_view text) {
             const size_t end = closing(text, at);
             name.base = text.substr(begin, at - begin);
             name.arguments = parted(text.substr(at + 1, end - at - 1));
-            // "outer<int>::inner" is about the inner one, a lambda about where it stands.
+            // "outer<int>::inner" names the inner function; a lambda is named by its enclosing
+            // function.
             const std::string_view rest = text.substr(std::min(end + 1, text.size()));
             if (!rest.starts_with("::") || rest.starts_with("::operator") ||
                 rest.starts_with("::{") || rest.starts_with("::["))
@@ -205,14 +206,14 @@ std::string joined(const NameParts& words) {
     return text;
 }
 
-/// The word that begins so, without its beginning; empty if there is none.
+/// Returns the rest of the word with that prefix; empty if there is none.
 std::string_view after(const NameParts& words, std::string_view begin) {
     for (const std::string_view each : words)
         if (each.size() > begin.size() && each.starts_with(begin)) return each.substr(begin.size());
     return {};
 }
 
-/// "sgemm 128x64 tn" of "volta_sgemm_128x64_tn"; "scudnn 128x128 relu nn" of cuDNN's.
+/// Returns "sgemm 128x64 tn" of "volta_sgemm_128x64_tn"; "scudnn 128x128 relu nn" for cuDNN.
 std::string assemblyName(const NameParts& words) {
     size_t at = 0;
     while (at < words.size() && isAmong(words[at], {"cudnn", "infer", "train"})) ++at;
@@ -227,7 +228,8 @@ std::string assemblyName(const NameParts& words) {
     return joined(kept);
 }
 
-/// "xmma fprop implicit gemm tf32 128x128x16" of "sm80_xmma_fprop_implicit_gemm_indexed_...".
+/// Returns "xmma fprop implicit gemm tf32 128x128x16" of
+/// "sm80_xmma_fprop_implicit_gemm_indexed_...".
 std::string xmmaName(const NameParts& words) {
     if (words.size() < 3 || !words[0].starts_with("sm") || words[1] != "xmma") return {};
     NameParts kept{"xmma"};
@@ -250,8 +252,8 @@ std::string xmmaName(const NameParts& words) {
     return joined(kept);
 }
 
-/// "s1688gemm 128x128_16x4 nt" of "cutlass_80_tensorop_s1688gemm_128x128_16x4_nt_align4", which is
-/// an argument of the kernel.
+/// Returns "s1688gemm 128x128_16x4 nt" of "cutlass_80_tensorop_s1688gemm_128x128_16x4_nt_align4",
+/// which is a template argument of the kernel.
 std::string cutlassName(std::string_view name) {
     const size_t begin = name.find("<cutlass_");
     if (begin == std::string_view::npos || name.substr(0, begin).find("cutlass") == name.npos)
@@ -277,7 +279,7 @@ std::string cutlassName(std::string_view name) {
     return joined(kept) + " (CUTLASS)";
 }
 
-/// "nvjet 192x8_64x8 TNT" of "nvjet_tst_192x8_64x8_4x1_v_bz_TNT": tile and depth.
+/// Returns tile and depth: "nvjet 192x8_64x8 TNT" of "nvjet_tst_192x8_64x8_4x1_v_bz_TNT".
 std::string nvjetName(const NameParts& words) {
     if (words.size() < 4 || words[0] != "nvjet" || !isTile(words[2])) return {};
     std::string name = fmt::format("nvjet {}_{}", words[2], words[3]);
@@ -286,18 +288,19 @@ std::string nvjetName(const NameParts& words) {
     return name;
 }
 
-/// "gemm BBS 128x64x32 (Tensile)" of "Cijk_Ailk_Bjlk_BBS_BH_..._MT128x64x32_...".
+/// Returns "gemm BBS 128x64x32 (Tensile)" of "Cijk_Ailk_Bjlk_BBS_BH_..._MT128x64x32_...".
 std::string tensileName(const NameParts& words) {
     if (words.size() < 5 || words[0] != "Cijk") return {};
     const std::string_view tile = after(words, "MT");
     if (tile.empty()) return {};
-    // How A and B are laid out stands in the order of their indices.
+    // The order of the indices of A and B is their layout.
     const std::string layout =
         fmt::format("{}{}", words[1] == "Alik" ? 't' : 'n', words[2] == "Bjlk" ? 't' : 'n');
     return fmt::format("gemm {} {} {} (Tensile)", words[3], layout, tile);
 }
 
-/// "igemm fwd bf16 128x128x32 (MIOpen)" of "igemm_fwd_gtcx2_nhwc_bf16_bx0_ex1_bt128x128x32_...".
+/// Returns "igemm fwd bf16 128x128x32 (MIOpen)" of
+/// "igemm_fwd_gtcx2_nhwc_bf16_bx0_ex1_bt128x128x32_...".
 std::string miopenName(const NameParts& words) {
     if (words.size() < 6 || words[0] != "igemm") return {};
     const std::string_view tile = after(words, "bt");
@@ -319,8 +322,8 @@ namespace {
 
 using TemplateArguments = std::vector<std::string_view>;
 
-/// How often a functor may be wrapped into others.
-constexpr int mostWrappers = 8;
+/// Limit of nested functor wrappers that are unwrapped.
+constexpr int maxWrappers = 8;
 
 bool isUpper(char c) {
     return std::isupper(static_cast<unsigned char>(c)) != 0;
@@ -338,13 +341,13 @@ bool removeBegin(std::string_view& text, std::string_view begin) {
     return true;
 }
 
-/// "add" of "CUDAFunctor_add", "masked_fill" of "masked_fill_kernel", "GeluBackward" of
+/// Returns "add" of "CUDAFunctor_add", "masked_fill" of "masked_fill_kernel", "GeluBackward" of
 /// "GeluBackwardCUDAKernelImpl".
 std::string operationOf(std::string_view name) {
     for (const std::string_view begin :
          {"CUDAFunctorOnSelf_", "CUDAFunctorOnOther_", "CUDAFunctor_", "_cuda_", "launch_", "gpu_"})
         removeBegin(name, begin);
-    // From what stands at the very end to what stands before it.
+    // Strips suffixes from the end of the name inwards.
     for (bool isShorter = true; isShorter;) {
         isShorter = false;
         for (const std::string_view end :
@@ -366,7 +369,7 @@ std::string operationOf(std::string_view name) {
     for (const auto& [word, brief] : words)
         if (name == word) return std::string(brief);
     std::string operation(name);
-    // One word in capitals and small letters is written small, as the operation is.
+    // A single capitalized word is lower-cased, as operations are.
     size_t capitals = 0;
     for (const char c : operation) capitals += isUpper(c) ? 1 : 0;
     if (capitals == 1 && isUpper(operation.front()))
@@ -375,7 +378,8 @@ std::string operationOf(std::string_view name) {
     return operation;
 }
 
-/// What a lambda of it takes, as "f32": of the innermost, the first that is no condition.
+/// Returns the argument type of the innermost lambda, such as "f32": its first argument that is no
+/// condition.
 std::string_view typeOfLambda(std::string_view text) {
     size_t at = std::string_view::npos;
     for (const std::string_view begin : {"{lambda(", "[lambda("}) {
@@ -411,7 +415,7 @@ struct Functor {
     }
 };
 
-/// Whether it only calls another functor, which stands among its arguments.
+/// Returns true if the functor only calls another one among its arguments.
 bool isWrapper(std::string_view base) {
     for (const std::string_view each :
          {"gpu_kernel_impl", "gpu_kernel_impl_nocast", "AUnaryFunctor", "BUnaryFunctor",
@@ -422,7 +426,7 @@ bool isWrapper(std::string_view base) {
     return false;
 }
 
-/// Whether a template argument is a functor: neither number, flag, type nor storage.
+/// Returns true if a template argument is a functor: no number, flag, type or storage.
 bool isFunctor(std::string_view text) {
     if (text.empty() || !shortTypeName(text).empty() || text.front() == '(') return false;
     if (std::isdigit(static_cast<unsigned char>(text.front())) != 0) return false;
@@ -446,7 +450,7 @@ std::string_view firstFunctor(const TemplateArguments& arguments) {
 Functor functorOf(std::string_view text) {
     Functor found;
     CppName name;
-    for (int wrapper = 0; wrapper < mostWrappers; ++wrapper) {
+    for (int wrapper = 0; wrapper < maxWrappers; ++wrapper) {
         name = parseCppName(text);
         if (!isWrapper(name.base)) break;
         if (found.type.empty()) found.type = typeAmong(name.arguments);
@@ -460,7 +464,8 @@ Functor functorOf(std::string_view text) {
     return found;
 }
 
-/// "foreach FusedAdamMath f32": the functor, and the operation that is one of its own arguments.
+/// Returns "foreach FusedAdamMath f32": the functor and the operation, which is among its
+/// arguments.
 std::string foreachName(const TemplateArguments& arguments) {
     TemplateArguments functors;
     for (const std::string_view each : arguments)
@@ -497,7 +502,7 @@ std::string pytorchName(const CppName& name) {
     return {};
 }
 
-/// A kernel that runs what somebody wrote as a lambda is called by where that stands.
+/// Names a kernel that runs a lambda by the function that contains the lambda.
 std::string lambdaName(const CppName& name) {
     if (name.arguments.empty()) return {};
     const std::string_view first = name.arguments.front();
@@ -524,7 +529,7 @@ std::string withBlanks(std::string_view text) {
     return words;
 }
 
-/// Without the number that tells equal ones apart.
+/// Removes the number that distinguishes equal names.
 std::string_view withoutNumber(std::string_view name, char before) {
     const size_t last = name.rfind(before);
     if (last != std::string_view::npos && last > 0 && isNumber(name.substr(last + 1)))
@@ -538,8 +543,9 @@ bool removeNumber(std::string_view& text, std::string_view number) {
     return true;
 }
 
-/// What a kernel of Triton has behind its name: each argument with what is known of it, "0d1d2d3de"
-/// or "0d1d2c3c". The place where that begins; npos if it does not.
+/// Returns the position of the signature that Triton appends to a kernel's name, such as
+/// "0d1d2d3de" or "0d1d2c3c": each argument with its known properties. Returns npos if there is
+/// none.
 size_t tritonSignature(std::string_view name) {
     const size_t begin = name.rfind('_');
     if (begin == std::string_view::npos || begin == 0) return std::string_view::npos;
@@ -559,7 +565,7 @@ size_t tritonSignature(std::string_view name) {
     return isTold && next > 1 ? begin : std::string_view::npos;
 }
 
-/// "fused add mul (Triton, pointwise)" of "triton_poi_fused_add_mul_3".
+/// Returns "fused add mul (Triton, pointwise)" of "triton_poi_fused_add_mul_3".
 std::string tritonName(std::string_view name) {
     static constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kinds{
         {{"poi_", "pointwise"},
@@ -568,7 +574,7 @@ std::string tritonName(std::string_view name) {
          {"tem_", "template"},
          {"for_", "foreach"},
          {"spl_", "split scan"}}};
-    // Before PyTorch 2.2 with a signature behind it, as of those that somebody wrote.
+    // Before PyTorch 2.2 the name has a signature, as names of handwritten kernels do.
     if (const size_t end = tritonSignature(name); end != std::string_view::npos)
         name = name.substr(0, end);
     if (!removeBegin(name, "triton_")) return {};
@@ -578,7 +584,7 @@ std::string tritonName(std::string_view name) {
     return {};
 }
 
-/// "_attn_fwd (Triton)" of "_attn_fwd_0d1d2d3de4de5c": a kernel that somebody wrote.
+/// Returns "_attn_fwd (Triton)" of "_attn_fwd_0d1d2d3de4de5c", a handwritten kernel.
 std::string tritonSourceName(std::string_view name) {
     if (name.find_first_of("<( :") != std::string_view::npos) return {};
     const size_t end = tritonSignature(name);
@@ -588,12 +594,12 @@ std::string tritonSourceName(std::string_view name) {
     return called.empty() ? std::string() : std::string(called) + " (Triton)";
 }
 
-/// "add (XLA, loop fusion)" of "loop_add_fusion_2".
+/// Returns "add (XLA, loop fusion)" of "loop_add_fusion_2".
 std::string xlaName(std::string_view name) {
     if (name.find_first_of("<( :") != std::string_view::npos) return {};
     name = withoutNumber(withoutNumber(name, '_'), '.');
     if (name == "fusion") return "fusion (XLA)";
-    // Those that XLA had Triton make, until 2024.
+    // XLA generated these through Triton until 2024.
     if (name == "triton_softmax") return "softmax (XLA, Triton)";
     if (removeBegin(name, "triton_gemm_")) return withBlanks(name) + " (XLA, Triton gemm)";
     if (removeBegin(name, "wrapped_")) return withBlanks(name) + " (XLA)";
@@ -612,7 +618,7 @@ std::string xlaName(std::string_view name) {
 
 std::string knownKernelName(std::string_view demangled) {
     removeEnd(demangled, ".kd");
-    // NCCL's say what they are, and are parsed for it.
+    // NCCL's names are clear already, and other code parses them.
     if (demangled.starts_with("nccl")) return {};
     if (removeBegin(demangled, "__amd_rocclr_")) return std::string(demangled) + " (ROCm)";
     for (const auto named : {tritonName, tritonSourceName, xlaName, libraryKernelName})

@@ -11,7 +11,7 @@ namespace lanescope {
 
 namespace {
 
-/// What stands behind "key=" up to the next comma; empty if it is not there.
+/// Returns the text after "key=" up to the next comma; empty if missing.
 std::string_view valueOf(std::string_view facts, std::string_view key) {
     while (!facts.empty()) {
         const size_t end = facts.find(',');
@@ -24,16 +24,16 @@ std::string_view valueOf(std::string_view facts, std::string_view key) {
     return {};
 }
 
-/// "aten::mm" of what PyTorch's `emit_nvtx` calls a call of it; empty of anything else.
+/// Returns "aten::mm" of a range of PyTorch's `emit_nvtx`; empty for other ranges.
 std::string_view torchOperator(std::string_view text) {
-    // Which of them stands first differs by version and options.
+    // Their order differs by version and options.
     constexpr std::array<std::string_view, 3> facts{", seq = ", ", op_id = ", ", sizes = ["};
     size_t end = std::string_view::npos;
     for (const std::string_view fact : facts) {
         const size_t at = text.find(fact);
         const size_t value = at + fact.size();
         if (at == 0 || at == std::string_view::npos) continue;
-        // Of a pattern of names a '#' stands for the number.
+        // In a pattern of names a '#' stands for the number.
         const bool isNumber =
             value < text.size() &&
             (std::isdigit(static_cast<unsigned char>(text[value])) != 0 || text[value] == '#');
@@ -65,7 +65,7 @@ std::string knownRangeName(std::string_view text) {
     if (!xla) return std::string(torchOperator(text));
     if (!xla->operation.empty() && !xla->module.empty())
         return fmt::format("{} in {} ({})", xla->operation, xla->module, xla->what);
-    // From what tells most of it to what tells least.
+    // Most informative first.
     for (const std::string_view value : {xla->operation, xla->source, xla->module})
         if (!value.empty()) return fmt::format("{} ({})", value, xla->what);
     return {};

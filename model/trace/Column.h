@@ -20,7 +20,7 @@
 
 namespace lanescope {
 
-/// Walks over whatever has an `operator[]` that returns by value.
+/// Iterator over any container whose `operator[]` returns by value.
 template <class Container>
 class IndexIterator {
   public:
@@ -67,16 +67,15 @@ class IndexIterator {
     difference_type index_ = 0;
 };
 
-/// How many rows each table of a trace has, by `EventKind`.
+/// Number of rows of each table of a trace, by `EventKind`.
 using RowCounts = std::array<uint32_t, EventRef::kindLimit>;
 
-/// One column of a table: numbers, enumerators or `EventRef`s, packed in blocks of 256 values of
-/// as many bytes as their spread needs. Read by value, like a vector; grows at its end. A column
-/// is either owned, or mapped from a file: then it cannot change, and what it reads is safe
-/// whatever the file holds; a row that it does not have reads as the default value. Reading is for
-/// any thread. About 2 ns a value; `copyTo` is quicker for long runs. A short one is small, 24
-/// bytes with a value or some in it: of many lanes of few slices each, it is the columns and not
-/// the slices that would take the memory.
+/// Column of a table: numbers, enumerators or `EventRef`s, packed in blocks of 256 values with as
+/// many bytes as their range needs. Read by value like a vector; grows at its end. A column is
+/// owned or mapped from a file. A mapped column is constant and safe to read whatever the file
+/// contains; missing rows read as the default value. Any thread can read. About 2 ns per value;
+/// `copyTo` is faster for many. A short column takes 24 bytes including a few values, because
+/// traces have many lanes with few slices each.
 template <class T>
 class Column {
   public:
@@ -86,7 +85,7 @@ class Column {
     static constexpr size_t blockSize = PackedBlocks::blockSize;
 
     Column() noexcept {}
-    /// Grows in `memory`, which must outlive it.
+    /// Makes a column that grows in `memory`, which must outlive it.
     explicit Column(LargeMemory* memory) { root_.memory = memory; }
     Column(std::initializer_list<T> values) : Column() {
         for (const T& value : values) push_back(value);
@@ -109,7 +108,8 @@ class Column {
     T operator[](size_t index) const {
         if (index < packedCount_) [[likely]]
             return root_.whole->valueOf(root_.whole->blocks.at(index));
-        // A damaged file may name any row, and checking each of its columns would take too long.
+        // A corrupt file may refer to any row, and validating each reference when loading would
+        // take too long.
         const size_t place = index - packedCount_;
         return place < tailCount_ ? tailValues()[place] : T();
     }
@@ -121,7 +121,7 @@ class Column {
     /// Copies `out.size()` values from row `first` on; they must exist.
     void copyTo(std::span<T> out, size_t first) const;
 
-    // While building; not for mapped columns.
+    // Appends; not for mapped columns.
 
     void push_back(T value) {
         if (tailCount_ == blockSize - 1)
@@ -129,7 +129,7 @@ class Column {
         else
             pushToTail(value);
     }
-    /// Changes one value; meant for few.
+    /// Changes one value; slow for many.
     void set(size_t index, T value) {
         if (index < packedCount_)
             root_.whole->blocks.set(index, bitsOf(value));
@@ -137,19 +137,18 @@ class Column {
             tailValues()[index - packedCount_] = value;
     }
     void clear() { *this = Column(memory()); }
-    /// What it grows in, to make others that follow it.
+    /// Returns the memory it grows in.
     LargeMemory* memory() const {
         return packedCount_ > 0 ? root_.whole->blocks.memory() : root_.memory;
     }
 
-    // For storing.
-
-    /// The whole blocks, and the values behind them.
+    /// Returns the full blocks, for storing.
     const PackedBlocks& packed() const {
         static const PackedBlocks none;
         return packedCount_ > 0 ? root_.whole->blocks : none;
     }
-    /// Valid until the column is changed or moved: a short one is in the column itself.
+    /// Returns the values after the full blocks. Valid until the column is changed or moved: a
+    /// short tail is inside the column object.
     std::span<const T> tail() const { return {tailValues(), tailCount_}; }
     static int64_t bitsOf(T value) {
         if constexpr (std::is_same_v<T, EventRef>)
@@ -160,7 +159,7 @@ class Column {
             return static_cast<int64_t>(value);
     }
 
-    /// Makes it a mapped column of `count` values. False if they are not all there.
+    /// Maps `count` values. Returns false if the data is too short.
     bool map(std::span<const PackedBlock> blocks, std::span<const std::byte> data, size_t count,
              BlockChecks checks = {}) {
         clear();
@@ -171,15 +170,15 @@ class Column {
         startWith(whole.release(), count);
         return true;
     }
-    /// Of a mapped column: what does not lie between the two reads as `least`. `noIndex` stays if
+    /// Limits a mapped column: values outside of the range read as `minValue`. `noIndex` is kept if
     /// it `mayBeNone`.
-    void bound(int64_t least, int64_t greatest, bool mayBeNone = false) {
+    void bound(int64_t minValue, int64_t maxValue, bool mayBeNone = false) {
         if (packedCount_ == 0) return;
-        root_.whole->least = least;
-        root_.whole->span = static_cast<uint64_t>(greatest) - static_cast<uint64_t>(least);
+        root_.whole->minValue = minValue;
+        root_.whole->span = static_cast<uint64_t>(maxValue) - static_cast<uint64_t>(minValue);
         root_.whole->mayBeNone = mayBeNone;
     }
-    /// Of a mapped column of events: one that is not in its table reads as invalid. `rows` must
+    /// Limits a mapped column of events: a row outside of its table reads as invalid. `rows` must
     /// outlive the column.
     void bound(const RowCounts* rows) {
         if (packedCount_ > 0) root_.whole->rows = rows;
@@ -190,7 +189,7 @@ class Column {
     }
 
   private:
-    /// The whole blocks, and between what their values must lie.
+    /// Full blocks with the valid range of their values.
     struct Whole {
         explicit Whole(LargeMemory* memory) : blocks(memory) {}
 
@@ -204,25 +203,26 @@ class Column {
             } else if constexpr (std::is_floating_point_v<T>) {
                 return static_cast<T>(std::bit_cast<double>(bits));
             } else {
-                if (static_cast<uint64_t>(bits) - static_cast<uint64_t>(least) > span) [[unlikely]]
-                    if (!mayBeNone || bits != noIndex) bits = least;
+                if (static_cast<uint64_t>(bits) - static_cast<uint64_t>(minValue) > span)
+                    [[unlikely]]
+                    if (!mayBeNone || bits != noIndex) bits = minValue;
                 return static_cast<T>(bits);
             }
         }
 
         PackedBlocks blocks;
-        int64_t least = 0;
+        int64_t minValue = 0;
         uint64_t span = ~uint64_t{0};
         const RowCounts* rows = nullptr;
         bool mayBeNone = false;
     };
-    /// Before the first whole block what it grows in, then the whole blocks, which know that.
+    /// The memory before the first full block, then the full blocks, which refer to the memory.
     union Root {
         LargeMemory* memory = nullptr;
         Whole* whole;
     };
     static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= sizeof(int64_t));
-    /// As many values as take no memory beside the column, until it has a whole block.
+    /// Number of values stored inside the column until it has a full block.
     static constexpr size_t nearValues = sizeof(int64_t) / sizeof(T);
     union Tail {
         std::array<T, nearValues> near{};
@@ -232,7 +232,7 @@ class Column {
     bool isTailFar() const { return packedCount_ > 0 || tailCount_ > nearValues; }
     const T* tailValues() const { return isTailFar() ? tail_.far : tail_.near.data(); }
     T* tailValues() { return isTailFar() ? tail_.far : tail_.near.data(); }
-    /// Of the tail that is far.
+    /// Capacity of a tail outside of the column.
     size_t tailRoom() const {
         if (packedCount_ == 0) return std::bit_ceil(size_t{tailCount_});
         return tail_.far != nullptr ? blockSize : 0;
@@ -260,7 +260,7 @@ class Column {
         }
     }
 
-    /// Packs the values behind the whole blocks and this one.
+    /// Packs the tail and this value into a block.
     void packTail(T last) {
         std::array<int64_t, blockSize> bits;
         std::transform(tailValues(), tailValues() + tailCount_, bits.begin(), bitsOf);
@@ -268,7 +268,7 @@ class Column {
         if (packedCount_ == 0) {
             auto whole = std::make_unique<Whole>(root_.memory);
             whole->blocks.append(bits);
-            root_.whole = whole.release();  // the tail was far before
+            root_.whole = whole.release();  // The tail was outside of the column before.
         } else {
             root_.whole->blocks.append(bits);
         }
@@ -276,7 +276,7 @@ class Column {
         tailCount_ = 0;
     }
 
-    /// The first whole blocks of a column that is empty.
+    /// Sets the first full blocks of an empty column.
     void startWith(Whole* whole, size_t count) {
         root_.whole = whole;
         tail_.far = nullptr;
@@ -289,7 +289,7 @@ class Column {
         if (isTailFar()) releaseBlock(nullptr, tail_.far, tailRoom() * sizeof(T));
         if (packedCount_ > 0) delete root_.whole;
     }
-    /// What the other has, which is then empty and in the same memory; this one has nothing.
+    /// Moves the content of `other`, which is in the same memory; this column must be empty.
     void take(Column& other) noexcept {
         LargeMemory* const memory = other.memory();
         root_ = other.root_;
@@ -324,8 +324,8 @@ void Column<T>::copyTo(std::span<T> out, size_t first) const {
     for (; done < out.size(); ++done) out[done] = (*this)[first + done];
 }
 
-/// A column of records, kept as one packed column for each of their fields. `Record` names its
-/// fields by a function `forEachField(record, visitor)` beside it.
+/// Column of records, stored as one packed column per field. `Record` lists its fields in a
+/// function `forEachField(record, visitor)` next to it.
 template <class Record>
 class RecordColumn {
   public:
@@ -333,7 +333,7 @@ class RecordColumn {
     using const_iterator = IndexIterator<RecordColumn>;
 
     RecordColumn() : RecordColumn(nullptr) {}
-    /// Grows in `memory`, which must outlive it.
+    /// Makes a column that grows in `memory`, which must outlive it.
     explicit RecordColumn(LargeMemory* memory) {
         Record record;
         forEachField(record, [&](auto&) { fields_.emplace_back(memory); });
@@ -363,7 +363,7 @@ class RecordColumn {
                      [&](auto& value) { field++->set(index, static_cast<int64_t>(value)); });
     }
 
-    /// One for each field, in the order of `forEachField`; for storing.
+    /// Returns one column per field, in the order of `forEachField`, for storing.
     std::vector<Column<int64_t>>& fields() { return fields_; }
     const std::vector<Column<int64_t>>& fields() const { return fields_; }
 

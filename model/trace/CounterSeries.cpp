@@ -13,7 +13,7 @@ namespace lanescope {
 
 namespace {
 
-// Products of two times do not fit into 64 bits, and a rounded one could miss its column.
+// Products of two times exceed 64 bits, and rounding could select the wrong column.
 __extension__ using Wide = __int128;
 
 std::string formatHertz(double value) {
@@ -22,20 +22,19 @@ std::string formatHertz(double value) {
     return fmt::format("{:.4g} Hz", value);
 }
 
-/// The first sample at `timeNs` or later.
 size_t firstFrom(const Column<int64_t>& timesNs, int64_t timeNs) {
     const auto found = std::lower_bound(timesNs.begin(), timesNs.end(), timeNs);
     return static_cast<size_t>(found - timesNs.begin());
 }
 
-/// The sample in force at `timeNs`, or the first of all.
+/// Returns the sample in effect at `timeNs`, or the first one.
 size_t firstAffecting(const Column<int64_t>& timesNs, int64_t timeNs) {
     const size_t from = firstFrom(timesNs, timeNs);
     const bool begins = from < timesNs.size() && timesNs[from] == timeNs;
     return begins || from == 0 ? from : from - 1;
 }
 
-/// In decimal units, as data sheets of links give them.
+/// Formats in decimal units, as data sheets of links do.
 std::string formatBytesPerSecond(double value) {
     const double size = std::abs(value);
     if (size >= 1e8) return fmt::format("{:.3g} GB/s", value / 1e9);
@@ -44,18 +43,17 @@ std::string formatBytesPerSecond(double value) {
     return fmt::format("{:.0f} B/s", value);
 }
 
-/// Not a number as long as nothing that is one was taken.
+/// NaN until a number was added.
 struct Extremes {
-    double least = std::numeric_limits<double>::quiet_NaN();
-    double greatest = least;
+    double minValue = std::numeric_limits<double>::quiet_NaN();
+    double maxValue = minValue;
 
-    void take(const Column<double>& leasts, const Column<double>& greatests, size_t first,
-              size_t end) {
+    void take(const Column<double>& lows, const Column<double>& highs, size_t first, size_t end) {
         for (size_t i = first; i < end; ++i) {
-            // Of comparisons with what is not a number none is true.
-            const double low = leasts[i], high = greatests[i];
-            if (!(least <= low) && low == low) least = low;
-            if (!(greatest >= high) && high == high) greatest = high;
+            // Comparisons with NaN are false.
+            const double low = lows[i], high = highs[i];
+            if (!(minValue <= low) && low == low) minValue = low;
+            if (!(maxValue >= high) && high == high) maxValue = high;
         }
     }
 };
@@ -64,8 +62,8 @@ struct Extremes {
 
 std::string formatCounter(double value, CounterUnit unit) {
     if (std::isnan(value)) return "unknown";
-    const double most = static_cast<double>(int64_t{1} << 62);
-    const auto whole = static_cast<int64_t>(std::clamp(value, -most, most));
+    const double maxWhole = static_cast<double>(int64_t{1} << 62);
+    const auto whole = static_cast<int64_t>(std::clamp(value, -maxWhole, maxWhole));
     switch (unit) {
         case CounterUnit::Bytes:
             return formatBytes(whole);
@@ -107,10 +105,10 @@ void CounterSeries::set(const LargeVector<int64_t>& timesNs, const LargeVector<d
     }
     endNs_ = timesNs_.empty() ? endNs : std::max(endNs, timesNs_.back() + 1);
     if (timesNs_.empty()) return;
-    addLevel(leastGroup, timesNs_, values_, values_);
-    while (levels_.back().least.size() > leastGroup) {
+    addLevel(minGroupSize, timesNs_, values_, values_);
+    while (levels_.back().minValue.size() > minGroupSize) {
         const Level& below = levels_.back();
-        addLevel(fanOut, below.timesNs, below.least, below.greatest);
+        addLevel(fanOut, below.timesNs, below.minValue, below.maxValue);
     }
     const CounterColumn all = extremesOf(0, values_.size());
     if (!all.hasValue) return;
@@ -119,14 +117,14 @@ void CounterSeries::set(const LargeVector<int64_t>& timesNs, const LargeVector<d
 }
 
 void CounterSeries::addLevel(size_t group, const Column<int64_t>& timesNs,
-                             const Column<double>& least, const Column<double>& greatest) {
+                             const Column<double>& minValue, const Column<double>& maxValue) {
     Level level(timesNs.memory());
-    for (size_t first = 0; first < least.size(); first += group) {
+    for (size_t first = 0; first < minValue.size(); first += group) {
         Extremes extremes;
-        extremes.take(least, greatest, first, std::min(first + group, least.size()));
+        extremes.take(minValue, maxValue, first, std::min(first + group, minValue.size()));
         level.timesNs.push_back(timesNs[first]);
-        level.least.push_back(extremes.least);
-        level.greatest.push_back(extremes.greatest);
+        level.minValue.push_back(extremes.minValue);
+        level.maxValue.push_back(extremes.maxValue);
     }
     levels_.push_back(std::move(level));
 }
@@ -154,44 +152,44 @@ uint32_t CounterSeries::nearestSample(int64_t timeNs) const {
 
 CounterColumn CounterSeries::extremesOf(size_t low, size_t high) const {
     Extremes extremes;
-    const Column<double>* least = &values_;
-    const Column<double>* greatest = &values_;
-    // What lies left and right of whole groups is looked at singly, the groups a level above.
-    size_t group = leastGroup;
+    const Column<double>* minValue = &values_;
+    const Column<double>* maxValue = &values_;
+    // Reads samples outside of full groups singly, and full groups on the next level.
+    size_t group = minGroupSize;
     for (size_t level = 0; level < levels_.size() && high >= low + group; ++level) {
         const size_t firstGroup = (low + group - 1) / group;
         const size_t endGroup = high / group;
         if (firstGroup >= endGroup) break;
-        extremes.take(*least, *greatest, low, firstGroup * group);
-        extremes.take(*least, *greatest, endGroup * group, high);
+        extremes.take(*minValue, *maxValue, low, firstGroup * group);
+        extremes.take(*minValue, *maxValue, endGroup * group, high);
         low = firstGroup;
         high = endGroup;
-        least = &levels_[level].least;
-        greatest = &levels_[level].greatest;
+        minValue = &levels_[level].minValue;
+        maxValue = &levels_[level].maxValue;
         group = fanOut;
     }
-    extremes.take(*least, *greatest, low, high);
+    extremes.take(*minValue, *maxValue, low, high);
     CounterColumn column;
-    column.hasValue = !std::isnan(extremes.least);
+    column.hasValue = !std::isnan(extremes.minValue);
     if (!column.hasValue) return column;
-    column.minimum = extremes.least;
-    column.maximum = extremes.greatest;
+    column.minimum = extremes.minValue;
+    column.maximum = extremes.maxValue;
     return column;
 }
 
 bool CounterSeries::isSound() const {
     size_t below = values_.size();
-    if (timesNs_.size() != below || below > EventRef::maximumRow) return false;
-    size_t group = leastGroup;
+    if (timesNs_.size() != below || below > EventRef::maxRow) return false;
+    size_t group = minGroupSize;
     for (const Level& level : levels_) {
         below = (below + group - 1) / group;
-        if (level.timesNs.size() != below || level.least.size() != below ||
-            level.greatest.size() != below)
+        if (level.timesNs.size() != below || level.minValue.size() != below ||
+            level.maxValue.size() != below)
             return false;
         group = fanOut;
     }
-    // Pictures rely on a coarsest level of few groups.
-    return below <= leastGroup && levels_.empty() == values_.empty();
+    // `CounterPicture` relies on few groups in the coarsest level.
+    return below <= minGroupSize && levels_.empty() == values_.empty();
 }
 
 CounterColumn CounterSeries::extremesIn(TimeRange range) const {
@@ -201,25 +199,25 @@ CounterColumn CounterSeries::extremesIn(TimeRange range) const {
 
 namespace {
 
-// Products of two times do not fit into 64 bits, and a rounded one could miss its column.
+// Products of two times exceed 64 bits, and rounding could select the wrong column.
 __extension__ using Wide = __int128;
 
-/// The groups are as large as they can be with so many in a column on average.
+/// Groups are as large as possible with this average number per column.
 constexpr size_t groupsPerColumn = 2;
-/// A range of fewer groups is drawn from finer ones: a few columns need not be rough.
-constexpr size_t leastGroups = 64;
+/// Minimum number of groups; a range of fewer is drawn from finer groups.
+constexpr size_t minGroups = 64;
 
-/// Columns of equal width over a range, exact however far one has zoomed in.
+/// Columns of equal width over a range, exact at any zoom.
 class ColumnScale {
   public:
     ColumnScale(TimeRange range, int columnCount)
         : range_(range), columnCount_(columnCount), spanNs_(Wide{range.endNs} - range.startNs) {}
 
-    /// The last nanosecond at or left of the left edge of `column`.
+    /// Returns the last nanosecond at or left of the left edge of `column`.
     int64_t left(int column) const {
         return static_cast<int64_t>(range_.startNs + spanNs_ * column / columnCount_);
     }
-    /// The first nanosecond at or right of the right edge of `column`.
+    /// Returns the first nanosecond at or right of the right edge of `column`.
     int64_t right(int column) const {
         const Wide ends = spanNs_ * (column + 1);
         return static_cast<int64_t>(range_.startNs + (ends + columnCount_ - 1) / columnCount_);
@@ -232,7 +230,7 @@ class ColumnScale {
     Wide spanNs_;
 };
 
-/// The first index of `[low, high)` whose time is `timeNs` or later, else `high`.
+/// Returns the first index of `[low, high)` whose time is `timeNs` or later, else `high`.
 size_t firstFrom(const Column<int64_t>& timesNs, size_t low, size_t high, int64_t timeNs) {
     const auto begin = timesNs.begin();
     const auto found = std::lower_bound(begin + static_cast<std::ptrdiff_t>(low),
@@ -248,10 +246,9 @@ CounterPicture::CounterPicture(const CounterSeries& series, TimeRange range, int
 }
 
 void CounterPicture::chooseGroups() {
-    // From the coarsest level down, so that nothing finer than needed is touched.
+    // Descends from the coarsest level, so that no finer level than needed is read.
     const auto& levels = series_.levels_;
-    const size_t enough =
-        std::max(leastGroups, groupsPerColumn * static_cast<size_t>(columnCount_));
+    const size_t enough = std::max(minGroups, groupsPerColumn * static_cast<size_t>(columnCount_));
     size_t first = 0;
     size_t end = levels.empty() ? series_.timesNs_.size() : levels.back().timesNs.size();
     for (size_t level = levels.size();; --level) {
@@ -262,36 +259,37 @@ void CounterPicture::chooseGroups() {
         end = firstFrom(timesNs, first, end, range_.endNs);
         if (isSamples || end - first >= enough) {
             group_ = isSamples ? 1 : groupSize(level - 1);
-            const Column<double>& least = isSamples ? series_.values_ : levels[level - 1].least;
-            const Column<double>& greatest =
-                isSamples ? series_.values_ : levels[level - 1].greatest;
-            decode(timesNs, least, greatest, first, end);
+            const Column<double>& minValue =
+                isSamples ? series_.values_ : levels[level - 1].minValue;
+            const Column<double>& maxValue =
+                isSamples ? series_.values_ : levels[level - 1].maxValue;
+            decode(timesNs, minValue, maxValue, first, end);
             return;
         }
-        // The group before may reach into the range with its last ones.
-        const size_t finer = level == 1 ? CounterSeries::leastGroup : CounterSeries::fanOut;
+        // The end of the previous group may overlap the range.
+        const size_t finer = level == 1 ? CounterSeries::minGroupSize : CounterSeries::fanOut;
         first = (first - (first > 0 ? 1 : 0)) * finer;
         end *= finer;
     }
 }
 
 size_t CounterPicture::groupSize(size_t level) {
-    size_t size = CounterSeries::leastGroup;
+    size_t size = CounterSeries::minGroupSize;
     for (size_t i = 0; i < level; ++i) size *= CounterSeries::fanOut;
     return size;
 }
 
-void CounterPicture::decode(const Column<int64_t>& timesNs, const Column<double>& least,
-                            const Column<double>& greatest, size_t first, size_t end) {
+void CounterPicture::decode(const Column<int64_t>& timesNs, const Column<double>& minValue,
+                            const Column<double>& maxValue, size_t first, size_t end) {
     firstGroup_ = first - (first > 0 ? 1 : 0);
-    // One more: the edge right of all may move there.
+    // One more, because the last edge may move there.
     const size_t count = std::min(end + 1, timesNs.size()) - firstGroup_;
     timesNs_.resize(count);
-    least_.resize(count);
-    greatest_.resize(count);
+    minValues_.resize(count);
+    maxValues_.resize(count);
     timesNs.copyTo(timesNs_, firstGroup_);
-    least.copyTo(least_, firstGroup_);
-    greatest.copyTo(greatest_, firstGroup_);
+    minValue.copyTo(minValues_, firstGroup_);
+    maxValue.copyTo(maxValues_, firstGroup_);
 }
 
 CounterPicture::Edge CounterPicture::edgeAt(int64_t timeNs, size_t from, int64_t toleranceNs) {
@@ -301,7 +299,7 @@ CounterPicture::Edge CounterPicture::edgeAt(int64_t timeNs, size_t from, int64_t
     if (group_ == 1) return {border, false};
     if (next_ < timesNs_.size() && Wide{timesNs_[next_]} - timeNs <= toleranceNs)
         return {border, true};
-    // Few samples lie here, so that the border of the group is far.
+    // Samples are sparse here, so the border of the group is far away.
     const size_t before = border - std::min(border, group_);
     return {firstFrom(series_.timesNs_, std::max(from, before), border, timeNs), false};
 }
@@ -314,9 +312,9 @@ CounterColumn CounterPicture::extremesOf(size_t low, size_t high) const {
     if (!isWhole) return series_.extremesOf(low, high);
     CounterColumn column;
     for (size_t i = first; i < end; ++i) {
-        if (std::isnan(least_[i])) continue;
-        column.minimum = column.hasValue ? std::min(column.minimum, least_[i]) : least_[i];
-        column.maximum = column.hasValue ? std::max(column.maximum, greatest_[i]) : greatest_[i];
+        if (std::isnan(minValues_[i])) continue;
+        column.minimum = column.hasValue ? std::min(column.minimum, minValues_[i]) : minValues_[i];
+        column.maximum = column.hasValue ? std::max(column.maximum, maxValues_[i]) : maxValues_[i];
         column.hasValue = true;
     }
     return column;
@@ -325,14 +323,14 @@ CounterColumn CounterPicture::extremesOf(size_t low, size_t high) const {
 std::vector<CounterColumn> CounterPicture::columns() {
     std::vector<CounterColumn> columns(static_cast<size_t>(columnCount_));
     const ColumnScale scale(range_, columnCount_);
-    // Nothing lies left of the first column, so its edge must not move.
+    // The left edge of the first column must not move.
     Edge left = edgeAt(range_.startNs, 0, -1);
     for (int column = 0; column < columnCount_; ++column) {
         const int64_t leftNs = scale.left(column);
         if (series_.endNs_ <= leftNs) break;
         const Edge right = edgeAt(scale.right(column), left.sample, scale.halfWidthNs());
         size_t low = left.sample;
-        // The value from before goes on into the column, unless one begins right at its edge.
+        // The previous value extends into the column, unless a value begins exactly at its edge.
         const bool isAlone = low == right.sample;
         if (low > 0 && (isAlone || (!left.isMoved && series_.timesNs_[low] > leftNs))) --low;
         columns[static_cast<size_t>(column)] = extremesOf(low, right.sample);

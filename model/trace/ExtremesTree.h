@@ -9,41 +9,41 @@
 
 namespace lanescope {
 
-/// Least and greatest of any run of a fixed row of numbers, in O(log n) after O(n) to build. What
-/// is not a number counts as neither.
+/// Minimum and maximum of any range of a constant sequence, in O(log n) after O(n) to build. NaN is
+/// ignored.
 template <class Value = int64_t>
 class ExtremesTree {
   public:
-    /// What `minimum` and `maximum` give where there is no number.
-    static constexpr Value greatest = std::numeric_limits<Value>::max();
-    static constexpr Value least = std::numeric_limits<Value>::lowest();
+    /// Results of `minimum` and `maximum` if there is no number.
+    static constexpr Value noMinimum = std::numeric_limits<Value>::max();
+    static constexpr Value noMaximum = std::numeric_limits<Value>::lowest();
 
     template <class Iterator, class Projection>
     ExtremesTree(Iterator first, Iterator last, Projection projection,
                  LargeMemory* memory = nullptr)
         : count_(static_cast<size_t>(last - first)),
-          least_(2 * count_, greatest, memory),
-          greatest_(2 * count_, least, memory) {
+          minima_(2 * count_, noMinimum, memory),
+          maxima_(2 * count_, noMaximum, memory) {
         for (size_t i = 0; i < count_; ++i, ++first) {
             const Value value = projection(*first);
             if (value != value) continue;
-            least_[count_ + i] = greatest_[count_ + i] = value;
+            minima_[count_ + i] = maxima_[count_ + i] = value;
         }
         for (size_t node = count_; node-- > 1;) {
-            least_[node] = std::min(least_[2 * node], least_[2 * node + 1]);
-            greatest_[node] = std::max(greatest_[2 * node], greatest_[2 * node + 1]);
+            minima_[node] = std::min(minima_[2 * node], minima_[2 * node + 1]);
+            maxima_[node] = std::max(maxima_[2 * node], maxima_[2 * node + 1]);
         }
     }
 
-    /// Of the numbers `[low, high)`; the run must not be empty.
+    /// Returns the minimum of the numbers `[low, high)`; the range must not be empty.
     Value minimum(size_t low, size_t high) const {
-        Value result = greatest;
-        visit(low, high, [&](size_t node) { result = std::min(result, least_[node]); });
+        Value result = noMinimum;
+        visit(low, high, [&](size_t node) { result = std::min(result, minima_[node]); });
         return result;
     }
     Value maximum(size_t low, size_t high) const {
-        Value result = least;
-        visit(low, high, [&](size_t node) { result = std::max(result, greatest_[node]); });
+        Value result = noMaximum;
+        visit(low, high, [&](size_t node) { result = std::max(result, maxima_[node]); });
         return result;
     }
 
@@ -57,8 +57,8 @@ class ExtremesTree {
     }
 
     size_t count_;
-    LargeVector<Value> least_;  // node i has the children 2i and 2i+1; leaves start at count_
-    LargeVector<Value> greatest_;
+    LargeVector<Value> minima_;  // Node i has the children 2i and 2i+1; leaves start at count_.
+    LargeVector<Value> maxima_;
 };
 
 }  // namespace lanescope

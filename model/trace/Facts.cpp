@@ -25,24 +25,24 @@ std::string factText(const FactName& name, bool value) {
     return value ? std::string(setText(name)) : std::string();
 }
 
-bool takeFact(const FactName&, std::string_view text, std::string& member) {
+bool storeFact(const FactName&, std::string_view text, std::string& member) {
     if (text.empty() || !member.empty()) return false;
     member = text;
     return true;
 }
 
-bool takeFact(const FactName&, std::string_view text, std::optional<int64_t>& member) {
+bool storeFact(const FactName&, std::string_view text, std::optional<int64_t>& member) {
     int64_t number = 0;
     const char* const end = text.data() + text.size();
     const auto [stop, error] = std::from_chars(text.data(), end, number);
     if (error != std::errc() || stop != end || member) return false;
-    // Leading zeros would not come back from the number.
+    // Leading zeros would be lost.
     if (std::to_string(number) != text) return false;
     member = number;
     return true;
 }
 
-bool takeFact(const FactName& name, std::string_view text, bool& member) {
+bool storeFact(const FactName& name, std::string_view text, bool& member) {
     if (text != setText(name) || member) return false;
     member = true;
     return true;

@@ -14,42 +14,40 @@
 
 namespace lanescope {
 
-// What a file says of a run, its processes and its GPUs beside events. Members that the file does
-// not fill are empty, nothing or false. `forEachFact` names each member once: what files call it
-// and what people do. What no member is for is kept in `others`.
+// Facts of a run, its processes and its GPUs, besides events. Missing facts are empty, nullopt or
+// false. `forEachFact` lists each member once with its identifier in files and its label. Unknown
+// facts are kept in `others`.
 
-/// A name and a value, as a file or a page has them.
 struct Property {
     std::string name;
     std::string value;
 };
 
-/// How the value of a fact is to be read.
+/// Format of the value of a fact.
 enum class FactUnit : uint8_t {
     Plain,
     Bytes,
     CuptiVersion,  ///< 130001 is 13.0.1.
-    One,           ///< A flag: files say `facts::one` where it is set.
-    Off,           ///< A flag: files say `facts::off` where it is set.
+    One,           ///< Flag, stored as `facts::one` if set.
+    Off,           ///< Flag, stored as `facts::off` if set.
 };
 
 struct FactName {
     std::string_view identifier;  ///< In files and in JSON.
-    std::string_view shown;       ///< For people.
+    std::string_view shown;       ///< Text for people.
     FactUnit unit = FactUnit::Plain;
 };
 
-/// How a sampler of GPU metrics fared with one GPU, by CUDA's number of it.
+/// Sampling of GPU metrics on one GPU, identified by CUDA's number.
 struct SampledGpuFacts {
     int64_t cudaDevice = 0;
     std::string lostSamples;  ///< "3 of 10000".
-    std::string clock;        ///< How its clock was translated.
+    std::string clock;        ///< Translation method of its clock.
 };
 
-/// The samplers of one host.
 struct SamplerFacts {
-    /// Empty where the run had one host only; of a merged trace with its rank, file or number where
-    /// several parts are of one host.
+    /// Empty if the run had one host only. Contains the rank, file or number if several parts of a
+    /// merged trace share a host.
     std::string host;
     std::string cost;
     std::string metricsCost;
@@ -63,13 +61,13 @@ struct SamplerFacts {
     std::vector<SampledGpuFacts> gpus = {};
 };
 
-/// One of several hosts of a run, by the number that packed process ids hold.
+/// Host of a run with its number in packed process ids.
 struct HostName {
     int64_t number = 0;
     std::string name;
 };
 
-/// The run and the machine it was recorded on.
+/// Facts of the run and its machine.
 struct RunFacts {
     std::string commandLine;
     std::string workingDirectory;
@@ -79,8 +77,8 @@ struct RunFacts {
     std::string kernel;
     std::string cpu;
     std::optional<int64_t> cpuCount;
-    /// How many steps were asked for of a trace that was cut: what comes behind them is there to
-    /// end the last, and is no step.
+    /// Requested number of steps of a cut trace. Work after them is included to end the last step,
+    /// and is no step itself.
     std::optional<int64_t> cutSteps;
     std::optional<int64_t> hostMemoryBytes;
     std::string driverVersion;
@@ -88,13 +86,12 @@ struct RunFacts {
     std::string recorderVersion;
     std::string recordOptions;
     std::optional<int64_t> exitStatus;
-    std::optional<int64_t> logBytesUnreadAtExit;  ///< The collector's backlog.
+    std::optional<int64_t> logBytesUnreadAtExit;  ///< Backlog of the collector.
     std::vector<HostName> hosts;
     std::vector<SamplerFacts> samplers;
     std::vector<Property> others;
 };
 
-/// A recorded process; its rank and how it ended stand in `Process`.
 struct ProcessFacts {
     std::string commandLine;
     std::string program;
@@ -114,17 +111,17 @@ struct ProcessFacts {
     std::vector<Property> others;
 };
 
-/// A GPU of the machine, whether the run used it or not.
+/// Facts of a GPU of the machine, used by the run or not.
 struct GpuFacts {
-    int64_t gpu = 0;  ///< Its number, as `Gpu::id`.
+    int64_t gpu = 0;  ///< Number, as `Gpu::id`.
     std::optional<int64_t> pcieGeneration;
     std::optional<int64_t> pcieWidth;
     std::optional<int64_t> nvlinkCount;
     std::vector<Property> others;
 };
 
-/// `visit(FactName, member)` for each fact with a member of its own. Members are texts, numbers
-/// that may be nothing, and flags.
+/// Calls `visit(FactName, member)` for each fact that has a member. Members are texts, optional
+/// numbers and flags.
 template <Of<RunFacts> S, class V>
 void forEachFact(S& s, V&& visit) {
     visit(FactName{facts::commandLine, "Command"}, s.commandLine);
@@ -181,58 +178,57 @@ void forEachFact(S& s, V&& visit) {
     visit(FactName{facts::threadStacksRead, "Stacks of threads"}, s.threadStacks);
     visit(FactName{facts::threadStacksTorn, "Torn of these"}, s.threadStacksTorn);
 }
-/// In files with the number of the GPU behind the identifier: "gpuMetricsLost0".
+/// In files the GPU number is appended to the identifier: "gpuMetricsLost0".
 template <Of<SampledGpuFacts> S, class V>
 void forEachFact(S& s, V&& visit) {
     visit(FactName{facts::gpuMetricsLost, "GPU metrics lost"}, s.lostSamples);
     visit(FactName{facts::gpuMetricsClock, "Clock of GPU metrics"}, s.clock);
 }
 
-/// What a file says of the fact: "130001", "off"; empty where it says nothing.
+/// Returns the text of a fact in files, such as "130001", "off"; empty if absent.
 std::string factText(const FactName& name, const std::string& value);
 std::string factText(const FactName& name, const std::optional<int64_t>& value);
 std::string factText(const FactName& name, bool value);
 
-/// Takes a value of a file into a member; false, and the member stays, for what makes no sense
-/// there.
-bool takeFact(const FactName& name, std::string_view text, std::string& member);
-bool takeFact(const FactName& name, std::string_view text, std::optional<int64_t>& member);
-bool takeFact(const FactName& name, std::string_view text, bool& member);
+/// Parses a value from a file into a member. Returns false, and keeps the member, if the value is
+/// invalid.
+bool storeFact(const FactName& name, std::string_view text, std::string& member);
+bool storeFact(const FactName& name, std::string_view text, std::optional<int64_t>& member);
+bool storeFact(const FactName& name, std::string_view text, bool& member);
 
-/// Takes a fact of a file into the member that is called so, if it has none yet; false if there is
-/// no such member or the value makes no sense in it.
+/// Stores a fact from a file in its member, if that is still empty. Returns false if there is no
+/// such member or the value is invalid.
 template <class Facts>
 bool takeNamedFact(Facts& facts, std::string_view identifier, std::string_view text) {
     bool isTaken = false;
     forEachFact(facts, [&](const FactName& name, auto& member) {
-        if (name.identifier == identifier) isTaken = takeFact(name, text, member);
+        if (name.identifier == identifier) isTaken = storeFact(name, text, member);
     });
     return isTaken;
 }
 
-/// One thing that was lost or is doubtful: what, where and when for programs, and a sentence for
-/// the user. Nobody reads the sentence but the user.
+/// Loss or doubt: code, place and time for programs, and a sentence for the user. No code parses
+/// the sentence.
 struct HealthNote {
     Severity severity = Severity::Info;
     HealthCode code = HealthCode::Unknown;
     std::string sentence;
-    std::optional<int64_t> globalPid = {};  ///< Of the process; nothing for the whole run.
-    std::optional<int64_t> timeNs = {};     ///< When; nothing if it has no moment.
-    std::optional<int64_t> count = {};      ///< How many; nothing if not countable.
-    std::string unknownCode = {};           ///< What the file calls it, if `code` is `Unknown`.
+    std::optional<int64_t> globalPid = {};  ///< Process id; nullopt for the whole run.
+    std::optional<int64_t> timeNs = {};     ///< Nullopt if it has no time.
+    std::optional<int64_t> count = {};      ///< Nullopt if not countable.
+    std::string unknownCode = {};           ///< Identifier in the file, if `code` is `Unknown`.
     bool operator==(const HealthNote&) const = default;
 };
 
-/// The identifier of the note's code, known or not.
 inline std::string codeOf(const HealthNote& note) {
     return note.code == HealthCode::Unknown ? note.unknownCode : std::string(identifier(note.code));
 }
 
-/// A stretch in which something of a process was lost.
+/// Interval in which records of a process were lost.
 struct Gap {
-    Loss what = Loss::Unknown;  ///< May be a number that this program has no name for.
+    Loss what = Loss::Unknown;  ///< May be a number without a name here.
     TimeRange range;
-    int64_t count = 0;  ///< How many were lost; 0 if unknown.
+    int64_t count = 0;  ///< Number of lost records; 0 if unknown.
 };
 
 }  // namespace lanescope

@@ -10,57 +10,55 @@
 
 namespace lanescope {
 
-// What a trace says about the links of its machine. GPUs stand here by the number they are called
-// by (`Gpu::id`): a file may tell of the links of GPUs that the run did not use.
+// Links of the machine. GPUs are identified by `Gpu::id`, because a file may describe links of GPUs
+// that the run did not use.
 
-/// Stands for "no GPU" where the number of one is asked for.
+/// GPU number that means "none".
 inline constexpr int64_t noGpuId = -1;
 
-/// What a peak is of.
+/// Kind of link of a peak.
 enum class LinkKind : uint8_t {
-    Pcie,      ///< Between a GPU and its host, or between GPUs that no NVLink joins.
+    Pcie,      ///< Between a GPU and its host, or between GPUs without NVLink.
     NvLink,    ///< Between two GPUs, or from a GPU to its switches.
-    Dram,      ///< The GPU's own memory: bytes read and bytes written together.
-    HostCopy,  ///< A memcpy between host memory of one kind and a GPU, as measured.
+    Dram,      ///< Memory of the GPU: bytes read and written together.
+    HostCopy,  ///< Measured memcpy between host memory of one kind and a GPU.
 };
 
-/// Which way bytes go, seen from the GPU.
+/// Direction of bytes, seen from the GPU.
 enum class LinkDirection : uint8_t {
-    Unknown,   ///< Either way alike, or both together.
-    Transmit,  ///< Away from the GPU: DtoH.
-    Receive,   ///< Into the GPU: HtoD.
+    Unknown,   ///< Each direction alike, or both together.
+    Transmit,  ///< From the GPU: DtoH.
+    Receive,   ///< To the GPU: HtoD.
 };
 
-/// Who says how fast a link can be.
+/// Source of a peak.
 enum class PeakOrigin : uint8_t {
-    Nominal,   ///< Lanes times rate, links times rate: what no copy quite reaches.
+    Nominal,   ///< Lanes times rate, or links times rate; copies do not quite reach it.
     Measured,  ///< By `lanescope doctor --measure` on this machine.
 };
 
-/// How fast a link can be.
 struct LinkPeak {
     LinkKind kind = LinkKind::Pcie;
     int64_t gpu = noGpuId;
-    int64_t peer = noGpuId;  ///< The other GPU, where it is about a pair.
+    int64_t peer = noGpuId;  ///< Other GPU of a pair.
     LinkDirection direction = LinkDirection::Unknown;
-    MemoryKind memory = MemoryKind::Unknown;       ///< Of the host, of a `HostCopy`.
+    MemoryKind memory = MemoryKind::Unknown;       ///< Host memory of a `HostCopy`.
     int64_t bytesPerSecond = 0;                    ///< Above 0.
-    int32_t links = 0, generation = 0, width = 0;  ///< 0 where they do not apply.
+    int32_t links = 0, generation = 0, width = 0;  ///< 0 if not applicable.
     PeakOrigin origin = PeakOrigin::Nominal;
     bool operator==(const LinkPeak&) const = default;
 };
 
-/// How one GPU is joined to another.
 struct GpuConnection {
     int64_t gpu = noGpuId;
     int64_t peer = noGpuId;
-    int32_t nvlinks = 0;       ///< 0: joined by PCIe only.
+    int32_t nvlinks = 0;       ///< 0: connected by PCIe only.
     std::string name;          ///< "NVLink", "NVSwitch", "PCIe switch".
-    std::string abbreviation;  ///< As nvidia-smi has it: "NV18", "PIX", "SYS".
+    std::string abbreviation;  ///< As in nvidia-smi: "NV18", "PIX", "SYS".
     bool operator==(const GpuConnection&) const = default;
 };
 
-/// The processors that a GPU is near to.
+/// Processors near a GPU.
 struct GpuAffinity {
     int64_t gpu = noGpuId;
     std::string cpus;       ///< "0-23,48-71".
@@ -68,34 +66,35 @@ struct GpuAffinity {
     bool operator==(const GpuAffinity&) const = default;
 };
 
-/// One instance of an NVTX range at whose start and end the counters of links were read.
+/// Instance of an NVTX range at whose start and end the link counters were read.
 struct SampledRange {
     std::string name;
-    int64_t occurrence = 0;  ///< Which of the name in its process, from 0; of all, also in a cut.
+    int64_t occurrence = 0;  ///< Number among the ranges of that name in its process, from 0; in a
+                             ///< cut it counts the whole run.
     int64_t globalPid = 0;   ///< 0 if unknown.
     TimeRange range;
-    /// In which counters were read for its start and for its end; empty if unknown.
+    /// Intervals of the readings at start and end; empty if unknown.
     TimeRange startReading, endReading;
     bool operator==(const SampledRange&) const = default;
 };
 
-/// Memory of a GPU that a process held at some moment.
+/// GPU memory of a process at a point in time.
 struct GpuProcessUse {
     int64_t timeNs = 0;
     int64_t gpu = noGpuId;
     int64_t pid = 0;
     std::string name;
     int64_t bytes = -1;     ///< -1 if unknown.
-    double smPercent = -1;  ///< Below 0 if unknown.
+    double smPercent = -1;  ///< Negative if unknown.
     bool operator==(const GpuProcessUse&) const = default;
 };
 
 struct Interconnect {
     std::vector<LinkPeak> peaks;
-    std::vector<GpuConnection> connections;   ///< Either way, by GPU and peer.
-    std::vector<GpuAffinity> affinities;      ///< By GPU.
-    std::vector<SampledRange> sampledRanges;  ///< By start.
-    std::vector<GpuProcessUse> gpuProcesses;  ///< By time.
+    std::vector<GpuConnection> connections;   ///< Both directions, sorted by GPU and peer.
+    std::vector<GpuAffinity> affinities;      ///< Sorted by GPU.
+    std::vector<SampledRange> sampledRanges;  ///< Sorted by start.
+    std::vector<GpuProcessUse> gpuProcesses;  ///< Sorted by time.
     bool operator==(const Interconnect&) const = default;
 };
 

@@ -20,7 +20,7 @@ uint32_t processOf(const Trace& trace, const Table& table, uint32_t row) {
     return trace.streams[table.stream[row]].process;
 }
 
-/// Process and correlation in one number that sorts like them.
+/// Packs process and correlation into a number with the same order.
 template <class Table>
 uint64_t keyOf(const Trace& trace, const Table& table, uint32_t row) {
     return uint64_t{processOf(trace, table, row)} << 32 | table.correlation[row];
@@ -28,7 +28,7 @@ uint64_t keyOf(const Trace& trace, const Table& table, uint32_t row) {
 
 template <class Table>
 Column<uint32_t> linksOf(const Trace& trace, const Table& table, const std::stop_token& stop) {
-    // Rows of one process are nearly in order; of several together they are not.
+    // Rows of one process are nearly sorted; rows of several are not.
     LargeMemory* const memory = trace.memory.get();
     std::vector<LargeVector<uint64_t>> ofProcess(trace.processes.size(),
                                                  LargeVector<uint64_t>(memory));
@@ -45,7 +45,7 @@ Column<uint32_t> linksOf(const Trace& trace, const Table& table, const std::stop
     return rows;
 }
 
-/// The first link of a call, or of any later one.
+/// Returns the first link of a call, or of a later call.
 template <class Table>
 size_t firstLink(const Trace& trace, const Table& table, const Column<uint32_t>& links,
                  uint64_t key) {
@@ -66,7 +66,7 @@ void addWork(const Trace& trace, const Table& table, const Column<uint32_t>& lin
         work.emplace_back(kind, links[link]);
 }
 
-/// Walks through the links of one table.
+/// Iterator over the links of one table.
 class LinkWalk {
   public:
     template <class Table>
@@ -76,7 +76,7 @@ class LinkWalk {
           key_([&trace, &table](uint32_t row) { return keyOf(trace, table, row); }) {
         look();
     }
-    /// Greater than any other at the end.
+    /// Larger than any other key at the end.
     uint64_t key() const { return current_; }
     EventRef event() const { return {kind_, row_}; }
     void next() {

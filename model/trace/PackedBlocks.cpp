@@ -23,19 +23,19 @@ constexpr uint64_t blockBytes(uint64_t width) {
     return PackedBlocks::blockSize / 8 * width;
 }
 
-/// Beyond, the rise of a line would not fit.
-constexpr uint64_t greatestSlopedSpread = uint64_t{1} << 54;
+/// Limit of the range of a sloped block; beyond it the rise would overflow.
+constexpr uint64_t maxSlopedSpread = uint64_t{1} << 54;
 
 using Values = std::span<const int64_t, PackedBlocks::blockSize>;
 
-/// The slope of the line from the first to the last value, in 256ths.
+/// Returns the slope of the line from the first to the last value, in 256ths.
 uint64_t slopeOf(Values values) {
     const int64_t rise = values.back() - values.front();
     return static_cast<uint64_t>(rise * 256 / static_cast<int64_t>(values.size() - 1));
 }
 
-/// As many bits as the spread of the values needs; so few that a value lies within eight bytes
-/// wherever it begins, or all.
+/// Returns the number of bits for a range of values: few enough that a value always lies within
+/// eight bytes, or all 64.
 uint64_t widthFor(uint64_t spread) {
     const auto bits = static_cast<uint64_t>(std::bit_width(spread));
     return bits > 57 ? 64 : bits;
@@ -165,7 +165,7 @@ void PackedBlocks::growTo(size_t bytes) {
     if (bytes + padding <= capacity) return;
     const size_t wanted = std::max(bytes + padding, capacity + capacity / 2);
     void* const grown = resizeBlock(memory(), ownedData_.get(), capacity, wanted);
-    (void)ownedData_.release();  // it lies elsewhere now, if it does
+    (void)ownedData_.release();  // Owned by the resized block now, if that succeeded.
     ownedData_.reset(static_cast<std::byte*>(grown));
     capacity = wanted;
 }
@@ -178,10 +178,10 @@ void PackedBlocks::pointToOwned() {
 }
 
 PackedBlock PackedBlocks::pack(std::span<const int64_t, blockSize> values) {
-    const auto [least, greatest] = std::minmax_element(values.begin(), values.end());
-    const uint64_t spread = static_cast<uint64_t>(*greatest) - static_cast<uint64_t>(*least);
+    const auto [minValue, maxValue] = std::minmax_element(values.begin(), values.end());
+    const uint64_t spread = static_cast<uint64_t>(*maxValue) - static_cast<uint64_t>(*minValue);
     const uint64_t width = widthFor(spread);
-    if (width > 1 && spread < greatestSlopedSpread) {
+    if (width > 1 && spread < maxSlopedSpread) {
         const uint64_t slope = slopeOf(values);
         std::array<int64_t, blockSize> heights;
         for (size_t i = 0; i < blockSize; ++i)
@@ -201,16 +201,16 @@ PackedBlock PackedBlocks::pack(std::span<const int64_t, blockSize> values) {
         }
     }
     const uint64_t offset = dataSize_;
-    packBits(values, *least, width);
-    return {*least, offset | width << PackedBlock::widthShift};
+    packBits(values, *minValue, width);
+    return {*minValue, offset | width << PackedBlock::widthShift};
 }
 
-void PackedBlocks::packBits(std::span<const int64_t, blockSize> values, int64_t least,
+void PackedBlocks::packBits(std::span<const int64_t, blockSize> values, int64_t minValue,
                             uint64_t width) {
-    const auto base = static_cast<uint64_t>(least);
+    const auto base = static_cast<uint64_t>(minValue);
     growTo(dataSize_ + blockBytes(width));
     std::byte* to = ownedData_.get() + dataSize_;
-    // Bits gather in a word until it is full; a block fills whole words.
+    // Collects bits in a word until it is full; a block fills whole words.
     uint64_t word = 0;
     uint64_t filled = 0;
     for (const int64_t value : values) {

@@ -16,19 +16,19 @@
 
 namespace lanescope {
 
-/// The checksums of something that is mapped from a file, block by block. Each is compared when its
-/// block is first read, since to read them all would take as long as to read the file. Refers to
-/// memory that stays. Any thread.
+/// Checksums of the blocks of mapped data. Each block is checked when it is first read, because
+/// checking all at once would take as long as reading the file. Refers to memory that stays. Any
+/// thread.
 class BlockChecks {
   public:
-    /// Of what needs no check.
+    /// Checks nothing.
     BlockChecks() = default;
     /// `seen` has a zero for each of the `checksums`; `damaged` counts the blocks that differ.
     BlockChecks(std::span<const uint32_t> checksums, std::atomic<uint8_t>* seen,
                 std::atomic<uint32_t>* damaged)
         : checksums_(checksums.data()), seen_(seen), damaged_(damaged) {}
 
-    /// Whether nobody has compared this block yet.
+    /// Returns true if the block has not been checked yet.
     bool isDue(size_t block) const {
         return seen_ != nullptr && seen_[block].load(std::memory_order_relaxed) == 0;
     }
@@ -36,7 +36,7 @@ class BlockChecks {
         if (checksum != checksums_[block]) noteDamage();
         seen_[block].store(1, std::memory_order_relaxed);
     }
-    /// Of a block that does not even say where it lies.
+    /// Counts a block whose position is invalid.
     void fail(size_t block) const {
         noteDamage();
         seen_[block].store(1, std::memory_order_relaxed);
@@ -52,11 +52,11 @@ class BlockChecks {
 
 static_assert(std::endian::native == std::endian::little, "packed blocks are little-endian");
 
-/// Where a block of values lies and how to read it: each value is `base` plus `width()` bits, and
-/// in a sloped block what a straight line has risen to there. Its slope lies before the bits.
+/// Location and encoding of a block of values: each value is `base` plus `width()` bits, in a
+/// sloped block plus the rise of a straight line. The slope is stored before the bits.
 struct PackedBlock {
-    int64_t base = 0;  ///< The least value of the block, or the least height above the line.
-    /// Offset of its bytes; the highest byte is the number of bits of a value, plus 128 if sloped.
+    int64_t base = 0;  ///< Minimum of the block, or of the heights above the line.
+    /// Offset of its bytes; the highest byte is the number of bits per value, plus 128 if sloped.
     uint64_t place = 0;
 
     static constexpr int widthShift = 56;
@@ -65,25 +65,24 @@ struct PackedBlock {
     uint64_t offset() const { return place & ((uint64_t{1} << widthShift) - 1); }
     uint64_t width() const { return (place & ~slopedFlag) >> widthShift; }
     bool isSloped() const { return (place & slopedFlag) != 0; }
-    /// How far a line has risen at the `index`th value; its slope is in 256ths.
+    /// Returns the rise of a line at the `index`th value; its slope is in 256ths.
     static uint64_t rise(uint64_t slope, uint64_t index) {
         return static_cast<uint64_t>(static_cast<int64_t>(slope * index) >> 8);
     }
     bool operator==(const PackedBlock&) const = default;
 };
 
-/// The storage of a `Column`: whole blocks of 64-bit values, each as wide as the spread of its
-/// values asks for; where they rise evenly, as times and rows do, only how far each is off a
-/// straight line is stored. Either owned and growing, or mapped: views of somebody else's memory,
-/// which may hold anything; a block that points out of it reads as 0, and one that differs from its
-/// checksum is counted when it is first read. Reading is for any thread.
+/// Storage of a `Column`: full blocks of 64-bit values, packed to the bits that their range needs.
+/// If values rise evenly, as times and rows do, only the distances from a straight line are stored.
+/// Either owned and growing, or mapped: views of other memory with any content. A block that points
+/// outside reads as 0; a checksum mismatch is counted on the first read. Any thread can read.
 class PackedBlocks {
   public:
     static constexpr size_t blockSize = 256;
-    /// Bytes behind the values, so that every value can be read by one load of eight.
+    /// Bytes after the values, so that one load of eight bytes reads any value.
     static constexpr size_t padding = 8;
 
-    /// Grows in `memory`, which must outlive it.
+    /// Makes storage that grows in `memory`, which must outlive it.
     explicit PackedBlocks(LargeMemory* memory = nullptr)
         : ownedBlocks_(memory), ownedData_(nullptr, Release{memory}) {}
     /// A copy is in no `LargeMemory`.
@@ -92,17 +91,17 @@ class PackedBlocks {
     PackedBlocks& operator=(PackedBlocks other) noexcept;
     ~PackedBlocks() = default;
 
-    /// Views of memory that stays; false if `data` is too short to be padded. `checks` has one for
-    /// each block, or is for none.
+    /// Maps memory that stays valid. Returns false if `data` is too short for the padding. `checks`
+    /// has one for each block, or is empty.
     bool map(std::span<const PackedBlock> blocks, std::span<const std::byte> data,
              BlockChecks checks = {});
-    /// Of a block and the values that it names, which lie in `data`; nothing if they do not.
+    /// Returns the checksum of a block and its values in `data`; nullopt if they are outside.
     static std::optional<uint32_t> checksumOfBlock(const PackedBlock& block,
                                                    std::span<const std::byte> data);
-    /// Compares all blocks of mapped storage with their checksums.
+    /// Checks all blocks of mapped storage.
     void checkAll() const;
 
-    /// The value with this index; it must lie in a block.
+    /// Returns the value with this index, which must be in a block.
     int64_t at(size_t index) const {
         if (checks_.isDue(index / blockSize)) [[unlikely]]
             check(index / blockSize);
@@ -121,17 +120,15 @@ class PackedBlocks {
             return 0;
         return static_cast<int64_t>(value + (load(at) >> bit % 8 & maskOf[width]));
     }
-    /// All values of a block.
     void unpack(size_t block, std::span<int64_t, blockSize> out) const;
 
     size_t blockCount() const { return blockCount_; }
-    /// Appends a block.
     void append(std::span<const int64_t, blockSize> values);
-    /// Changes one value of owned storage; may store its block anew, behind all others.
+    /// Changes one value of owned storage; may append its block again.
     void set(size_t index, int64_t value);
     LargeMemory* memory() const { return ownedData_.get_deleter().memory; }
 
-    /// As they lie in memory; the bytes with their padding.
+    /// As in memory; the bytes with their padding.
     std::span<const PackedBlock> blocks() const { return {blocks_, blockCount_}; }
     std::span<const std::byte> bytes() const { return {data_, data_ ? dataSize_ + padding : 0}; }
 
@@ -141,7 +138,7 @@ class PackedBlocks {
         size_t capacity = 0;
         void operator()(std::byte* data) const { releaseBlock(memory, data, capacity); }
     };
-    /// The lowest bits, by their number; files may name any.
+    /// Masks of the lowest bits by their count; files may contain any count.
     static constexpr std::array<uint64_t, 128> maskOf = [] {
         std::array<uint64_t, 128> masks{};
         for (size_t width = 1; width < masks.size(); ++width)
@@ -158,20 +155,20 @@ class PackedBlocks {
     static void unpackBits(const std::byte* from, uint64_t width, int64_t base,
                            std::span<int64_t, blockSize> out);
     PackedBlock pack(std::span<const int64_t, blockSize> values);
-    void packBits(std::span<const int64_t, blockSize> values, int64_t least, uint64_t width);
+    void packBits(std::span<const int64_t, blockSize> values, int64_t minValue, uint64_t width);
     void growTo(size_t bytes);
     void pointToOwned();
 
-    // What is read through, owned or not.
+    // Views for reading, owned or mapped.
     const PackedBlock* blocks_ = nullptr;
     const std::byte* data_ = nullptr;
-    uint64_t lastLoad_ = 0;  // the last offset that eight bytes can be read from
+    uint64_t lastLoad_ = 0;  // Last offset from which eight bytes can be read.
     size_t blockCount_ = 0;
-    size_t dataSize_ = 0;  // without padding
+    size_t dataSize_ = 0;  // Without padding.
     BlockChecks checks_;
 
     LargeVector<PackedBlock> ownedBlocks_;
-    std::unique_ptr<std::byte, Release> ownedData_;  // grows without being copied, if it is large
+    std::unique_ptr<std::byte, Release> ownedData_;  // Grows without a copy if it is large.
 };
 
 }  // namespace lanescope

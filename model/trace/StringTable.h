@@ -13,11 +13,11 @@ namespace lanescope {
 /// Index into a `StringTable`. 0 is the empty string.
 using StringIndex = uint32_t;
 
-/// Every distinct string of a trace, once. Grows while loading, read by any thread afterwards; or
-/// mapped, then it cannot grow.
+/// Distinct strings of a trace. Grows while loading and is then read by any thread; a mapped table
+/// cannot grow.
 class StringTable {
   public:
-    /// Grows in `memory`, which must outlive it.
+    /// Makes a table that grows in `memory`, which must outlive it.
     explicit StringTable(LargeMemory* memory = nullptr);
     StringTable(const StringTable&) = delete;
     StringTable& operator=(const StringTable&) = delete;
@@ -26,33 +26,34 @@ class StringTable {
 
     /// Not for a mapped table.
     StringIndex intern(std::string_view text);
-    /// Empty for an index that was never given out.
+    /// Returns the string; empty for an invalid index.
     std::string_view at(StringIndex index) const;
     uint32_t size() const {
         return static_cast<uint32_t>(isMapped_ ? ends_.size() : strings_.size());
     }
 
-    /// How many texts have a checksum together.
+    /// Number of texts per checksum.
     static constexpr uint32_t blockSize = 256;
 
-    /// Makes it a view of texts that follow each other and end where `ends` says. What lies outside
-    /// of `text` reads as empty. `checks` has one for each block, or is for none.
+    /// Maps consecutive texts that end at `ends`. Parts outside of `text` read as empty. `checks`
+    /// has one for each block, or is empty.
     void map(std::string_view text, Column<uint64_t> ends, BlockChecks checks = {});
-    /// Of all texts of a block.
+    /// Returns the checksum of all texts of a block.
     uint32_t checksumOfBlock(uint32_t block) const;
-    /// Compares all blocks of a mapped table with their checksums.
+    /// Checks all blocks of a mapped table.
     void checkAll() const;
 
   private:
-    /// Where the number of a text stands or would stand.
+    /// Returns the slot of a text, or the slot where it would be inserted.
     uint32_t& slotOf(std::string_view text);
     void grow();
     std::string_view kept(std::string_view text);
     std::string_view mapped(StringIndex index) const;
 
-    std::vector<LargeVector<char>> texts_;  ///< Each keeps its place as long as it lives.
+    std::vector<LargeVector<char>> texts_;  ///< Each one's address stays valid.
     LargeVector<std::string_view> strings_;
-    LargeVector<uint32_t> slots_;  ///< By hash, a power of two: number of a string and 1, or 0.
+    LargeVector<uint32_t>
+        slots_;  ///< Hash table with a power of two of slots: string number plus 1, or 0.
     bool isMapped_ = false;
     std::string_view text_;
     Column<uint64_t> ends_;

@@ -16,26 +16,26 @@
 
 namespace lanescope {
 
-// The events of a trace, one struct of equally long columns per kind, each sorted by start. Times
-// are nanoseconds from the start of the session. Events without a time ("not timed" by CUPTI) are
-// not here; `Trace::counts` says how many there were.
+// Events of a trace: one struct of equally long columns per kind, each sorted by start. Times are
+// nanoseconds from the start of the session. Events without a time ("not timed" by CUPTI) are
+// omitted; `Trace::counts` counts them.
 //
-// The list beside each names its columns, says which of them hold rows of something else, and is
-// what an index stores: whoever changes one raises `indexVersion`.
+// The `forEachField` next to each table lists its columns, marks those that refer to rows of other
+// tables, and defines the content of an index. Every change must raise `indexVersion`.
 
-/// An empty table whose columns grow in `memory`, which must outlive them.
+/// Returns an empty table whose columns grow in `memory`, which must outlive them.
 template <class Table>
 Table tableIn(LargeMemory* memory) {
     Table table;
     const auto place = [memory]<class Field>(Field& field) {
-        // What is said of the whole table is no column.
+        // Members about the whole table are no columns.
         if constexpr (!std::is_arithmetic_v<Field>) field = Field(memory);
     };
     forEachField(table, place);
     return table;
 }
 
-/// What kernels launched alike share; kept once. Bytes are bytes, sizes are threads or blocks.
+/// Launch properties shared by many kernels, stored once. Sizes are in threads or blocks.
 struct LaunchConfig {
     StringIndex demangledName = 0;
     StringIndex shortName = 0;
@@ -77,17 +77,18 @@ void forEachField(S& s, V&& visit) {
               rowOf(RowsOf::Streams, s.stream), number(s.correlation));
 }
 
-/// What made managed memory move. The numbers are the file's (`ENUM_CUDA_UNIF_MEM_MIGRATION`).
+/// Cause of a migration of managed memory. The numbers are the file's
+/// (`ENUM_CUDA_UNIF_MEM_MIGRATION`).
 enum class MigrationCause : uint8_t {
     Unknown = 0,
     UserPrefetch = 1,
-    Coherence = 2,  ///< It was touched where it was not, and moved there.
+    Coherence = 2,  ///< It was accessed from elsewhere and moved there.
     SpeculativePrefetch = 3,
     Eviction = 4,
     AccessCounters = 5
 };
 
-/// More about those memcpys that are migrations of managed memory.
+/// Details of memcpys that are migrations of managed memory.
 struct MigrationTable {
     Column<uint32_t> memcpy;  ///< Row of `MemcpyTable`, ascending.
     Column<uint64_t> address;
@@ -112,7 +113,7 @@ void forEachField(S& s, V&& visit) {
               rowOf(RowsOf::Streams, s.stream), number(s.correlation));
 }
 
-/// Launches of CUDA graphs that were recorded as a whole, without the kernels in them.
+/// Launches of CUDA graphs that were recorded as a whole, without their kernels.
 struct GraphTable {
     Column<int64_t> startNs, endNs;
     Column<int64_t> graph;  ///< Number of the graph within its process.
@@ -125,7 +126,7 @@ void forEachField(S& s, V&& visit) {
               number(s.correlation));
 }
 
-/// Memory that was allocated or freed, as recorded.
+/// Recorded allocations and frees of memory.
 struct MemoryEventTable {
     Column<int64_t> timeNs, bytes;
     Column<uint64_t> address;
@@ -133,7 +134,7 @@ struct MemoryEventTable {
     Column<uint8_t> isFree;    ///< 1: freed, 0: allocated.
     Column<uint8_t> isPooled;  ///< 1 if it comes from a memory pool.
     Column<uint32_t> process, gpu;
-    Column<uint32_t> correlation;  ///< Of the call that did it; 0 = none.
+    Column<uint32_t> correlation;  ///< Correlation of the call; 0 = none.
     uint32_t size() const { return static_cast<uint32_t>(timeNs.size()); }
 };
 template <Of<MemoryEventTable> S, class V>
@@ -143,7 +144,7 @@ void forEachField(S& s, V&& visit) {
               number(s.correlation));
 }
 
-/// How large a memory pool was from some moment on.
+/// Size of a memory pool from a point in time on.
 struct MemoryPoolTable {
     Column<int64_t> timeNs, bytes;
     Column<uint64_t> address;
@@ -156,10 +157,10 @@ void forEachField(S& s, V&& visit) {
               rowOrNone(RowsOf::Gpus, s.gpu));
 }
 
-/// Allocations and the frees that ended them, joined by process and address.
+/// Allocations with their frees, joined by process and address.
 struct AllocationTable {
     Column<int64_t> startNs;
-    Column<int64_t> endNs;  ///< When it was freed; the end of the process if it never was.
+    Column<int64_t> endNs;  ///< Time of the free; the end of the process if there is none.
     Column<int64_t> bytes;
     Column<uint64_t> address;
     Column<MemoryKind> kind;
@@ -180,11 +181,11 @@ enum class FaultAccess : uint8_t { Unknown = 0, Read = 1, Write = 2, Atomic = 3,
 struct PageFaultTable {
     Column<int64_t> startNs, endNs;
     Column<uint64_t> address;
-    Column<int64_t> count;  ///< Faults of the CPU are listed one by one.
+    Column<int64_t> count;  ///< CPU faults are listed one by one.
     Column<FaultAccess> access;
     Column<uint32_t> process;
-    Column<uint32_t> gpu;             ///< That faulted; `noIndex` for the CPU.
-    Column<StringIndex> instruction;  ///< That faulted, on the CPU; 0 if unknown.
+    Column<uint32_t> gpu;             ///< Faulting GPU; `noIndex` for the CPU.
+    Column<StringIndex> instruction;  ///< Faulting instruction on the CPU; 0 if unknown.
     uint32_t size() const { return static_cast<uint32_t>(startNs.size()); }
 };
 template <Of<PageFaultTable> S, class V>
@@ -201,10 +202,10 @@ struct ApiTable {
     Column<uint32_t> correlation;
     Column<int32_t> returnValue;
     Column<uint8_t> isDriver;  ///< 1 for a driver call, 0 for a runtime call.
-    /// Row of `StackTable`: the Python stack of the thread, or where that runs no Python the one
-    /// for which it works (`buildStacks`); `noIndex` if neither is known.
+    /// Row of `StackTable`: the Python stack of the thread. For a thread without Python, the stack
+    /// of the thread for which it works (`buildStacks`). `noIndex` if unknown.
     Column<uint32_t> stack;
-    Column<uint8_t> isStackLent;  ///< 1 if the stack is another thread's.
+    Column<uint8_t> isStackLent;  ///< 1 if the stack belongs to another thread.
     uint32_t size() const { return static_cast<uint32_t>(startNs.size()); }
 };
 template <Of<ApiTable> S, class V>
@@ -214,12 +215,12 @@ void forEachField(S& s, V&& visit) {
               rowOrNone(RowsOf::Stacks, s.stack), s.isStackLent);
 }
 
-/// Python stacks, each by its innermost frame and what is left without that. Those that begin alike
-/// share their beginning.
+/// Python stacks, each as its innermost frame and its parent stack. Stacks with the same outer
+/// frames share them.
 struct StackTable {
-    Column<uint32_t> parent;       ///< The stack without its innermost frame, or `noIndex`.
+    Column<uint32_t> parent;       ///< Stack without its innermost frame, or `noIndex`.
     Column<StringIndex> function;  ///< "GPT.forward".
-    Column<StringIndex> file;      ///< With its folders; 0 if it has none.
+    Column<StringIndex> file;      ///< With its folders; 0 if none.
     Column<uint32_t> line;         ///< 0 if unknown.
     uint32_t size() const { return static_cast<uint32_t>(parent.size()); }
 };
@@ -229,15 +230,16 @@ void forEachField(S& s, V&& visit) {
               rowOf(RowsOf::Strings, s.file), number(s.line));
 }
 
-/// Nodes of CUDA graphs, and where the program was when it captured them. Sorted by the process of
-/// their thread and their number.
+/// Nodes of CUDA graphs, with the stack of their capture. Sorted by the process of their thread,
+/// then by node.
 struct GraphNodeTable {
-    Column<int64_t> timeNs;   ///< When it was made.
-    Column<uint32_t> thread;  ///< That made it.
+    Column<int64_t> timeNs;   ///< Time of creation.
+    Column<uint32_t> thread;  ///< Creating thread.
     Column<uint64_t> node;    ///< CUPTI's number in its process, as `KernelTable::graphNode`.
-    /// The node of which it is a copy, as those of a graph that was made ready to run; 0: none.
+    /// Node of which this is a copy, as in an instantiated graph; 0: none.
     Column<uint64_t> original;
-    Column<uint32_t> stack;  ///< Row of `StackTable`, or `noIndex`; of a copy that of its original.
+    Column<uint32_t>
+        stack;  ///< Row of `StackTable`, or `noIndex`; for a copy that of its original.
     Column<uint8_t> isStackLent;  ///< As `ApiTable::isStackLent`.
     uint32_t size() const { return static_cast<uint32_t>(node.size()); }
 };
@@ -247,24 +249,23 @@ void forEachField(S& s, V&& visit) {
               rowOrNone(RowsOf::Stacks, s.stack), s.isStackLent);
 }
 
-/// How it is known what a thread did.
 enum class StateSource : uint8_t {
-    Looks,      ///< Somebody looked again and again, as our recorder does.
-    Scheduler,  ///< The kernel told of each switch.
-    Calls,      ///< A call of the operating system's libraries, which may hold others.
-    Samples,    ///< A moment at which it ran, stretched to the next; its stack is what counts.
+    StateSamples,  ///< Periodic samples, as from Lanescope's recorder.
+    Scheduler,     ///< Context switches reported by the kernel.
+    Calls,         ///< Call of an operating system library, which may contain others.
+    Samples,  ///< Sample of a running thread, extended to the next one; only its stack matters.
 };
 
-/// What CPU threads did. Of one thread those of one source overlap only if they are calls.
+/// States of CPU threads. States of one thread and one source overlap only for calls.
 struct CpuStateTable {
     Column<int64_t> startNs, endNs;
     Column<uint32_t> thread;
     Column<ThreadState> state;
     Column<StateSource> source;
-    Column<int64_t> cpuNs, delayNs;  ///< On a core; without one that it wanted.
-    Column<StringIndex> call;        ///< What it waits in; 0 if unknown.
+    Column<int64_t> cpuNs, delayNs;  ///< Time on a core, and time runnable without a core.
+    Column<StringIndex> call;        ///< Call in which it waits; 0 if unknown.
     Column<uint32_t> stack;          ///< Row of `StackTable`, or `noIndex`.
-    Column<uint32_t> holder;         ///< Thread that has the GIL it waits for, or `noIndex`.
+    Column<uint32_t> holder;         ///< Thread that holds the GIL it waits for, or `noIndex`.
     Column<uint32_t> holderStack;    ///< Row of `StackTable`, or `noIndex`.
     uint32_t size() const { return static_cast<uint32_t>(startNs.size()); }
 };
@@ -299,12 +300,12 @@ void forEachField(S& s, V&& visit) {
               rowOf(RowsOf::Processes, s.process), number(s.correlation));
 }
 
-/// Calls that have to do with CUDA events: records of an event in a stream, or waits of a stream
-/// for one. Only while a trace is loaded; `buildWaits` makes `StreamWaitTable` of them.
+/// Calls about CUDA events: records of an event in a stream, or waits of a stream for an event.
+/// They exist while a trace is loaded; `buildWaits` converts them to `StreamWaitTable`.
 struct EventCallTable {
-    Column<uint32_t> stream;     ///< In which it is recorded, or that waits.
+    Column<uint32_t> stream;     ///< Stream that records the event, or that waits.
     Column<uint32_t> event;      ///< Number of the event in its context or process.
-    Column<uint32_t> eventSync;  ///< Joins a wait with its record; `noIndex` where not known.
+    Column<uint32_t> eventSync;  ///< Joins a wait with its record; `noIndex` if unknown.
     Column<uint32_t> correlation;
     uint32_t size() const { return static_cast<uint32_t>(stream.size()); }
 };
@@ -314,12 +315,12 @@ void forEachField(S& s, V&& visit) {
               number(s.correlation));
 }
 
-/// Where a stream was told to wait for what another one had been given by then, sorted by waiting
-/// stream and the correlation of the call that says to wait.
+/// Waits of a stream for the work submitted to another stream so far, sorted by waiting stream and
+/// the correlation of the wait call.
 struct StreamWaitTable {
     Column<uint32_t> waitingStream, waitCorrelation;
-    Column<uint32_t> recordedStream, recordCorrelation;  ///< Of the call that records the event.
-    Column<uint32_t> byRecord;  ///< Rows in order of recorded stream and its correlation.
+    Column<uint32_t> recordedStream, recordCorrelation;  ///< Stream and call that record the event.
+    Column<uint32_t> byRecord;  ///< Rows sorted by recorded stream and its correlation.
     uint32_t size() const { return static_cast<uint32_t>(waitingStream.size()); }
 };
 template <Of<StreamWaitTable> S, class V>
@@ -332,20 +333,20 @@ void forEachField(S& s, V&& visit) {
 enum class NvtxStyle : uint8_t { PushPop, StartEnd, Mark };
 
 struct NvtxTable {
-    /// Equal for a mark. A range never closed ends with the trace.
+    /// Equal for a mark. A range that is never closed ends with the trace.
     Column<int64_t> startNs, endNs;
     Column<StringIndex> text;
     Column<StringIndex> domain;    ///< Name of the domain; 0 is the default domain.
     Column<StringIndex> category;  ///< Name, 0 if none.
-    Column<uint32_t> colorArgb;    ///< 0 if the program gave none.
-    Column<uint32_t> thread;       ///< Where it began.
+    Column<uint32_t> colorArgb;    ///< 0 if the program set none.
+    Column<uint32_t> thread;       ///< Thread of its start.
     Column<uint16_t> depth;        ///< Nesting within thread and domain, 0 outermost.
     Column<NvtxStyle> style;
     Column<uint8_t> isOpen;       ///< 1 if the range never ended.
     Column<StringIndex> payload;  ///< The payload as text, 0 if none.
-    Column<uint32_t> stack;       ///< Where it began in Python, as `ApiTable::stack`.
-    Column<uint8_t> isStackLent;  ///< 1 if the stack is another thread's.
-    bool hasColors = false;       ///< Whether the program gave any range a colour.
+    Column<uint32_t> stack;       ///< Python stack of its start, as `ApiTable::stack`.
+    Column<uint8_t> isStackLent;  ///< 1 if the stack belongs to another thread.
+    bool hasColors = false;       ///< True if the program set the colour of any range.
     uint32_t size() const { return static_cast<uint32_t>(startNs.size()); }
 };
 template <Of<NvtxTable> S, class V>
@@ -357,12 +358,12 @@ void forEachField(S& s, V&& visit) {
               s.isStackLent);
 }
 
-/// Which operator is the backward of which: the one went through the gradients of what the other
-/// had computed. Sorted by forward and then by backward, each pair once; an operator may have
-/// several, as of a backward that ran twice.
+/// Pairs of forward and backward operators: the backward computed the gradients of the forward's
+/// results. Sorted by forward, then by backward, each pair once. An operator may have several, for
+/// example if a backward ran twice.
 struct BackwardTable {
     Column<uint32_t> forward, backward;  ///< Rows of `NvtxTable`.
-    Column<uint32_t> byBackward;         ///< Rows in order of `backward`.
+    Column<uint32_t> byBackward;         ///< Rows sorted by `backward`.
     uint32_t size() const { return static_cast<uint32_t>(forward.size()); }
 };
 template <Of<BackwardTable> S, class V>
@@ -371,7 +372,7 @@ void forEachField(S& s, V&& visit) {
               rowOf(RowsOf::Backwards, s.byBackward));
 }
 
-/// From the first start to the last end of the GPU work whose launching calls lie in an NVTX range.
+/// Interval from the first start to the last end of the GPU work launched within an NVTX range.
 struct ProjectionTable {
     Column<int64_t> startNs, endNs;
     Column<uint32_t> nvtx;  ///< Row of `NvtxTable`.
@@ -386,29 +387,30 @@ void forEachField(S& s, V&& visit) {
               rowOf(RowsOf::Streams, s.stream), number(s.operationCount), s.depth);
 }
 
-/// What is known of an NCCL call beside its name and size. Most of it only NCCL's profiler plugin
-/// tells; negative numbers and text 0 mean that nobody did.
+/// Facts of an NCCL call besides its name and size. Most come from NCCL's profiler plugin; negative
+/// numbers and text 0 mean unknown.
 struct NcclFacts {
     StringIndex datatype = 0;   ///< "bfloat16".
     StringIndex algorithm = 0;  ///< "RING", "TREE", "NVLS", ...
     StringIndex protocol = 0;   ///< "LL", "LL128", "SIMPLE".
     StringIndex communicatorName = 0;
-    int64_t count = -1;                 ///< Elements of the datatype.
-    int64_t sequence = -1;              ///< How many of this operation the communicator had before.
-    int32_t rank = -1, rankCount = -1;  ///< Of this process in the communicator.
+    int64_t count = -1;     ///< Elements of the datatype.
+    int64_t sequence = -1;  ///< Number of earlier operations of this kind in the communicator.
+    int32_t rank = -1,
+            rankCount = -1;  ///< Rank of this process in the communicator, and number of ranks.
     int32_t root = -1, peer = -1;
     int16_t channels = -1, warps = -1;
-    bool isCaptured = false;             ///< Called while a CUDA graph was captured.
-    uint32_t launchThread = 0xffffffff;  ///< Where NCCL launched its kernel; `noIndex` if unknown.
-    TimeRange launch;                    ///< On the CPU.
-    TimeRange gpu;                       ///< Its work on the GPU, if `operationCount` is not 0.
-    uint32_t operationCount = 0;         ///< Kernels and copies on the GPU.
-    uint32_t sharedBy = 1;               ///< How many calls that work is done for at once.
-    /// How long `gpu` waited for the last rank's work to begin, not beyond its end; -1 if not known
-    /// (`buildNcclWaits`).
+    bool isCaptured = false;  ///< Called during the capture of a CUDA graph.
+    uint32_t launchThread =
+        0xffffffff;    ///< Thread on which NCCL launched its kernel; `noIndex` if unknown.
+    TimeRange launch;  ///< On the CPU.
+    TimeRange gpu;     ///< Work on the GPU, if `operationCount` is not 0.
+    uint32_t operationCount = 0;  ///< Kernels and copies on the GPU.
+    uint32_t sharedBy = 1;        ///< Number of calls that share this work.
+    /// Part of `gpu` before the last rank's work began; -1 if unknown (`buildNcclWaits`).
     int64_t waitedNs = -1;
 
-    /// What is left of `gpu` after waiting: data moves. All of it if waiting is not known.
+    /// Returns the part of `gpu` after the wait, when data moves; all of it if the wait is unknown.
     TimeRange moving() const {
         return {std::min(gpu.startNs + std::max<int64_t>(waitedNs, 0), gpu.endNs), gpu.endNs};
     }
@@ -424,9 +426,9 @@ void forEachField(S& s, V&& visit) {
               number(s.sharedBy), s.waitedNs);
 }
 
-/// NCCL calls: rows of `NvtxTable` that NCCL itself announced, with what it said about them.
+/// NCCL calls: rows of `NvtxTable` that NCCL announced, with their facts.
 struct NcclTable {
-    /// The call that is this row of `NvtxTable`; `noIndex` if it is none. O(log n).
+    /// Returns the call of this row of `NvtxTable`; `noIndex` if none. O(log n).
     uint32_t rowOf(uint32_t nvtxRow) const {
         const auto found = std::lower_bound(nvtx.begin(), nvtx.end(), nvtxRow);
         return found != nvtx.end() && *found == nvtxRow
@@ -436,7 +438,7 @@ struct NcclTable {
 
     Column<uint32_t> nvtx;          ///< Row of `NvtxTable`, ascending.
     Column<StringIndex> operation;  ///< "AllReduce", "Send", ...
-    Column<int64_t> bytes;          ///< Message size this rank passed; -1 if unknown.
+    Column<int64_t> bytes;          ///< Message size passed by this rank; -1 if unknown.
     Column<uint64_t> communicator;  ///< NCCL's hash of the communicator; 0 if unknown.
     RecordColumn<NcclFacts> facts;
     uint32_t size() const { return static_cast<uint32_t>(nvtx.size()); }

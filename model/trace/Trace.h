@@ -26,13 +26,13 @@
 
 namespace lanescope {
 
-/// A GPU of the machine, seen by at least one process.
+/// GPU of the machine, seen by at least one process.
 struct Gpu {
-    int64_t id = 0;    ///< The number by which it is called on screen ("GPU 0").
-    std::string name;  ///< "NVIDIA H200"; empty if the file does not say.
+    int64_t id = 0;    ///< Number on screen ("GPU 0").
+    std::string name;  ///< "NVIDIA H200"; empty if unknown.
     std::string uuid;
     std::string busLocation;  ///< PCI address.
-    int64_t memoryBytes = 0;  ///< 0 if unknown, as are the following.
+    int64_t memoryBytes = 0;  ///< 0 if unknown, also for the members below.
     int64_t memoryBandwidthBytesPerSecond = 0;
     int smCount = 0;
     int computeMajor = 0;
@@ -43,13 +43,13 @@ struct Process {
     int64_t globalPid = 0;
     uint32_t pid = 0;
     std::string name;
-    std::optional<int> rank;         ///< Of a distributed job.
+    std::optional<int> rank;         ///< In a distributed job.
     std::optional<int> localRank;    ///< Among the ranks of its host.
-    std::optional<int> worldSize;    ///< How many ranks the job has.
-    bool endedAbnormally = false;    ///< No END record: killed, crashed, or the file was cut.
-    TimeRange range;                 ///< Of its events, and on to its end if known.
-    bool hasWindows = false;         ///< It recorded in `windows` only, not all the time.
-    std::vector<TimeRange> windows;  ///< Sorted, without overlaps; may reach beyond the trace.
+    std::optional<int> worldSize;    ///< Number of ranks of the job.
+    bool endedAbnormally = false;    ///< No END record: killed, crashed, or the file is truncated.
+    TimeRange range;                 ///< Interval of its events, extended to its end if known.
+    bool hasWindows = false;         ///< Recorded in `windows` only, not all the time.
+    std::vector<TimeRange> windows;  ///< Sorted, without overlaps; may extend beyond the trace.
     std::vector<Gap> gaps;           ///< Sorted by start.
     Rare<ProcessFacts> facts;
 };
@@ -57,7 +57,7 @@ struct Process {
 struct Thread {
     int64_t globalTid = 0;
     uint32_t tid = 0;
-    uint32_t process = 0;  ///< Index into `Trace::processes`.
+    uint32_t process = 0;
     std::string name;
 };
 
@@ -69,14 +69,14 @@ struct Stream {
     bool isNullStream = false;
 };
 
-/// How many events of a kind the file holds, and how many of them carry no time.
+/// Number of events of a kind in the file, and how many of them have no time.
 struct EventCount {
-    std::string name;  ///< "kernels": `plural` of a kind, or what else a file has.
+    std::string name;  ///< "kernels": `plural` of a kind, or the name of other events of a file.
     int64_t total = 0;
     int64_t untimed = 0;
 };
 
-/// Where an event stands on the timeline.
+/// Place of an event on the timeline.
 struct SliceLocation {
     uint32_t track = noIndex;
     uint32_t lane = 0;
@@ -84,24 +84,23 @@ struct SliceLocation {
     bool isValid() const { return track != noIndex; }
 };
 
-/// What a trace says beside its events.
+/// Description of a trace besides its events.
 struct TraceDescription {
     std::filesystem::path path;
     std::string title;       ///< File name without folder.
     std::string producer;    ///< "Lanescope 0.1.0", "Nsight Systems 2026.2.1".
-    int64_t startUtcNs = 0;  ///< Of time 0, since 1970; 0 if unknown.
+    int64_t startUtcNs = 0;  ///< Time 0 since 1970; 0 if unknown.
     RunFacts facts;
-    std::vector<GpuFacts> gpuFacts;  ///< By the number of the GPU.
+    std::vector<GpuFacts> gpuFacts;  ///< Sorted by GPU number.
     std::vector<HealthNote> health;
     Interconnect interconnect;
 };
 
-/// Everything a trace file holds, in memory. Only a `TraceBuilder` makes one, or the index of one
-/// that was made before; immutable and shared as `shared_ptr<const Trace>` from then on. Every
-/// member function may be called from any thread.
+/// Content of a trace file in memory. Made by a `TraceBuilder` or from an index; immutable and
+/// shared as `shared_ptr<const Trace>` afterwards. Any thread can call any member function.
 class Trace : public TraceDescription {
   public:
-    /// Where its tables and all that is made of them grow; none if it is null.
+    /// Memory of its tables and derived data; null for the heap.
     std::shared_ptr<LargeMemory> memory;
 
     TimeRange range;  ///< First event to last event or process end.
@@ -123,7 +122,7 @@ class Trace : public TraceDescription {
     AllocationTable allocations;
     PageFaultTable pageFaults;
     ApiTable apiCalls;
-    StackTable stacks;  ///< Of calls, ranges, nodes and states; see `stacks.h`.
+    StackTable stacks;  ///< Stacks of calls, ranges, nodes and states; see `stacks.h`.
     GraphNodeTable graphNodes;
     CpuStateTable cpuStates;
     SyncTable syncs;
@@ -137,50 +136,50 @@ class Trace : public TraceDescription {
     std::vector<uint32_t> counterRows;  ///< Row of the first `CounterSample` of each counter.
     std::vector<Track> tracks;
 
-    /// When the event happened; empty range for an invalid reference. O(1).
+    /// Returns the interval of the event; empty for an invalid reference. O(1).
     TimeRange rangeOf(EventRef event) const;
-    /// What to call it: kernel short name, "HtoD 4.0 MiB", API name, NVTX text. O(1).
+    /// Returns the label of the event: kernel short name, "HtoD 4.0 MiB", API name, NVTX text.
+    /// O(1).
     std::string nameOf(EventRef event) const;
-    /// The API call that started this GPU work, or invalid. O(log n).
+    /// Returns the API call that launched this GPU work, or an invalid reference. O(log n).
     EventRef launchingCall(EventRef gpuWork) const;
-    /// The GPU work that this API call started, in order of start. O(log n).
+    /// Returns the GPU work that this API call launched, by start. O(log n).
     std::vector<EventRef> launchedWork(EventRef apiCall) const;
-    /// Which sample of which counter a `CounterSample` is; counter `noIndex` if it is none.
+    /// Counter and sample of a `CounterSample`; counter `noIndex` if the event is none.
     struct SamplePlace {
         uint32_t counter = noIndex;
         uint32_t sample = 0;
     };
     SamplePlace samplePlace(EventRef event) const;
     EventRef sampleEvent(uint32_t counter, uint32_t sample) const;
-    /// Where it is drawn; invalid if on no track. O(tracks), and O(log n) in the lanes of its
-    /// track.
+    /// Returns the place on the timeline; invalid if the event is on no track. O(tracks), and O(log
+    /// n) in the lanes of its track.
     SliceLocation locate(EventRef event) const;
     bool isEmpty() const { return range.isEmpty(); }
-    /// What a timeline is to show: `range`, or without events what the counters know. O(counters).
+    /// Returns the range of a timeline: `range`, or that of the counters if there are no events.
+    /// O(counters).
     TimeRange timelineRange() const;
-    /// How many events of a kind there are.
     uint32_t rowCount(EventKind kind) const;
 
     LaunchLinks links;  ///< For the lookups above.
     TraceSums sums;     ///< For `selectionStatistics`.
 
-    /// What the columns are views of, if they are mapped.
+    /// Owner of the memory of mapped columns; null if they are owned.
     std::shared_ptr<const void> backing;
-    /// How many blocks of that differ from their checksums, of those that were read so far; null
-    /// unless they are mapped.
-    const std::atomic<uint32_t>* damagedBlocks = nullptr;
-    /// Whether some of what was read so far is not what was stored.
-    bool isDamaged() const {
-        return damagedBlocks != nullptr && damagedBlocks->load(std::memory_order_relaxed) > 0;
+    /// Number of mapped blocks read so far that differ from their checksums; null unless mapped.
+    const std::atomic<uint32_t>* corruptBlocks = nullptr;
+    /// Returns true if any block read so far is corrupt.
+    bool isCorrupt() const {
+        return corruptBlocks != nullptr && corruptBlocks->load(std::memory_order_relaxed) > 0;
     }
 
   private:
-    friend class TraceBuilder;  // fills and finishes it
-    friend class IndexedTrace;  // maps one that was finished
+    friend class TraceBuilder;  // Fills and finishes it.
+    friend class IndexedTrace;  // Maps a finished one.
     Trace() = default;
 };
 
-/// Visits the tables of a trace, in the order in which an index stores them.
+/// Visits the tables of a trace, in the order of an index.
 template <Of<Trace> S, class V>
 void forEachTable(S& trace, V&& visit) {
     visitEach(visit, trace.kernels, trace.memcpys, trace.migrations, trace.memsets, trace.graphs,
@@ -192,20 +191,20 @@ void forEachTable(S& trace, V&& visit) {
 
 using TracePtr = std::shared_ptr<const Trace>;
 
-/// What a process is called, without the folders that its program lies in: some files keep a path,
-/// others a name or what the program called itself, which may have a slash elsewhere. O(length).
+/// Returns the name of a process without the folders of its program. Some files store a path,
+/// others a name or a title, which may contain slashes elsewhere. O(length).
 inline std::string_view programName(const Process& process) {
     const std::string_view name = process.name;
     return name.starts_with('/') ? name.substr(name.find_last_of('/') + 1) : name;
 }
 
-/// Whether a GPU did anything: kernels, copies or memsets. O(1).
-inline bool hasWorkOfGpu(const Trace& trace) {
+/// Returns true if any GPU ran kernels, copies or memsets. O(1).
+inline bool hasGpuWork(const Trace& trace) {
     return trace.kernels.size() > 0 || trace.memcpys.size() > 0 || trace.memsets.size() > 0;
 }
 
-/// The counter that a `CounterGroup` shows while it is folded, the first in it; `noIndex` if that
-/// is none that can be drawn as a graph, and for other tracks. O(1).
+/// Returns the counter that a collapsed `CounterGroup` shows, its first one. Returns `noIndex` if
+/// that cannot be drawn as a graph, and for other tracks. O(1).
 inline uint32_t leadingCounter(const Trace& trace, uint32_t group) {
     const size_t first = size_t{group} + 1;
     if (first >= trace.tracks.size()) return noIndex;

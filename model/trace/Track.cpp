@@ -12,7 +12,7 @@ namespace {
 
 using Level = LaneTiles::Level;
 
-/// Which is the longest of what was seen, of equals the first.
+/// Longest slice so far; the first of equal ones.
 struct Widest {
     uint32_t at = 0;
     int64_t durationNs = -1;
@@ -28,11 +28,11 @@ void append(Level& level, const LaneEdge& edge) {
     level.overhangNs.push_back(edge.overhangNs);
 }
 
-/// A bucket whose longest slice is number `at` of a lane, or in bucket `at` of a level.
+/// Sets a bucket from its longest slice: number `at` of a lane, or bucket `at` of a level.
 template <class Source>
 void append(Level& level, const Source& source, const Widest& widest) {
-    level.widestNs.push_back(widest.durationNs);
-    // Where none starts, what was there before takes no room.
+    level.longestNs.push_back(widest.durationNs);
+    // In an empty bucket, repeating the previous values costs no space.
     const bool isEmpty = widest.durationNs < 0;
     const bool isFirst = level.name.empty();
     level.category.push_back(!isEmpty  ? source.category[widest.at]
@@ -41,12 +41,13 @@ void append(Level& level, const Source& source, const Widest& widest) {
     level.name.push_back(!isEmpty ? source.name[widest.at] : isFirst ? 0 : level.name.back());
 }
 
-/// The width that gives a bucket `slicesPerBucket` slices on average, or somewhat more: one more
-/// level would take as much room as all others, and so few slices are soon looked through.
+/// Returns the width that gives a bucket `slicesPerBucket` slices on average, or somewhat more. One
+/// more level would take as much space as all others, and so few slices are searched quickly.
 uint8_t finestShift(TimeRange lane, uint64_t sliceCount) {
     uint8_t shift = 0;
-    const uint64_t most = std::max<uint64_t>(1, sliceCount / LaneTiles::slicesPerBucket);
-    while (static_cast<uint64_t>((lane.endNs >> shift) - (lane.startNs >> shift)) >= most) ++shift;
+    const uint64_t maxBuckets = std::max<uint64_t>(1, sliceCount / LaneTiles::slicesPerBucket);
+    while (static_cast<uint64_t>((lane.endNs >> shift) - (lane.startNs >> shift)) >= maxBuckets)
+        ++shift;
     return shift;
 }
 
@@ -74,7 +75,7 @@ Level finestLevel(const Lane& lane, const std::stop_token& stop) {
             if (++slice < count) startNs = lane.startNs[slice];
         }
         append(level, lane, widest);
-        // The edge right of the last bucket may lie outside of 64 bits; nothing hangs over it.
+        // The right edge of the last bucket may exceed 64 bits; no slice extends over it.
         const int64_t overhangNs =
             bucket == lastBucket ? 0 : std::max<int64_t>(0, endNs - ((bucket + 1) << level.shift));
         append(level, LaneEdge{slice, busyNs - overhangNs, overhangNs});
@@ -100,7 +101,7 @@ Level coarserLevel(const Level& fine, const std::stop_token& stop) {
         for (const int64_t each : {2 * bucket, 2 * bucket + 1}) {
             if (each < fine.firstBucket || each > lastFine) continue;
             const auto i = static_cast<size_t>(each - fine.firstBucket);
-            widest.take(static_cast<uint32_t>(i), fine.widestNs[i]);
+            widest.take(static_cast<uint32_t>(i), fine.longestNs[i]);
         }
         append(level, fine, widest);
         append(level, fineEdge(2 * bucket + 2));
@@ -118,7 +119,7 @@ LaneTiles::Runs runsOf(size_t count, DurationOf durationOf, SliceOf sliceOf, Lar
         for (size_t i = first; i < std::min(count, first + LaneTiles::runLength); ++i)
             widest.take(sliceOf(i), durationOf(i));
         runs.widest.push_back(widest.at);
-        runs.widestNs.push_back(widest.durationNs);
+        runs.longestNs.push_back(widest.durationNs);
     }
     return runs;
 }
@@ -134,9 +135,9 @@ const Level* LaneTiles::levelFor(int gridShift) const {
 
 LaneTiles buildLaneTiles(const Lane& lane, const std::stop_token& stop) {
     LaneTiles tiles;
-    if (lane.size() < LaneTiles::leastSlices) return tiles;
+    if (lane.size() < LaneTiles::minSlices) return tiles;
     tiles.levels.push_back(finestLevel(lane, stop));
-    while (tiles.levels.back().bucketCount() > LaneTiles::leastBuckets)
+    while (tiles.levels.back().bucketCount() > LaneTiles::minBuckets)
         tiles.levels.push_back(coarserLevel(tiles.levels.back(), stop));
 
     if (stop.stop_requested()) return tiles;
@@ -146,13 +147,13 @@ LaneTiles buildLaneTiles(const Lane& lane, const std::stop_token& stop) {
     while (tiles.runs.back().widest.size() > LaneTiles::runLength) {
         const LaneTiles::Runs& below = tiles.runs.back();
         tiles.runs.push_back(runsOf(
-            below.widest.size(), [&](size_t i) { return below.widestNs[i]; },
+            below.widest.size(), [&](size_t i) { return below.longestNs[i]; },
             [&](size_t i) { return below.widest[i]; }, lane.startNs.memory(), stop));
     }
     return tiles;
 }
 
-uint32_t widestSlice(const Lane& lane, uint32_t first, uint32_t end) {
+uint32_t longestSlice(const Lane& lane, uint32_t first, uint32_t end) {
     Widest left{first, -1}, right{first, -1};
     const auto lookAt = [&](Widest& side, size_t level, uint32_t from, uint32_t to) {
         for (uint32_t i = from; i < to; ++i) {
@@ -161,10 +162,10 @@ uint32_t widestSlice(const Lane& lane, uint32_t first, uint32_t end) {
                 continue;
             }
             const LaneTiles::Runs& runs = lane.tiles->runs[level - 1];
-            side.take(runs.widest[i], runs.widestNs[i]);
+            side.take(runs.widest[i], runs.longestNs[i]);
         }
     };
-    // What lies left and right of whole runs is looked at singly, the runs on the level above.
+    // Reads slices outside of full runs singly, and full runs on the next level.
     size_t level = 0;
     std::vector<Widest> rights;
     while (level < lane.tiles->runs.size() && end - first > 2 * LaneTiles::runLength) {

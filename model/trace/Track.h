@@ -17,11 +17,11 @@
 
 namespace lanescope {
 
-/// What a slice is, for its colour and its legend.
+/// Category of a slice, for its colour and legend.
 enum class SliceCategory : uint8_t {
     Kernel,
     NcclKernel,
-    NcclWait,  ///< The part of a kernel of NCCL that waits for other ranks.
+    NcclWait,  ///< Part of an NCCL kernel that waits for other ranks.
     MemcpyHtoD,
     MemcpyDtoH,
     MemcpyDtoD,
@@ -36,17 +36,17 @@ enum class SliceCategory : uint8_t {
     NcclCall,
     Projection,
     Graph,
-    ManagedMemory,  ///< What befell it, but for copies.
+    ManagedMemory,  ///< Page faults and other events, without copies.
     Counter,
     Busy,
     CpuRunning,
-    CpuNoCore,  ///< Could run.
-    CpuGil,     ///< Waits for it.
-    CpuLock,    ///< Waits for another thread or process.
-    CpuInput,   ///< Waits for data, a disk or a driver.
+    CpuRunnable,  ///< Runnable (waiting for a core).
+    CpuGil,       ///< Waiting for Python's lock.
+    CpuLock,      ///< Waiting for another thread or process.
+    CpuInput,     ///< Waiting for data, a disk or a driver.
     CpuSleep,
-    CpuFrame,  ///< A function on the stack of a thread.
-    CpuMixed,  ///< Ran and waited by turns, between looks.
+    CpuFrame,  ///< Function on the stack of a thread.
+    CpuMixed,  ///< Ran and waited alternately between samples.
 };
 inline constexpr size_t sliceCategoryCount = 28;
 
@@ -56,15 +56,15 @@ constexpr bool isOfNcclKernel(SliceCategory category) {
 
 struct Lane;
 
-/// What is known of a lane at one moment.
+/// State of a lane at a point in time.
 struct LaneEdge {
-    uint32_t slice = 0;      ///< The first that starts then or later.
-    int64_t busyNs = 0;      ///< Time that slices covered until then.
-    int64_t overhangNs = 0;  ///< How long the slice that covers it goes on, 0 if none does.
+    uint32_t slice = 0;      ///< First slice that starts at that time or later.
+    int64_t busyNs = 0;      ///< Time covered by slices before.
+    int64_t overhangNs = 0;  ///< Remaining duration of the slice that covers the edge, 0 if none.
 };
 
-/// The slices of a lane counted into buckets of time, in levels of buckets twice as wide each: what
-/// a picture of any stretch needs without looking at the slices. Immutable once built.
+/// Slices of a lane counted into buckets of time, in levels of doubled bucket width, so that any
+/// range can be drawn without reading slices. Immutable once built.
 struct LaneTiles {
     /// Buckets of 2^`shift` ns. Bucket 0 begins at `firstBucket << shift`, the others follow.
     struct Level {
@@ -73,22 +73,22 @@ struct LaneTiles {
             : slice(memory),
               busyNs(memory),
               overhangNs(memory),
-              widestNs(memory),
+              longestNs(memory),
               category(memory),
               name(memory) {}
 
         uint8_t shift = 0;
         int64_t firstBucket = 0;
-        // One for each edge between buckets, the outer two included; see `LaneEdge`.
+        // One per edge between buckets, including both outer edges; see `LaneEdge`.
         Column<uint32_t> slice;
         Column<int64_t> busyNs, overhangNs;
-        // One for each bucket, of the slices that start in it.
-        Column<int64_t> widestNs;        ///< How long the longest is; negative where none starts.
-        Column<SliceCategory> category;  ///< Of the first of the longest.
-        Column<StringIndex> name;        ///< Of the same.
+        // One per bucket, for the slices that start in it.
+        Column<int64_t> longestNs;  ///< Duration of the longest slice; negative if none starts.
+        Column<SliceCategory> category;  ///< Category of the first of the longest slices.
+        Column<StringIndex> name;        ///< Name of the same slice.
 
-        size_t bucketCount() const { return widestNs.size(); }
-        /// The edge at `timeNs`, which must be one between buckets or lie outside of them all.
+        size_t bucketCount() const { return longestNs.size(); }
+        /// Returns the edge at `timeNs`, which must be an edge of a bucket or outside of all.
         size_t edgeIndex(int64_t timeNs) const {
             const int64_t bucket = timeNs >> shift;
             if (bucket <= firstBucket) return 0;
@@ -101,44 +101,44 @@ struct LaneTiles {
             return {slice[edge], busyNs[edge], overhangNs[edge]};
         }
     };
-    /// The finest first; none for a lane with few slices.
+    /// Finest first; empty for a lane with few slices.
     std::vector<Level> levels;
 
-    /// How many slices a bucket of the finest level holds on average, at least; less than twice as
-    /// many.
+    /// Minimum average of slices per bucket on the finest level; the average is less than twice
+    /// this.
     static constexpr uint32_t slicesPerBucket = 16;
-    static constexpr uint32_t leastSlices = 4096;
-    static constexpr size_t leastBuckets = 2048;
+    static constexpr uint32_t minSlices = 4096;
+    static constexpr size_t minBuckets = 2048;
 
-    /// The longest slice of each `runLength` slices in order, then of as many of those, and so on:
-    /// finds the longest where many slices lie within one bucket of the finest level.
+    /// Longest slice of each run of `runLength` slices, then of as many runs, and so on, for
+    /// buckets of the finest level with many slices.
     static constexpr uint32_t runLength = 64;
     struct Runs {
         Runs() = default;
-        explicit Runs(LargeMemory* memory) : widest(memory), widestNs(memory) {}
+        explicit Runs(LargeMemory* memory) : widest(memory), longestNs(memory) {}
 
         Column<uint32_t> widest;
-        Column<int64_t> widestNs;
+        Column<int64_t> longestNs;
     };
     std::vector<Runs> runs;
 
-    /// The coarsest level whose edges include all multiples of 2^`gridShift` ns; null if even the
-    /// finest is too coarse.
+    /// Returns the coarsest level whose edges include all multiples of 2^`gridShift` ns; null if
+    /// the finest is too coarse.
     const Level* levelFor(int gridShift) const;
 };
 
-/// The tiles of a lane, from its columns of times and in their memory; not whole if stopped. O(n).
+/// Builds the tiles of a lane from its times, in their memory; incomplete if stopped. O(n).
 LaneTiles buildLaneTiles(const Lane& lane, const std::stop_token& stop = {});
 
-/// The longest of the slices `[first, end)`, of equals the first; the run must not be empty.
-/// O(log n), O(n) for a lane without tiles.
-uint32_t widestSlice(const Lane& lane, uint32_t first, uint32_t end);
+/// Returns the longest of the slices `[first, end)`, the first of equal ones; the range must not be
+/// empty. O(log n), O(n) for a lane without tiles.
+uint32_t longestSlice(const Lane& lane, uint32_t first, uint32_t end);
 
-/// One line of slices: equally long columns sorted by start, slices never overlap, so ends are
-/// sorted too. Immutable once built.
+/// Line of slices: equally long columns sorted by start. Slices never overlap, so ends are sorted
+/// too. Immutable once built.
 struct Lane {
     Lane() = default;
-    /// Grows in `memory`, which must outlive it.
+    /// Makes a lane that grows in `memory`, which must outlive it.
     explicit Lane(LargeMemory* memory)
         : startNs(memory),
           durationNs(memory),
@@ -149,22 +149,22 @@ struct Lane {
 
     Column<int64_t> startNs, durationNs;
     Column<StringIndex> name;
-    Column<EventRef> event;  ///< Invalid for slices that sum up others (`SliceCategory::Busy`).
+    Column<EventRef> event;  ///< Invalid for slices that summarize others (`SliceCategory::Busy`).
     Column<SliceCategory> category;
-    /// The summed duration of the slices before each `busyStep`th, the end of the lane included.
+    /// Total duration of the slices before each `busyStep`th, including the end of the lane.
     Column<int64_t> busyNs;
     static constexpr uint32_t busyStep = 16;
-    Rare<LaneTiles> tiles;  ///< Made last; none for few slices.
+    Rare<LaneTiles> tiles;  ///< Built last; empty for few slices.
 
     uint32_t size() const { return static_cast<uint32_t>(startNs.size()); }
-    /// Whether its slices sum up others. The lane must not be empty.
+    /// Returns true if its slices summarize others. The lane must not be empty.
     bool isSummary() const {
-        // A picture has looked at the tiles anyway.
+        // Drawing has read the tiles already.
         const auto& first = tiles->levels.empty() ? category : tiles->levels.back().category;
         return first.front() == SliceCategory::Busy;
     }
     int64_t endNs(size_t slice) const { return startNs[slice] + durationNs[slice]; }
-    /// The first slice that ends at `timeNs` or later. O(log n).
+    /// Returns the first slice that ends at `timeNs` or later. O(log n).
     uint32_t firstEndingAt(int64_t timeNs) const {
         uint32_t low = 0;
         uint32_t high = size();
@@ -174,8 +174,8 @@ struct Lane {
         }
         return low;
     }
-    /// The summed duration of the first `slice` slices, so that the covered time of any run of
-    /// slices is one subtraction. O(1).
+    /// Returns the total duration of the first `slice` slices, so that any range of slices needs
+    /// one subtraction. O(1).
     int64_t busyBefore(uint32_t slice) const {
         int64_t sumNs = slice < busyStep ? 0 : busyNs[slice / busyStep];
         for (uint32_t i = slice / busyStep * busyStep; i < slice; ++i) sumNs += durationNs[i];
@@ -191,38 +191,40 @@ enum class TrackKind : uint8_t {
     Thread,
     ThreadNvtx,
     ThreadApi,
-    ThreadStates,   ///< What the thread did, and below it calls that it waited in.
-    ThreadStacks,   ///< Its stack as a flame, by looks or samples.
-    Counter,        ///< One `CounterSeries`; its one lane is empty.
-    CounterStates,  ///< One of flags: a slice, a `CounterSample`, for as long as a flag stood.
-    CounterGroup,   ///< Counters that belong together, as children; its one lane is empty.
-    GpuEvents,      ///< Of one kind, that happened to a GPU and on no stream of it.
-    ProcessEvents,  ///< Of one kind, that happened to a process and on no thread of it.
+    ThreadStates,   ///< States of the thread, and below them the calls in which it waited.
+    ThreadStacks,   ///< Stacks of the thread as a flame chart, from samples.
+    Counter,        ///< One `CounterSeries`; its single lane is empty.
+    CounterStates,  ///< Counter of flags: a slice (`CounterSample`) for each interval in which a
+                    ///< flag was set.
+    CounterGroup,   ///< Group of counters, which are its children; its single lane is empty.
+    GpuEvents,      ///< Events of one kind of a GPU, outside of its streams.
+    ProcessEvents,  ///< Events of one kind of a process, outside of its threads.
 };
 
-/// A titled band of the timeline with its lanes. Tracks stand in pre-order in `Trace::tracks`; a
-/// parent with children also carries lanes of its own that sum them up when it is folded.
+/// Titled band of the timeline with its lanes. `Trace::tracks` is in pre-order. A parent with
+/// children has lanes of its own that summarize them while it is collapsed.
 struct Track {
     TrackKind kind = TrackKind::Process;
     std::string title;
     std::string subtitle;  ///< "NVIDIA H200, 132 SMs", "PID 4242, rank 0"; may be empty.
     int32_t parent = -1;   ///< Index into `Trace::tracks`.
-    uint16_t depth = 0;    ///< 0 for a top track.
-    /// Index into gpus, streams, processes, threads or counters, by `kind`; of a `CounterGroup` the
-    /// GPU, or `noIndex` for the host.
+    uint16_t depth = 0;    ///< 0 for a root.
+    /// Index into gpus, streams, processes, threads or counters, by `kind`; for a `CounterGroup`
+    /// the GPU, or `noIndex` for the host.
     uint32_t subject = 0;
     bool isInitiallyFolded = false;
     std::vector<Lane> lanes;
-    /// Stretches of the trace in which nothing was recorded that could stand here, and those in
-    /// which something was lost; each sorted, without overlaps.
+    /// Intervals without recording for this track, and intervals with losses; each sorted, without
+    /// overlaps.
     Rare<std::vector<TimeRange>> unrecorded, lossy;
 };
 
-/// What an API call does, judged by its name: launches, moves or allocates memory, waits, other.
+/// Returns the category of an API call by its name: launch, memory transfer or allocation, wait,
+/// other.
 SliceCategory apiCategory(std::string_view apiName);
-/// Whether an API call, judged by its name, allocates or frees memory.
+/// Returns true if an API call, by its name, allocates or frees memory.
 bool isAllocation(std::string_view apiName);
-/// `NcclKernel` for the kernels of NCCL, by their prefix, `Kernel` for all others.
+/// Returns `NcclKernel` for names with NCCL's prefix, else `Kernel`.
 SliceCategory kernelCategory(std::string_view kernelName);
 SliceCategory memcpyCategory(MemcpyKind kind);
 

@@ -6,7 +6,7 @@
 namespace lanescope {
 
 WorkRows::WorkRows(const Trace& trace) {
-    std::vector<uint32_t> numberOf;  // by stream
+    std::vector<uint32_t> numberOf;
     for (const Stream& stream : trace.streams)
         numberOf.push_back(
             numbers_
@@ -24,7 +24,7 @@ WorkRows::WorkRows(const Trace& trace) {
     graphs_ = rowsOf(trace.graphs);
 }
 
-WorkRows::OfWorker WorkRows::of(uint32_t process, uint32_t gpu) const {
+WorkRows::WorkerRows WorkRows::of(uint32_t process, uint32_t gpu) const {
     const auto found = numbers_.find({process, gpu});
     if (found == numbers_.end()) return {};
     const uint32_t number = found->second;

@@ -14,15 +14,14 @@
 
 namespace lanescope {
 
-/// The rows of a table by whose they are, a thread's say, each owner's in the order of the table.
-/// So what is made of rows can be made owner by owner: that takes memory for one at a time, however
-/// many there are. 4 bytes a row and an owner, in the memory of the column.
+/// Rows of a table grouped by owner, such as a thread, in table order within each. Results can be
+/// built owner by owner, with memory for one at a time. 4 bytes per row and per owner, in the
+/// memory of the column.
 class RowsByOwner {
   public:
-    /// Of no table.
     RowsByOwner() = default;
-    /// `owners` is a sequence to be gone through twice, of numbers below `count`, or others for
-    /// rows that nobody owns. Of rows that `isWanted`, by their number; not all, or others', if
+    /// `owners` is a sequence that is read twice, of numbers below `count`, or others for rows
+    /// without an owner. Keeps rows that `isWanted` accepts by number; incomplete or wrong if
     /// stopped. O(rows + count).
     template <class Owners, class IsWanted>
     RowsByOwner(const Owners& owners, size_t count, LargeMemory* memory,
@@ -42,13 +41,13 @@ class RowsByOwner {
             ++total;
         });
         for (size_t owner = 1; owner <= count; ++owner) ends_[owner] += ends_[owner - 1];
-        // While rows are dealt out, each place holds where its owner's next one goes.
+        // While rows are distributed, each entry is the position of its owner's next row.
         rows_.resize(total);
         if (stop.stop_requested()) return;
         LargeVector<uint32_t> next(ends_.begin(), ends_.end(), memory);
         forEach([&](uint32_t owner, uint32_t row) { rows_[next[owner]++] = row; });
     }
-    /// By a column, in its memory.
+    /// Groups by a column, in its memory.
     template <class IsWanted>
     RowsByOwner(const Column<uint32_t>& owners, size_t count, const std::stop_token& stop,
                 IsWanted isWanted)
@@ -62,24 +61,23 @@ class RowsByOwner {
     }
 
   private:
-    LargeVector<uint32_t> ends_;  ///< Before the owner's first row, and behind the last one's.
+    LargeVector<uint32_t> ends_;  ///< Begin of each owner's rows, and end of the last.
     LargeVector<uint32_t> rows_;
 };
 
-/// What each process ran on each GPU: rows of the tables of GPU work, in their order. Made once for
-/// all, so that what is asked of every process and GPU in turn takes no longer than the work does.
-/// Immutable; any thread.
+/// GPU work of each process on each GPU: rows of its tables, in order. Built once for all, so that
+/// queries for every process and GPU cost no more than the work itself. Immutable; any thread.
 class WorkRows {
   public:
-    /// O(streams log streams, and rows of GPU work); 4 bytes a row, in the trace's memory.
+    /// O(streams log streams, and rows of GPU work); 4 bytes per row, in the trace's memory.
     explicit WorkRows(const Trace& trace);
 
-    /// Of a process on a GPU, by their indices: the rows of one kind; none of what ran nothing.
-    struct OfWorker {
+    /// Rows of each kind of a process on a GPU; empty if it ran nothing there.
+    struct WorkerRows {
         std::span<const uint32_t> kernels, memcpys, memsets, graphs;
     };
     /// O(log streams).
-    OfWorker of(uint32_t process, uint32_t gpu) const;
+    WorkerRows of(uint32_t process, uint32_t gpu) const;
 
   private:
     std::map<std::pair<uint32_t, uint32_t>, uint32_t> numbers_;  ///< By process and GPU.

@@ -18,12 +18,12 @@ namespace {
 
 constexpr double unknownRate = std::numeric_limits<double>::quiet_NaN();
 
-/// Adds up rates that hold for some time each.
+/// Sum of rates that apply for an interval each.
 class RateSum {
   public:
     explicit RateSum(LargeMemory* memory) : changes_(memory) {}
 
-    /// A rate that is no number makes the sum unknown for as long.
+    /// A NaN rate makes the sum unknown for its interval.
     void add(TimeRange range, double bytesPerSecond) {
         if (range.isEmpty()) return;
         changes_.push_back({range.startNs, bytesPerSecond, true});
@@ -31,8 +31,8 @@ class RateSum {
     }
     bool isEmpty() const { return changes_.empty(); }
 
-    /// The sum over time: 0 where there is nothing, from the start of `whole` to its end. Of
-    /// readings every one is kept, so that it stays known when the counters were read.
+    /// Fills the series with the sum over `whole`, 0 where there is no rate. Readings are all kept,
+    /// so that the times of the readings remain known.
     void fill(CounterSeries& series, TimeRange whole, bool areReadings) {
         std::sort(changes_.begin(), changes_.end(),
                   [](const Change& a, const Change& b) { return a.timeNs < b.timeNs; });
@@ -74,7 +74,7 @@ class RateSum {
         }
         active_ += by;
         sum_ += by * change.rate;
-        if (active_ == 0) sum_ = 0;  // what rounding left over
+        if (active_ == 0) sum_ = 0;  // Removes rounding errors.
     }
 
     LargeVector<Change> changes_;
@@ -82,7 +82,7 @@ class RateSum {
     double sum_ = 0;
 };
 
-/// The sum of the links of one GPU and direction.
+/// Sum of the links of one GPU and direction.
 struct LinkSum {
     explicit LinkSum(LargeMemory* memory) : sum(memory) {}
 
@@ -94,7 +94,7 @@ struct LinkSum {
 
 void addNvlinkTotals(Trace& trace, const std::stop_token& stop) {
     static constexpr std::array keys{nvlinkSentKey, nvlinkReceivedKey};
-    std::map<std::pair<uint32_t, size_t>, LinkSum> sums;  // by GPU and direction
+    std::map<std::pair<uint32_t, size_t>, LinkSum> sums;  // By GPU and direction.
     for (const CounterSeries& series : trace.counters) {
         if (series.link < 0 || series.gpu == noIndex || series.isEmpty()) continue;
         const auto key = std::find(keys.begin(), keys.end(), series.key);
@@ -102,7 +102,7 @@ void addNvlinkTotals(Trace& trace, const std::stop_token& stop) {
         const std::pair place{series.gpu, static_cast<size_t>(key - keys.begin())};
         LinkSum& sum = sums.try_emplace(place, trace.memory.get()).first->second;
         const TimeRange range{series.timeNs(0), series.endNs()};
-        // Before a link's first value and after its last one nothing is known of the sum either.
+        // The sum is unknown before the first and after the last value of any link.
         sum.range = sum.links == 0 ? range : sum.range.intersected(range);
         ++sum.links;
         sum.source = series.source;
@@ -114,7 +114,7 @@ void addNvlinkTotals(Trace& trace, const std::stop_token& stop) {
             return series.gpu == of && series.key == key && series.link < 0 &&
                    series.source == source;
         };
-        // Where the sampler told it by itself, it did so more often than of the links.
+        // A total from the sampler has a higher rate than its links, so it is preferred.
         if (stop.stop_requested()) return;
         if (std::any_of(trace.counters.begin(), trace.counters.end(), tellsAll)) continue;
         for (const CounterSeries& series : trace.counters) {
@@ -133,10 +133,9 @@ void addNvlinkTotals(Trace& trace, const std::stop_token& stop) {
     }
 }
 
-/// Who uses a GPU.
 struct GpuUser {
     uint32_t process = noIndex;
-    bool isShared = false;  ///< Several processes do.
+    bool isShared = false;  ///< True if several processes do.
 
     void take(uint32_t index) {
         isShared = isShared || (process != noIndex && process != index);
@@ -144,7 +143,7 @@ struct GpuUser {
     }
 };
 
-/// A counter of what the users of a GPU did; nothing where the sum is empty.
+/// Adds a counter of the users of a GPU, unless the sum is empty.
 void addComputed(Trace& trace, uint32_t gpu, const GpuUser& user, RateSum& sum,
                  std::string_view key, const char* name) {
     if (sum.isEmpty()) return;
@@ -157,7 +156,7 @@ void addComputed(Trace& trace, uint32_t gpu, const GpuUser& user, RateSum& sum,
         const Process& process = trace.processes[user.process];
         series.process = user.process;
         whole = process.range;
-        // Nothing is known of the time in which the process did not record.
+        // Unknown while the process did not record.
         int64_t fromNs = whole.startNs;
         if (process.hasWindows) {
             for (const TimeRange& window : process.windows) {
@@ -171,8 +170,8 @@ void addComputed(Trace& trace, uint32_t gpu, const GpuUser& user, RateSum& sum,
     trace.counters.push_back(std::move(series));
 }
 
-/// The GPU on which a process runs its NCCL kernels, by process: of several the one with the
-/// communicator's device is not told, so the calls of such a process are left out.
+/// Returns the GPU on which each process runs its NCCL kernels. Processes with several GPUs are
+/// omitted, because the communicator's GPU is unknown.
 std::unordered_map<uint32_t, uint32_t> onlyGpuOfProcess(const Trace& trace,
                                                         const std::stop_token& stop) {
     std::unordered_map<uint32_t, uint32_t> gpus;
@@ -188,7 +187,7 @@ std::unordered_map<uint32_t, uint32_t> onlyGpuOfProcess(const Trace& trace,
     return gpus;
 }
 
-/// The GPU of each NCCL call that projections tell; `noIndex` for the others.
+/// Returns the GPU of each NCCL call that has a projection; `noIndex` for others.
 LargeVector<uint32_t> gpuOfCall(const Trace& trace, const std::stop_token& stop) {
     LargeVector<uint32_t> gpus(trace.nccl.size(), noIndex, trace.memory.get());
     const ProjectionTable& projections = trace.projections;

@@ -8,19 +8,19 @@
 
 namespace lanescope {
 
-/// Keys of the counters that are made here (`CounterSeries::key`).
+/// Keys of the computed counters (`CounterSeries::key`).
 inline constexpr std::string_view nvlinkSentKey = "nvlink.tx";
 inline constexpr std::string_view nvlinkReceivedKey = "nvlink.rx";
 inline constexpr std::string_view collectivesKey = "computed.collectives";
 inline constexpr std::string_view peerCopiesSentKey = "computed.peerCopies.tx";
 inline constexpr std::string_view peerCopiesReceivedKey = "computed.peerCopies.rx";
 
-/// Adds counters that follow from others and from events, by GPU: what all its NVLinks together
-/// send and receive (unknown while one of them is), the bytes a second that NCCL's operations put
-/// on the bus, each spread evenly over its time on the GPU, and those of memcpys to other GPUs and
-/// from them, like the counters of links by direction. The tables must be sorted and NCCL's work
-/// known. O(n log n) in samples and operations.
-/// Stopped, it leaves counters out.
+/// Adds counters computed from other counters and events, by GPU:
+/// - total sent and received by its NVLinks (unknown while one of them is),
+/// - bytes per second of NCCL's operations on the bus, each spread evenly over its time on the GPU,
+/// - bytes per second of memcpys to and from other GPUs.
+/// The tables must be sorted, and NCCL's work known. O(n log n) in samples and operations. If
+/// stopped, counters are missing.
 void buildLinkCounters(Trace& trace, const std::stop_token& stop);
 
 }  // namespace lanescope

@@ -20,8 +20,8 @@ namespace {
 constexpr std::string_view prefix = "0x";
 constexpr size_t digits = 16;
 
-/// The whole number that a text begins with, and how long that is; negative ones are the same hash
-/// as a signed number.
+/// Whole number at the start of a text, with its length. Negative ones are the same hash read as
+/// signed.
 struct Number {
     uint64_t value = 0;
     size_t length = 0;
@@ -59,7 +59,7 @@ std::string withCommunicatorIds(std::string_view payload) {
         payload.remove_prefix(length);
     };
     for (size_t at = 0; (at = payload.find(word)) != std::string_view::npos;) {
-        // The word is of a key if what ends its text is followed by a value.
+        // The word belongs to a key if a value follows its closing quote.
         take(std::min(payload.find('"', at), payload.size()));
         if (!payload.starts_with("\":")) continue;
         take(std::min(payload.find_first_not_of(" ", 2), payload.size()));
@@ -109,7 +109,7 @@ CollectiveWaits::CollectiveWaits(const Trace& trace) : waits_(trace.memory.get()
         const uint32_t process = trace.threads[trace.nvtx.thread[trace.nccl.nvtx[row]]].process;
         waits_.push_back({process, facts.gpu.startNs, facts.waitedNs});
     }
-    // Of calls that share a kernel the one that waited longest is found.
+    // Sorts the longest wait first among calls that share a kernel.
     sortLarge(waits_, [](const Wait& a, const Wait& b) {
         return std::tie(a.process, a.startNs, b.waitedNs) <
                std::tie(b.process, b.startNs, a.waitedNs);
@@ -130,7 +130,7 @@ namespace {
 
 using Calls = std::span<CollectiveCall>;
 
-/// The calls at the beginning of `calls` for which `keyOf` is the same.
+/// Returns the prefix of `calls` with the same `keyOf`.
 template <class KeyOf>
 Calls firstGroup(Calls calls, KeyOf keyOf) {
     const auto end = std::find_if(calls.begin(), calls.end(), [&](const CollectiveCall& call) {
@@ -139,7 +139,7 @@ Calls firstGroup(Calls calls, KeyOf keyOf) {
     return calls.first(static_cast<size_t>(end - calls.begin()));
 }
 
-/// Cuts `calls` where `keyOf` changes.
+/// Splits `calls` where `keyOf` changes.
 template <class KeyOf, class Visit>
 void forEachGroup(Calls calls, KeyOf keyOf, Visit visit) {
     while (!calls.empty()) {
@@ -164,14 +164,14 @@ int64_t numberOf(const CollectiveCall& call) {
 
 }  // namespace
 
-/// Puts the calls of each operation together. What belongs together: by NCCL's numbers if it told
-/// all of them, else the n-th of each rank, which is safe only if all ranks have as many, of the
-/// same sizes.
+/// Matches the calls of each operation: by NCCL's sequence numbers if all are known. Otherwise the
+/// n-th calls of all ranks match, which is safe only if all ranks have equally many of the same
+/// sizes.
 class MatchedCollectives::Matcher {
   public:
     Matcher(const Trace& trace, MatchedCollectives& out) : trace_(trace), out_(out) {}
 
-    /// `calls` of one communicator, by operation, rank and time.
+    /// Adds the `calls` of one communicator, sorted by operation, rank and time.
     void addCommunicator(Calls calls) {
         std::set<CommunicatorRank> ranks;
         for (const CollectiveCall& call : calls) ranks.insert(call.rank);
@@ -201,7 +201,7 @@ class MatchedCollectives::Matcher {
         });
     }
 
-    /// Not one that some rank did not live to see, or called twice by what a damaged file says.
+    /// Returns false if a rank's call is missing, or duplicate in a corrupt file.
     static bool isWhole(Calls calls, size_t rankCount) {
         const auto isSame = [](const auto& a, const auto& b) { return a.rank == b.rank; };
         return calls.size() == rankCount &&
@@ -246,7 +246,7 @@ MatchedCollectives::MatchedCollectives(const Trace& trace, const std::stop_token
         if (nccl.communicator[row] == 0 || !isCollective(trace.strings.at(nccl.operation[row])))
             continue;
         const NcclFacts facts = nccl.facts[row];
-        // What is captured into a graph runs later, as often as the graph.
+        // A captured call runs later, once per launch of its graph.
         if (facts.isCaptured) continue;
         if (!isTimedCall(trace, row)) {
             ++untimed_;

@@ -23,7 +23,7 @@ namespace lanescope {
 
 namespace {
 
-/// Ends of the keys of the two directions, the upper one first.
+/// Suffixes of the keys of both directions, the upper one first.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 2> directions{
     {{".tx", ".rx"}, {".read", ".write"}}};
 
@@ -31,7 +31,6 @@ bool endsWith(std::string_view text, std::string_view end) {
     return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
 }
 
-/// Of the same sampler, about the same link or device.
 bool areOfOneSubject(const CounterSeries& a, const CounterSeries& b) {
     return a.source == b.source && a.device == b.device && a.unit == b.unit && a.gpu == b.gpu &&
            a.process == b.process && a.link == b.link && a.core == b.core;
@@ -43,7 +42,7 @@ CounterPairs counterPairs(const std::vector<CounterSeries>& counters) {
     struct Pair {
         uint32_t upper = noIndex, lower = noIndex;
     };
-    // One of the same sampler about the same link or device; the key is that of the upper one.
+    // Upper counters by sampler and by link or device; the key is that of the upper one.
     std::map<std::tuple<std::string, std::string, std::string, CounterUnit, uint32_t, uint32_t,
                         int32_t, int32_t>,
              Pair>
@@ -57,7 +56,7 @@ CounterPairs counterPairs(const std::vector<CounterSeries>& counters) {
             Pair& pair = places[{each.key.substr(0, length).append(upper), each.source, each.device,
                                  each.unit, each.gpu, each.process, each.link, each.core}];
             uint32_t& place = isUpper ? pair.upper : pair.lower;
-            // A damaged file may have a direction twice; the others have tracks of their own.
+            // A corrupt file may have a direction twice; further ones get their own tracks.
             if (place == noIndex) place = counter;
         }
     }
@@ -97,25 +96,25 @@ bool isOfReadings(const CounterSeries& counter) {
     return counter.isMeanOfInterval && isMean(counter.unit);
 }
 
-/// The greatest value and over how long it is a mean; the shortest of equal ones.
-struct Greatest {
+/// Maximum, and the interval over which it is a mean; the shortest of equal ones.
+struct Peak {
     double value = 0;
     std::optional<int64_t> overNs;
 };
 
-Greatest greatestOf(const CounterSeries& counter, TimeRange within) {
-    Greatest greatest{counter.extremesIn(within).maximum, std::nullopt};
+Peak peakOf(const CounterSeries& counter, TimeRange within) {
+    Peak peak{counter.extremesIn(within).maximum, std::nullopt};
     bool isFirst = true;
-    if (!isOfReadings(counter)) return greatest;
+    if (!isOfReadings(counter)) return peak;
     for (uint32_t sample = 0; sample < counter.size(); ++sample) {
-        if (counter.value(sample) != greatest.value || !counter.rangeOf(sample).overlaps(within))
+        if (counter.value(sample) != peak.value || !counter.rangeOf(sample).overlaps(within))
             continue;
         const std::optional<int64_t> overNs = meanOver(counter, sample);
-        if (isFirst || overNs.value_or(0) < greatest.overNs.value_or(0)) greatest.overNs = overNs;
+        if (isFirst || overNs.value_or(0) < peak.overNs.value_or(0)) peak.overNs = overNs;
         isFirst = false;
-        if (!greatest.overNs) break;
+        if (!peak.overNs) break;
     }
-    return greatest;
+    return peak;
 }
 
 }  // namespace
@@ -139,8 +138,8 @@ bool isMean(CounterUnit unit) {
 
 std::optional<int64_t> meanOver(const CounterSeries& counter, uint32_t sample, int64_t shownNs) {
     const int64_t heldNs = counter.rangeOf(sample).durationNs();
-    const bool isLong = heldNs > longestOfMomentNs || heldNs > shownNs / 2;
-    // Nothing at all is nothing at every moment.
+    const bool isLong = heldNs > maxMomentaryNs || heldNs > shownNs / 2;
+    // A mean of zero is zero throughout its interval.
     const double value = counter.value(sample);
     if (!isOfReadings(counter) || !isLong || value == 0 || std::isnan(value)) return std::nullopt;
     return heldNs;
@@ -150,7 +149,7 @@ std::optional<int64_t> meanOver(const CounterSeries& counter, uint32_t sample) {
     return meanOver(counter, sample, std::numeric_limits<int64_t>::max());
 }
 
-bool isOfAMoment(const CounterSeries& counter, TimeRange range, double value) {
+bool isMomentary(const CounterSeries& counter, TimeRange range, double value) {
     for (uint32_t sample = 0; sample < counter.size(); ++sample)
         if (counter.value(sample) == value && counter.rangeOf(sample).overlaps(range) &&
             !meanOver(counter, sample))
@@ -158,7 +157,7 @@ bool isOfAMoment(const CounterSeries& counter, TimeRange range, double value) {
     return false;
 }
 
-uint32_t firstHeldAfter(const CounterSeries& counter, int64_t timeNs) {
+uint32_t firstInEffectAfter(const CounterSeries& counter, int64_t timeNs) {
     uint32_t low = 0, high = counter.size();
     while (low < high) {
         const uint32_t middle = low + (high - low) / 2;
@@ -175,34 +174,32 @@ int64_t medianReadingNs(const CounterSeries& counter) {
     for (uint32_t sample = 0; counter.size() > 1 && sample < counter.size(); ++sample)
         heldNs.push_back(counter.rangeOf(sample).durationNs());
     const auto medianNs = static_cast<int64_t>(medianOf(heldNs));
-    // Of equal values in a row not all may be kept.
+    // Repeated equal values may have been dropped.
     return counter.intervalNs > 0 && medianNs > 0 ? std::min(medianNs, counter.intervalNs)
                                                   : medianNs;
 }
 
-std::string shortGreatestText(const CounterSeries& counter, TimeRange within) {
+std::string shortPeakText(const CounterSeries& counter, TimeRange within) {
     if (!counter.extremesIn(within).hasValue) return "unknown";
-    const Greatest greatest = greatestOf(counter, within);
-    const std::string value = formatCounter(greatest.value, counter.unit);
-    return greatest.overNs ? fmt::format("{} over {}", value, formatDuration(*greatest.overNs))
-                           : value;
+    const Peak peak = peakOf(counter, within);
+    const std::string value = formatCounter(peak.value, counter.unit);
+    return peak.overNs ? fmt::format("{} over {}", value, formatDuration(*peak.overNs)) : value;
 }
 
-std::string greatestText(const CounterSeries& counter, TimeRange within) {
+std::string peakText(const CounterSeries& counter, TimeRange within) {
     if (!counter.extremesIn(within).hasValue) return "unknown";
-    return (greatestOf(counter, within).overNs ? "mean " : "peak ") +
-           shortGreatestText(counter, within);
+    return (peakOf(counter, within).overNs ? "mean " : "peak ") + shortPeakText(counter, within);
 }
 
 namespace {
 
 constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
-constexpr int fewestWrapBits = 8, mostWrapBits = 63;
-/// A counter that passed its end goes on from near 0, having been near its end: both within this
-/// share of its range.
+constexpr int minWrapBits = 8, maxWrapBits = 63;
+/// Threshold of a wrap-around: a counter near its end continues near 0, both within this share of
+/// its range.
 constexpr long double wrapShare = 0.25L;
 
-/// Puts samples in order, one for each time.
+/// Sorts samples and keeps one per time.
 void tidy(CounterSamples& samples) {
     samples.values.resize(samples.timesNs.size(), std::numeric_limits<long double>::quiet_NaN());
     LargeMemory* const memory = samples.timesNs.get_allocator().memory();
@@ -244,8 +241,8 @@ CounterUnit rateOf(CounterUnit unit) {
     return unit;
 }
 
-/// How far samples usually are apart; 1 ns for a single one.
-int64_t usualInterval(const LargeVector<int64_t>& timesNs) {
+/// Returns the typical distance of samples; 1 ns for a single one.
+int64_t typicalIntervalNs(const LargeVector<int64_t>& timesNs) {
     LargeVector<int64_t> intervals(timesNs.get_allocator());
     for (size_t i = 1; i < timesNs.size(); ++i) intervals.push_back(timesNs[i] - timesNs[i - 1]);
     if (intervals.empty()) return 1;
@@ -254,20 +251,20 @@ int64_t usualInterval(const LargeVector<int64_t>& timesNs) {
     return std::max<int64_t>(1, *middle);
 }
 
-/// How long the last value of a gauge holds. Values that did not change were not kept: samples may
-/// lie much further apart than readings.
-int64_t lastHoldsFor(const CounterSamples& samples) {
-    return samples.intervalNs > 0 ? samples.intervalNs : usualInterval(samples.timesNs);
+/// Returns how long the last value of a gauge is in effect. Unchanged values are not stored, so
+/// samples may be much further apart than readings.
+int64_t lastValueDurationNs(const CounterSamples& samples) {
+    return samples.intervalNs > 0 ? samples.intervalNs : typicalIntervalNs(samples.timesNs);
 }
 
-/// An amount of far less time than others, as where a clock was put right, is no rate that ever
-/// was: it counts with the one before.
+/// Adds amounts of a much shorter interval to the previous one. They occur after clock corrections
+/// and would give wrong rates.
 void joinShortAmounts(CounterSamples& samples) {
-    constexpr int64_t shortPart = 10;  // Of the usual interval.
-    const int64_t leastNs = usualInterval(samples.timesNs) / shortPart;
+    constexpr int64_t shortPart = 10;  // Divisor of the typical interval.
+    const int64_t minNs = typicalIntervalNs(samples.timesNs) / shortPart;
     size_t last = 0;
     for (size_t i = 1; i < samples.timesNs.size(); ++i) {
-        if (samples.timesNs[i] - samples.timesNs[last] < leastNs) {
+        if (samples.timesNs[i] - samples.timesNs[last] < minNs) {
             samples.values[last] += samples.values[i];
             continue;
         }
@@ -279,12 +276,11 @@ void joinShortAmounts(CounterSamples& samples) {
     samples.values.resize(last + 1);
 }
 
-/// By how much a cumulative counter grew; not a number if it cannot be told.
+/// Growth of a cumulative counter; NaN if unknown.
 class Growth {
   public:
     Growth(int wrapBits, CounterValues& tally) : tally_(tally) {
-        if (wrapBits >= fewestWrapBits && wrapBits <= mostWrapBits)
-            range_ = std::ldexp(1.0L, wrapBits);
+        if (wrapBits >= minWrapBits && wrapBits <= maxWrapBits) range_ = std::ldexp(1.0L, wrapBits);
     }
 
     long double between(long double before, long double after) {
@@ -311,7 +307,7 @@ double perSecond(long double amount, int64_t ns) {
 }
 
 double gauge(long double value, CounterUnit unit) {
-    // Only temperatures go below 0; a sampler that says so of anything else has no answer.
+    // Only temperatures and counts may be negative; otherwise a sampler reports a missing value so.
     const bool mayBeNegative = unit == CounterUnit::Celsius || unit == CounterUnit::Count;
     const bool makesSense = std::isfinite(value) && (value >= 0 || mayBeNegative);
     return makesSense ? static_cast<double>(value) : unknown;
@@ -335,7 +331,7 @@ CounterValues counterValues(CounterSamples samples) {
         for (const long double value : samples.values)
             result.values.push_back(gauge(value, samples.unit));
         result.endNs = samples.timesNs.back();
-        if (!std::isnan(result.values.back())) result.endNs += lastHoldsFor(samples);
+        if (!std::isnan(result.values.back())) result.endNs += lastValueDurationNs(samples);
         result.timesNs = std::move(samples.timesNs);
         return result;
     }
@@ -376,7 +372,7 @@ CounterSamples samplesOf(const CounterSeries& series) {
     for (uint32_t sample = 0; sample < series.size(); ++sample)
         add(series.timeNs(sample), series.value(sample));
     const bool endsUnknown = std::isnan(samples.values.back());
-    if (!endsUnknown && samples.timesNs.back() + lastHoldsFor(samples) != series.endNs())
+    if (!endsUnknown && samples.timesNs.back() + lastValueDurationNs(samples) != series.endNs())
         add(series.endNs(), unknown);
     return samples;
 }

@@ -7,14 +7,14 @@
 
 namespace lanescope {
 
-// Lists of the members of a struct: one `forEachField(object, visitor)` beside each, which names
-// all in the order in which an index stores them. Whoever stores, reads, sorts, bounds or compares
-// goes through these lists, so a member is added there and nowhere else.
+// Lists of the members of structs: one `forEachField(object, visitor)` next to each struct visits
+// all members in the order of an index. Code that stores, reads, sorts, bounds or compares uses
+// these lists, so a new member is added in one place.
 
 template <class Self, class T>
 concept Of = std::same_as<std::remove_const_t<Self>, T>;
 
-/// What the numbers of a field are rows of.
+/// Table that the numbers of a field refer to.
 enum class RowsOf : uint8_t {
     Strings,
     Threads,
@@ -29,12 +29,12 @@ enum class RowsOf : uint8_t {
     Stacks,
 };
 
-/// A field that holds rows of something else; from a file they may be out of its bounds.
+/// Field of row numbers of another table; in a file they may be out of bounds.
 template <class Field>
 struct RowField {
     Field& field;
     RowsOf of;
-    bool mayBeNone = false;  ///< `noIndex` stands for none, -1 in a signed field.
+    bool mayBeNone = false;  ///< `noIndex` means none, -1 in a signed field.
 };
 template <class Field>
 RowField<Field> rowOf(RowsOf of, Field& field) {
@@ -45,8 +45,8 @@ RowField<Field> rowOrNone(RowsOf of, Field& field) {
     return {field, of, true};
 }
 
-/// A field of `uint32_t` that holds numbers and no rows. Of those it must be said which it is, so
-/// that nobody forgets it.
+/// Field of `uint32_t` that are numbers, not rows. The mark is mandatory, so that none is
+/// forgotten.
 template <class Field>
 struct NumberField {
     Field& field;
@@ -60,7 +60,7 @@ template <class Visitor, class Field>
 void visitField(Visitor& visit, Field& field) {
     visit(field);
 }
-/// A visitor that cares has functions `row` and `number`.
+/// Visitors that distinguish them have functions `row` and `number`.
 template <class Visitor, class Field>
 void visitField(Visitor& visit, RowField<Field> row) {
     if constexpr (requires { visit.row(row); })

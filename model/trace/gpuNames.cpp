@@ -11,10 +11,10 @@ namespace lanescope {
 namespace {
 
 constexpr std::string_view cuda = "CUDA", hip = "HIP";
-/// Calls, of which nearly each tells.
-constexpr size_t mostLookedAt = 1000;
+/// Limit of scanned calls; nearly every call has a known prefix.
+constexpr size_t maxScannedCalls = 1000;
 
-bool isOfAmd(const Gpu& gpu) {
+bool isAmdGpu(const Gpu& gpu) {
     constexpr std::array<std::string_view, 4> words{"AMD", "Instinct", "Radeon", "gfx"};
     return std::ranges::any_of(
         words, [&](std::string_view word) { return gpu.name.find(word) != std::string::npos; });
@@ -22,18 +22,18 @@ bool isOfAmd(const Gpu& gpu) {
 
 }  // namespace
 
-std::string_view callWord(const Trace& trace) {
-    const size_t looked = std::min(trace.apiCalls.name.size(), mostLookedAt);
+std::string_view gpuApiName(const Trace& trace) {
+    const size_t looked = std::min(trace.apiCalls.name.size(), maxScannedCalls);
     for (size_t row = 0; row < looked; ++row) {
         const std::string_view call = trace.strings.at(trace.apiCalls.name[row]);
         if (call.starts_with("hip") || call.starts_with("hsa")) return hip;
         if (call.starts_with("cu")) return cuda;
     }
-    return std::ranges::any_of(trace.gpus, isOfAmd) ? hip : cuda;
+    return std::ranges::any_of(trace.gpus, isAmdGpu) ? hip : cuda;
 }
 
-std::string_view coresWord(const Gpu& gpu) {
-    return isOfAmd(gpu) ? "CUs" : "SMs";
+std::string_view processorsName(const Gpu& gpu) {
+    return isAmdGpu(gpu) ? "CUs" : "SMs";
 }
 
 const std::vector<ThrottleReason>& throttleReasons() {
@@ -59,8 +59,8 @@ uint64_t slowingReasons() {
 }
 
 std::string throttleReasonNames(double flags) {
-    constexpr double mostFlags = 9e15;  // whole numbers are exact below
-    if (!(flags > 0) || flags > mostFlags) return {};
+    constexpr double maxFlags = 9e15;  // Whole numbers are exact below this.
+    if (!(flags > 0) || flags > maxFlags) return {};
     auto bits = static_cast<uint64_t>(flags);
     std::string names;
     for (const ThrottleReason& reason : throttleReasons()) {

@@ -11,13 +11,13 @@
 
 namespace lanescope {
 
-std::vector<HealthNote> notesOf(const Trace& trace) {
+std::vector<HealthNote> healthNotesOf(const Trace& trace) {
     std::vector<HealthNote> notes;
     std::set<std::tuple<Severity, HealthCode, std::string_view, std::string_view>> said;
     for (const HealthNote& note : trace.health)
         if (said.emplace(note.severity, note.code, note.unknownCode, note.sentence).second)
             notes.push_back(note);
-    if (trace.isDamaged())
+    if (trace.isCorrupt())
         notes.push_back({Severity::Error, HealthCode::IndexDamaged,
                          "The index is damaged: what is shown may be wrong. Remove it with "
                          "\"lanescope index --remove\", then open the trace again."});

@@ -10,45 +10,43 @@
 
 namespace lanescope {
 
-/// What recorded a trace that is a log of NCCL Inspector.
 inline constexpr std::string_view inspectorProducer = "NCCL Inspector";
 
-/// What the health of such a trace says of that.
-inline constexpr std::string_view knowsOnlyNcclSentence =
+/// Health note of such a trace.
+inline constexpr std::string_view ncclKernelsOnlySentence =
     "Of the GPUs the file knows NCCL's kernels only, to a microsecond, and not which GPU they ran "
     "on: their numbers count the ranks, and what else they did is not known.";
 
-/// Whether a trace of that producer knows of GPUs only when NCCL's kernels ran: then nobody can say
-/// when they did nothing, and why.
-constexpr bool knowsOnlyNccl(std::string_view producer) {
+/// Returns true if traces of that producer contain no GPU work except NCCL's kernels, so that idle
+/// times and their causes are unknown.
+constexpr bool hasNcclKernelsOnly(std::string_view producer) {
     return producer == inspectorProducer;
 }
 
-/// What was lost or is doubtful in a trace, for people: gravest first, and once where several
-/// processes say the same. O(n log n) in the notes.
-std::vector<HealthNote> notesOf(const Trace& trace);
+/// Returns the health notes for people, most severe first, without duplicates of several processes.
+/// O(n log n) in the notes.
+std::vector<HealthNote> healthNotesOf(const Trace& trace);
 
-/// What to show of a note: its sentence, and that this program does not know what it is about,
-/// where that is so.
+/// Returns the sentence of a note, with a remark if its code is unknown here.
 std::string shownText(const HealthNote& note);
 
-/// Where in a trace something went wrong.
+/// Place of a problem in a trace.
 struct HealthPlace {
-    TimeRange range;  ///< Empty, at one moment, for the end of a process.
+    TimeRange range;  ///< Empty for the end of a process.
     uint32_t process = 0;
-    bool isEnd = false;  ///< The process ended abnormally or by a signal; else something was lost.
-    std::string sentence;  ///< What happened.
+    bool isEnd = false;  ///< True if the process ended abnormally or by a signal, false for a loss.
+    std::string sentence;  ///< Description for the user.
 };
 
-/// The ends of processes that did not end by themselves, then the gaps, each by time.
+/// Returns the abnormal ends of processes, then the gaps, each sorted by time.
 std::vector<HealthPlace> healthPlaces(const Trace& trace);
 
-/// "12 NVTX calls"; without the number where it is not known, with that of the file for a kind of
-/// loss that this program has no name for.
+/// Returns "12 NVTX calls", without the number if it is unknown. A kind of loss without a name is
+/// shown as its number in the file.
 std::string lostText(Loss what, int64_t count);
 
-/// Which of `places` a health note is about, by its code and its process; nothing if none. A note
-/// on the whole run is about the first of them.
+/// Returns the place of a health note by its code and process; nullopt if none. A note about the
+/// whole run gets the first place.
 std::optional<HealthPlace> placeOf(const Trace& trace, const std::vector<HealthPlace>& places,
                                    const HealthNote& note);
 

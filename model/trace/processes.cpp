@@ -17,7 +17,7 @@ int64_t clockErrorNs(const Process& process) {
         int64_t ns = 0;
         const char* const end = fact.value.data() + fact.value.size();
         const auto [last, error] = std::from_chars(fact.value.data(), end, ns);
-        // A file may say anything.
+        // The value is untrusted.
         return error == std::errc() && last == end && ns > 0 ? ns : 0;
     }
     return 0;
@@ -25,7 +25,7 @@ int64_t clockErrorNs(const Process& process) {
 
 namespace {
 
-/// The part of a process's number in the file that it shares with the others of its machine.
+/// Returns the part of a packed process id that is shared by all processes of a machine.
 int64_t machineOf(const Process& process) {
     constexpr int64_t machines = int64_t{1} << 48;
     return process.globalPid / machines;
@@ -33,7 +33,7 @@ int64_t machineOf(const Process& process) {
 
 }  // namespace
 
-std::vector<uint32_t> startedBy(const Trace& trace) {
+std::vector<uint32_t> parentProcesses(const Trace& trace) {
     std::map<std::pair<int64_t, uint32_t>, uint32_t> byNumber;
     const auto count = static_cast<uint32_t>(trace.processes.size());
     for (uint32_t process = 0; process < count; ++process)
@@ -55,13 +55,13 @@ std::vector<uint32_t> startedBy(const Trace& trace) {
 }
 
 std::vector<std::optional<int>> ranksServed(const Trace& trace) {
-    const std::vector<uint32_t> parents = startedBy(trace);
+    const std::vector<uint32_t> parents = parentProcesses(trace);
     std::vector<std::optional<int>> ranks(parents.size());
     for (uint32_t process = 0; process < parents.size(); ++process) {
         uint32_t at = process;
-        // A file may say that two have started each other.
-        constexpr int mostGenerations = 16;
-        for (int generation = 0; generation < mostGenerations && at != noIndex; ++generation) {
+        // Limit of ancestors, because a file may contain cycles.
+        constexpr int maxGenerations = 16;
+        for (int generation = 0; generation < maxGenerations && at != noIndex; ++generation) {
             if ((ranks[process] = trace.processes[at].rank)) break;
             at = parents[at];
         }
@@ -71,7 +71,7 @@ std::vector<std::optional<int>> ranksServed(const Trace& trace) {
 
 namespace {
 
-constexpr double smallestShare = 0.01;
+constexpr double minShare = 0.01;
 
 }  // namespace
 
@@ -85,16 +85,16 @@ GpusOfProcesses::GpusOfProcesses(const Trace& trace) : gpus_(trace.processes.siz
     }
     for (size_t process = 0; process < busyNs.size(); ++process) {
         const std::map<uint32_t, double>& spent = busyNs[process];
-        double mostNs = 0;
-        for (const auto& [gpu, ns] : spent) mostNs = std::max(mostNs, ns);
+        double maxNs = 0;
+        for (const auto& [gpu, ns] : spent) maxNs = std::max(maxNs, ns);
         std::vector<uint32_t>& gpus = gpus_[process];
         for (const auto& [gpu, ns] : spent)
-            if (ns >= smallestShare * mostNs) gpus.push_back(gpu);
+            if (ns >= minShare * maxNs) gpus.push_back(gpu);
         counts_.push_back(gpus.size());
-        if (gpus.size() <= mostGpus) continue;
+        if (gpus.size() <= maxGpus) continue;
         std::ranges::stable_sort(
             gpus, [&spent](uint32_t a, uint32_t b) { return spent.at(a) > spent.at(b); });
-        gpus.resize(mostGpus);
+        gpus.resize(maxGpus);
         std::ranges::sort(gpus);
     }
 }

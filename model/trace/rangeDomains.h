@@ -8,51 +8,48 @@
 
 namespace lanescope {
 
-// Domains of ranges that mean something to this program. In the others stands what the program that
-// was recorded says of itself.
+// Domains of ranges with a meaning in Lanescope. Other domains are those of the recorded program.
 
-/// NCCL's own.
+/// Ranges of NCCL itself.
 inline constexpr std::string_view ncclDomain = "NCCL";
-/// Calls of NCCL of which only is known when they were written down, behind which they lie: who was
-/// late, and when, they do not say.
+/// NCCL calls with a known write time only, from which their times are derived. They do not show
+/// which rank was late.
 inline constexpr std::string_view ncclAtWritingDomain = "NCCL, at the time of writing";
-/// What a program of PyTorch calls parts of its run (`record_function`), and PyTorch does.
+/// Annotations of a PyTorch program (`record_function`) and of PyTorch itself.
 inline constexpr std::string_view annotationDomain = "PyTorch";
-/// Operators of PyTorch, each call of one.
 inline constexpr std::string_view operatorDomain = "PyTorch operators";
-/// Python functions, each call of one.
 inline constexpr std::string_view pythonDomain = "Python functions";
-/// Annotations as they are on the GPU, in files that hold nothing of the CPU.
+/// Annotations projected to the GPU, in files without CPU events.
 inline constexpr std::string_view gpuAnnotationDomain = "PyTorch on the GPU";
 
-/// What JAX, TensorFlow and their compiler note of themselves and of the program.
+/// Annotations of JAX, TensorFlow and their compiler about themselves and the program.
 inline constexpr std::string_view xlaDomain = "XLA";
-/// Operations of a compiled program, each where its work was launched.
+/// Operations of a compiled program, where their work was launched.
 inline constexpr std::string_view xlaOperationDomain = "XLA operations";
 /// Compiled programs, each from its first to its last operation.
 inline constexpr std::string_view xlaModuleDomain = "XLA modules";
-/// Steps that a program of JAX or TensorFlow announced.
+/// Steps annotated by a JAX or TensorFlow program.
 inline constexpr std::string_view xlaStepDomain = "XLA steps";
 
-/// Whether ranges of that domain are calls of NCCL.
-constexpr bool isOfNccl(std::string_view domain) {
+/// Returns true if ranges of that domain are NCCL calls.
+constexpr bool isNcclDomain(std::string_view domain) {
     return domain == ncclDomain || domain == ncclAtWritingDomain;
 }
 
-/// Whether ranges of that domain say which code ran, and not what the program calls its parts:
-/// steps are not looked for among them.
-constexpr bool tellsOfCode(std::string_view domain) {
+/// Returns true if ranges of that domain are code that ran, not the program's own phases: they are
+/// not searched for steps.
+constexpr bool isCodeDomain(std::string_view domain) {
     return domain == operatorDomain || domain == pythonDomain || domain == xlaOperationDomain;
 }
 
-/// Whether no NVTX had a part in ranges of that domain.
-constexpr bool isOfProfiler(std::string_view domain) {
-    return tellsOfCode(domain) || domain == annotationDomain || domain == gpuAnnotationDomain ||
+/// Returns true if ranges of that domain do not come from NVTX.
+constexpr bool isProfilerDomain(std::string_view domain) {
+    return isCodeDomain(domain) || domain == annotationDomain || domain == gpuAnnotationDomain ||
            domain == xlaDomain || domain == xlaModuleDomain || domain == xlaStepDomain;
 }
 
-/// What torch.profiler calls a wait, in the files that it writes; a wait that nobody knows is one
-/// for a context. Names in files may go on behind it.
+/// Returns torch.profiler's name of a wait in its files; unknown types are context waits. Names in
+/// files may have a suffix.
 constexpr std::string_view torchName(SyncType type) {
     switch (type) {
         case SyncType::Event:
@@ -68,12 +65,11 @@ constexpr std::string_view torchName(SyncType type) {
     return "Context Sync";
 }
 
-/// A type of elements as PyTorch and as NCCL calls it.
 struct ElementType {
     std::string_view torch, nccl;
     int bytes;
 };
-/// Of two with one name of NCCL's, the first is what PyTorch calls it.
+/// If two share NCCL's name, the first one is PyTorch's.
 inline constexpr std::array elementTypes{
     ElementType{"Float", "float32", 4},
     ElementType{"BFloat16", "bfloat16", 2},

@@ -9,15 +9,16 @@ namespace lanescope {
 
 uint32_t outerStack(const Trace& trace, uint32_t stack) {
     const uint32_t parent = trace.stacks.parent[stack];
-    // Parents stand before their children; what a damaged index says otherwise leads nowhere.
+    // Parents precede their children; in a corrupt index other references are ignored.
     return parent < stack ? parent : noIndex;
 }
 
 std::vector<uint32_t> framesOf(const Trace& trace, uint32_t stack) {
-    // Recorded are 256 of a stack; in a file one may be as deep as it has rows.
-    constexpr size_t most = 1024;
+    // Limit of frames: the recorder keeps 256, but a file may have any number.
+    constexpr size_t maxFrames = 1024;
     std::vector<uint32_t> frames;
-    for (; stack < trace.stacks.size() && frames.size() < most; stack = outerStack(trace, stack))
+    for (; stack < trace.stacks.size() && frames.size() < maxFrames;
+         stack = outerStack(trace, stack))
         frames.push_back(stack);
     return frames;
 }

@@ -31,9 +31,9 @@ void runTasks(unsigned threads, const Tasks& tasks) {
     try {
         for (size_t thread = 1; thread < count; ++thread) others.emplace_back(work);
     } catch (const std::system_error&) {
-        // The system gives no more threads; those that there are do it all.
+        // The system creates no more threads; the existing ones do all tasks.
     } catch (const std::bad_alloc&) {
-        // Nor has it memory for one.
+        // No memory for another thread; the existing ones do all tasks.
     }
     work();
     for (std::thread& thread : others) thread.join();

@@ -8,18 +8,17 @@
 
 namespace lanescope {
 
-/// Whether a pass over rows is to end before its time. Asks at few rows only, so that a pass may
-/// ask at each. What such a pass made is of no use.
+/// Returns true if a pass over rows must end early. Checks the token at few rows only, so it is
+/// cheap at each row. The results of a stopped pass are invalid.
 inline bool isStopped(const std::stop_token& stop, size_t row) {
-    constexpr size_t rowsPerLook = 4096;
-    return row % rowsPerLook == 0 && stop.stop_requested();
+    constexpr size_t rowsPerCheck = 4096;
+    return row % rowsPerCheck == 0 && stop.stop_requested();
 }
 
 using Tasks = std::vector<std::function<void()>>;
 
-/// Runs tasks that do not depend on each other on as many threads, this one among them; they are
-/// begun in their order. Returns when all have ended. What one throws is thrown here, and those
-/// that were not begun by then are left out.
+/// Runs independent tasks on that many threads, including this one, started in order. Returns when
+/// all have ended. Rethrows the first exception; tasks not started by then are skipped.
 void runTasks(unsigned threads, const Tasks& tasks);
 
 }  // namespace lanescope

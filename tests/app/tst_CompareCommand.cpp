@@ -23,7 +23,6 @@
 using namespace lanescope;
 using namespace lanescope::analysis;
 
-
 namespace {
 
 /// A trace whose every name is hostile to a web page, a terminal and a table.

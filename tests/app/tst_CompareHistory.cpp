@@ -16,7 +16,6 @@
 using namespace lanescope;
 using namespace lanescope::analysis;
 
-
 /// A run among earlier ones of its folder: `--history`, and `--spread` of a folder. Simulated.
 class TestCompareHistory : public QObject {
     Q_OBJECT

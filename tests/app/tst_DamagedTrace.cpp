@@ -45,7 +45,7 @@ class tst_DamagedTrace : public QObject {
     void writeClosed(const std::filesystem::path& to, double scale) const {
         const TracePtr trace = simulatedTraining({.steps = 8, .layers = 6, .kernelScale = scale});
         QVERIFY(test::writeClosedTrace(*trace, to));
-        QVERIFY(std::filesystem::file_size(to) < OpenOptions().leastBytes);  // no index
+        QVERIFY(std::filesystem::file_size(to) < OpenOptions().minBytes);  // no index
     }
     /// Changes a byte of events and none of the summary.
     void damage(const std::filesystem::path& which) const {
@@ -377,11 +377,11 @@ class tst_DamagedTrace : public QObject {
         builder.processes()[0].endedAbnormally = true;
         const TracePtr trace = builder.finish();
         const auto summary = analysis::summarizeRun(*trace);
-        QVERIFY(summary && summary->facts.isTruncated && summary->facts.saysWhoEnded());
-        const std::vector<std::string> doubts = explain::explain(*summary).doubts;
-        for (const HealthNote& note : notesOf(*trace))
+        QVERIFY(summary && summary->facts.isTruncated && summary->facts.reportsAbnormalEnd());
+        const std::vector<std::string> caveats = explain::explain(*summary).caveats;
+        for (const HealthNote& note : healthNotesOf(*trace))
             if (note.code == HealthCode::ProcessEndedAbnormally)
-                QCOMPARE(std::ranges::count(doubts, note.sentence), 1);
+                QCOMPARE(std::ranges::count(caveats, note.sentence), 1);
     }
 };
 

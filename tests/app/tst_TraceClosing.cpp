@@ -24,7 +24,6 @@ using namespace lanescope;
 using namespace lanescope::cli;
 using namespace lanescope::analysis;
 
-
 /// One load of a trace that was just recorded gives its summary and its index, or leaves the trace
 /// as it is.
 class tst_TraceClosing : public QObject {
@@ -35,7 +34,7 @@ class tst_TraceClosing : public QObject {
         folder_.emplace();
         // Large enough for an index.
         QVERIFY(writeTraceFile(*simulatedTraining({.steps = 100}), unfinished()));
-        QVERIFY(std::filesystem::file_size(unfinished()) > OpenOptions().leastBytes);
+        QVERIFY(std::filesystem::file_size(unfinished()) > OpenOptions().minBytes);
     }
 
     void oneLoadGivesSummaryAndIndex() {

@@ -182,7 +182,7 @@ void bench_Index::buildingCostsLittleMoreThanReading() {
         QVERIFY(built.has_value());
         index = *built;
     }
-    const auto trace = openTrace(path_, {.leastBytes = 0});
+    const auto trace = openTrace(path_, {.minBytes = 0});
     printSizes(**trace);
     int64_t events = 0;
     for (const EventCount& count : (*trace)->counts) events += count.total;
@@ -204,7 +204,7 @@ void bench_Index::openingCostsNothing() {
     double pictureMs = 1e12;
     for (int round = 0; round < 5; ++round) {
         const CpuTimer opening;
-        const auto trace = openTrace(path_, {.leastBytes = 0});
+        const auto trace = openTrace(path_, {.minBytes = 0});
         openMs = std::min(openMs, opening.ms());
         QVERIFY((*trace)->backing != nullptr);
         const CpuTimer painting;

@@ -108,7 +108,7 @@ void AgentRun::readLogs() {
         process.pid = reader->header()->pid;
         process.progress = reader->progress();
         process.bytesNotUnderstood = reader->bytesNotUnderstood();
-        process.isDamaged = reader->isDamaged();
+        process.isCorrupt = reader->isCorrupt();
         logs.insert(process.pid == pid ? logs.begin() : logs.end(), std::move(process));
     }
 }

@@ -39,7 +39,7 @@ struct ProcessLog : log::RecordVisitor {
     uint32_t pid = 0;
     log::LogReader::Progress progress;
     uint64_t bytesNotUnderstood = 0;
-    bool isDamaged = false;
+    bool isCorrupt = false;
     int unknownStrings = 0;  ///< Ids that were used before their string.
 
     std::map<std::string, std::string> properties;

@@ -69,7 +69,7 @@ class TestLog {
         append(payload_, &record, sizeof(record));
         if (restBytes > 0) append(payload_, rest, restBytes);
         payload_.resize(begin + bytes, '\0');
-        if (payload_.size() > log::maximumBlockBytes / 2) flush();
+        if (payload_.size() > log::maxBlockBytes / 2) flush();
     }
 
     void end(int64_t timeNs, log::EndReason reason = log::EndReason::Exit) {
@@ -80,14 +80,14 @@ class TestLog {
     }
 
     /// Closes the block.
-    void flush(int64_t minimumTimeNs = 0, int64_t maximumTimeNs = 0) {
+    void flush(int64_t minTimeNs = 0, int64_t maxTimeNs = 0) {
         log::BlockHeader block{};
         block.magic = log::blockMagic;
         block.type = log::BlockType::Records;
         block.payloadBytes = static_cast<uint32_t>(payload_.size());
         block.sequence = sequence_++;
-        block.minimumTimeNs = minimumTimeNs;
-        block.maximumTimeNs = maximumTimeNs;
+        block.minTimeNs = minTimeNs;
+        block.maxTimeNs = maxTimeNs;
         auto checksum = crc32(0, reinterpret_cast<const Bytef*>(&block.sequence), 24);
         checksum = crc32(checksum, reinterpret_cast<const Bytef*>(payload_.data()),
                          static_cast<uInt>(payload_.size()));

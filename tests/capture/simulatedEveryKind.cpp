@@ -21,7 +21,6 @@ constexpr int64_t beginNs = 1'000'000'000'000;
 constexpr int64_t durationNs = 10'000;
 constexpr uint64_t copyBytes = 32u << 20;
 
-// CUPTI's numbers.
 constexpr uint8_t htod = 1, dtoh = 2, htoa = 3, atoh = 4, atod = 6, dtod = 8, htoh = 9, ptop = 10;
 constexpr uint8_t pageable = 1, pinned = 2, device = 3, array = 4, managed = 5, deviceStatic = 6;
 

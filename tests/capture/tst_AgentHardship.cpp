@@ -42,7 +42,7 @@ int ofHandler(const ProcessLog& log) {
 void verifyWhole(const ProcessLog& log) {
     QCOMPARE(log.unknownStrings, 0);
     QCOMPARE(log.bytesNotUnderstood, 0u);
-    QVERIFY(!log.isDamaged);
+    QVERIFY(!log.isCorrupt);
 }
 
 }  // namespace

@@ -48,7 +48,7 @@ class tst_AgentLimits : public QObject {
         QVERIFY(run.log().kernels.size() < 10000);
         QCOMPARE(run.log().unknownStrings, 0);
         QCOMPARE(run.log().bytesNotUnderstood, 0u);
-        QVERIFY(!run.log().isDamaged);
+        QVERIFY(!run.log().isCorrupt);
     }
 
     void cutsALongLogIntoFiles() {

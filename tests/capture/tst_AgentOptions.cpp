@@ -34,8 +34,8 @@ class tst_AgentOptions : public QObject {
         QVERIFY(full.recordMemory && full.recordUnifiedMemory);
         QCOMPARE(full.apiCalls, ApiCalls::Launch);
         QCOMPARE(full.graphs, GraphDetail::Whole);
-        QCOMPARE(full.maximumLogBytes, uint64_t{7} << 20);
-        QCOMPARE(full.maximumPartBytes, uint64_t{3} << 20);
+        QCOMPARE(full.maxLogBytes, uint64_t{7} << 20);
+        QCOMPARE(full.maxPartBytes, uint64_t{3} << 20);
         QCOMPARE(read("api=none").apiCalls, ApiCalls::None);
     }
 
@@ -45,8 +45,8 @@ class tst_AgentOptions : public QObject {
             "steps=5-3,steps=-2,steps=a,delay-ms=,duration-ms=1x,range=else,range=nvtx:,%");
         QCOMPARE(o.apiCalls, ApiCalls::Filtered);
         QCOMPARE(o.windows.trigger, WindowTrigger::None);
-        QCOMPARE(o.maximumLogBytes, uint64_t{0});
-        QCOMPARE(o.maximumPartBytes, uint64_t{1} << 30);
+        QCOMPARE(o.maxLogBytes, uint64_t{0});
+        QCOMPARE(o.maxPartBytes, uint64_t{1} << 30);
     }
 
     void readsWindows() {
@@ -98,8 +98,8 @@ class tst_AgentOptions : public QObject {
         row("only=a%3Ab%2C:python*:50%25%20%C3%A4", [](auto& o) {
             o.only = {"a:b,", "python*", "50% \u00e4"};
         });
-        row("max-log-mb=7", [](auto& o) { o.maximumLogBytes = uint64_t{7} << 20; });
-        row("part-mb=3", [](auto& o) { o.maximumPartBytes = uint64_t{3} << 20; });
+        row("max-log-mb=7", [](auto& o) { o.maxLogBytes = uint64_t{7} << 20; });
+        row("part-mb=3", [](auto& o) { o.maxPartBytes = uint64_t{3} << 20; });
         row("reserve-mb=0", [](auto& o) { o.diskReserveBytes = 0; });
         row("reserve-mb=5", [](auto& o) { o.diskReserveBytes = uint64_t{5} << 20; });
         row("keep-command-line=1", [](auto& o) { o.keepsCommandLine = true; });
@@ -185,11 +185,11 @@ class tst_AgentOptions : public QObject {
     }
 
     void choosesPrograms() {
-        QVERIFY(suitsProgram({}, "/usr/bin/python3", "python"));
-        QVERIFY(suitsProgram(read("only=bash:python*").only, "/usr/bin/python3.11", "x"));
-        QVERIFY(suitsProgram({"trainer"}, "/usr/bin/python3.11", "./trainer"));
-        QVERIFY(suitsProgram({"*/bin/*"}, "/usr/bin/python3.11", "x"));
-        QVERIFY(!suitsProgram({"python"}, "/usr/bin/python3.11", "x"));
+        QVERIFY(matchesProgram({}, "/usr/bin/python3", "python"));
+        QVERIFY(matchesProgram(read("only=bash:python*").only, "/usr/bin/python3.11", "x"));
+        QVERIFY(matchesProgram({"trainer"}, "/usr/bin/python3.11", "./trainer"));
+        QVERIFY(matchesProgram({"*/bin/*"}, "/usr/bin/python3.11", "x"));
+        QVERIFY(!matchesProgram({"python"}, "/usr/bin/python3.11", "x"));
         QCOMPARE(read("only=a%3Ab:c%2C").only, (std::vector<std::string>{"a:b", "c,"}));
     }
 };

@@ -81,7 +81,7 @@ class tst_AgentPython : public QObject {
         QCOMPARE(log.ends.size(), size_t{1});
         QVERIFY(run.logs.size() >= 2);
         for (size_t i = 1; i < run.logs.size(); ++i) {
-            QVERIFY(!run.logs[i].isDamaged);
+            QVERIFY(!run.logs[i].isCorrupt);
             QCOMPARE(run.logs[i].unknownStrings, 0);
         }
     }

@@ -290,7 +290,7 @@ class tst_AgentTrouble : public QObject {
             (run.readLogs(), run.logs.size() == 2 && !run.logs[1].ends.empty()), 20'000);
         const ProcessLog& daemon = run.logs[1];
         QCOMPARE(daemon.nvtx.size(), size_t{2 * 100});
-        QVERIFY(!daemon.isDamaged);
+        QVERIFY(!daemon.isCorrupt);
         QCOMPARE(daemon.bytesNotUnderstood, 0u);
         QCOMPARE(daemon.properties.at("forkedChild"), std::string("1"));
     }
@@ -304,7 +304,7 @@ class tst_AgentTrouble : public QObject {
         QCOMPARE(run.log().ends.size(), size_t{1});
         QCOMPARE(run.log().unknownStrings, 0);
         QCOMPARE(run.log().kernels.size(), size_t{60});
-        QVERIFY(!run.log().isDamaged);
+        QVERIFY(!run.log().isCorrupt);
     }
 
     void survivesAMissingCupti() {
@@ -455,7 +455,7 @@ class tst_AgentTrouble : public QObject {
             QCOMPARE(file.readAll(), QByteArray("mine"));
         }
         QVERIFY(steps(run.log()) >= 1);
-        QVERIFY(!run.log().isDamaged);
+        QVERIFY(!run.log().isCorrupt);
     }
 
     void keepsOffClosedStandardOutput() {
@@ -464,7 +464,7 @@ class tst_AgentTrouble : public QObject {
         QVERIFY(run.run());
         QCOMPARE(run.exitCode, 0);
         QCOMPARE(steps(run.log()), 10);
-        QVERIFY(!run.log().isDamaged);
+        QVERIFY(!run.log().isCorrupt);
         QCOMPARE(run.log().bytesNotUnderstood, 0u);
     }
 

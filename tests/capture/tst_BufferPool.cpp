@@ -25,7 +25,7 @@ class tst_BufferPool : public QObject {
         QCOMPARE(buffer.bytes, BufferPool::discardBytes);
         QCOMPARE(reinterpret_cast<uintptr_t>(buffer.memory) % 8, uintptr_t{0});
         std::memset(buffer.memory, 1, buffer.bytes);  // CUPTI writes to it like to any other
-        pool.giveBack(buffer.memory, buffer.bytes);
+        pool.returnBuffer(buffer.memory, buffer.bytes);
     }
 
   private slots:
@@ -40,7 +40,7 @@ class tst_BufferPool : public QObject {
             QVERIFY(std::all_of(buffer, buffer + 4096, [](uint8_t byte) { return byte == 0; }));
             std::memset(buffer, 0xff, 4096);
         }
-        for (uint8_t* buffer : out) pool->giveBack(buffer, 4096);
+        for (uint8_t* buffer : out) pool->returnBuffer(buffer, 4096);
         for (int round = 0; round < 20; ++round) {
             uint8_t* buffer = pool->take().memory;
             QVERIFY(out.count(buffer));
@@ -51,7 +51,7 @@ class tst_BufferPool : public QObject {
     void discardsWhenAllAreOut() {
         auto pool = std::make_unique<BufferPool>();
         std::vector<uint8_t*> out;
-        for (size_t i = 0; i < BufferPool::maximumBuffers; ++i) {
+        for (size_t i = 0; i < BufferPool::maxBuffers; ++i) {
             const BufferPool::Buffer buffer = pool->take();
             QCOMPARE(buffer.bytes, BufferPool::bufferBytes);
             out.push_back(buffer.memory);
@@ -60,7 +60,7 @@ class tst_BufferPool : public QObject {
         const BufferPool::Buffer discard = pool->take();
         verifyIsDiscard(*pool, discard);
         QCOMPARE(pool->take().memory, discard.memory);
-        pool->giveBack(out.back(), 0);
+        pool->returnBuffer(out.back(), 0);
         QCOMPARE(pool->take().memory, out.back());
     }
 
@@ -85,7 +85,7 @@ class tst_BufferPool : public QObject {
     void ignoresBuffersOfOthers() {
         auto pool = std::make_unique<BufferPool>();
         std::vector<uint8_t> foreign(64, 7);
-        pool->giveBack(foreign.data(), foreign.size());
+        pool->returnBuffer(foreign.data(), foreign.size());
         QCOMPARE(foreign[0], uint8_t{7});
     }
 
@@ -118,7 +118,7 @@ class tst_BufferPool : public QObject {
         std::thread writer([&] {
             std::vector<uint8_t*> batch;
             while (!done.load() || !batch.empty()) {
-                for (uint8_t* buffer : batch) pool->giveBack(buffer, 64);
+                for (uint8_t* buffer : batch) pool->returnBuffer(buffer, 64);
                 pool->warm();
                 const std::lock_guard lock(mutex);
                 batch = std::exchange(completed, {});

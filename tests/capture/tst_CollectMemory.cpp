@@ -312,7 +312,7 @@ class tst_CollectMemory : public QObject {
                  "Process 4242 recorded in 3 windows, 13835058055.282 s in all; what it did "
                  "before, between and after is not in the trace.");
         QCOMPARE(row("SELECT min(startNs), max(endNs) FROM LANESCOPE_WINDOWS"),
-                 fmt::format("{}|{}", -greatestTimeNs, greatestTimeNs));
+                 fmt::format("{}|{}", -maxTimestampNs, maxTimestampNs));
     }
 
     void countsWindowsOnceThatTheLogSaysAgain() {

@@ -85,7 +85,7 @@ class tst_EventRing : public QObject {
         QVERIFY(ring.create());
         for (size_t shift = 0; shift < 3000; ++shift) {
             QVERIFY(put(ring, entry(shift, shift % 97)));
-            QVERIFY(put(ring, entry(shift, EventRing::maximumEntryBytes - 64)));
+            QVERIFY(put(ring, entry(shift, EventRing::maxEntryBytes - 64)));
             int count = 0;
             ring.drain(ring.committed(), [&](const void* memory, size_t bytes) {
                 QVERIFY(read(memory, bytes).size() >= 16);
@@ -93,7 +93,7 @@ class tst_EventRing : public QObject {
             });
             QCOMPARE(count, 2);
         }
-        QCOMPARE(ring.reserve(EventRing::maximumEntryBytes), nullptr);
+        QCOMPARE(ring.reserve(EventRing::maxEntryBytes), nullptr);
         QCOMPARE(ring.takeRefused(), 1u);
     }
 

@@ -86,10 +86,10 @@ class tst_ExplainLive : public QObject {
         QVERIFY(document["isStillRecorded"].toBool());
         QVERIFY2(document["sentence"].toString().startsWith("Of the run so far: The GPU computes"),
                  qPrintable(document["sentence"].toString()));
-        const QString doubts = document["doubts"].toVariant().toStringList().join('\n');
-        QVERIFY2(doubts.contains("still being recorded"), qPrintable(doubts));
+        const QString caveats = document["doubts"].toVariant().toStringList().join('\n');
+        QVERIFY2(caveats.contains("still being recorded"), qPrintable(caveats));
         // What samplers read is known by name already.
-        QVERIFY2(!doubts.contains("left out"), qPrintable(doubts));
+        QVERIFY2(!caveats.contains("left out"), qPrintable(caveats));
 
         // A program that sleeps between its steps: whether its thread was seen to is chance.
         const Outcome met = explained("out.sqlite.partial", {"--fail-if", "any > 10%"});

@@ -25,8 +25,8 @@ std::vector<FrameLayout> layouts() {
 }
 
 /// What an interpreter tells of itself, with numbers that could be.
-std::array<uint64_t, toldBytes / 8> told(int minor) {
-    std::array<uint64_t, toldBytes / 8> numbers{};
+std::array<uint64_t, runtimeBytes / 8> told(int minor) {
+    std::array<uint64_t, runtimeBytes / 8> numbers{};
     std::memcpy(numbers.data(), "xdebugpy", 8);
     numbers[1] = 0x03000000u | static_cast<uint64_t>(minor) << 16 | 0xf0;
     return numbers;
@@ -77,8 +77,8 @@ class tst_FrameWalk : public QObject {
                     if (!readCode(CarefulMemory(), layout, types, frames[i].code, true, facts))
                         continue;
                     ++described;
-                    QVERIFY(facts.functionBytes <= CodeFacts::longestFunction);
-                    QVERIFY(facts.fileBytes <= CodeFacts::longestFile);
+                    QVERIFY(facts.functionBytes <= CodeFacts::maxFunctionBytes);
+                    QVERIFY(facts.fileBytes <= CodeFacts::maxFileBytes);
                     QVERIFY(lineOfFrame(CarefulMemory(), layout, facts, frames[i]) >= 0);
                 }
             }
@@ -124,11 +124,11 @@ class tst_FrameWalk : public QObject {
         for (const uint16_t owner : {uint16_t{70}, uint16_t{74}}) {
             FrameLayout usual = *layoutOf(3, 12);
             usual.owner = owner;
-            QCOMPARE(UsualLayout12::isThatOf(usual), owner == 70);
-            QCOMPARE(UsualLayout14::isThatOf(usual), owner == 74);
+            QCOMPARE(ReleasedLayout12::isThatOf(usual), owner == 70);
+            QCOMPARE(ReleasedLayout14::isThatOf(usual), owner == 74);
             FrameLayout other = usual;
             other.version -= 4;
-            QVERIFY(!UsualLayout12::isThatOf(other) && !UsualLayout14::isThatOf(other));
+            QVERIFY(!ReleasedLayout12::isThatOf(other) && !ReleasedLayout14::isThatOf(other));
             constexpr size_t frameWords = 16, codeWords = 32;
             for (size_t count = 0; count < 80; ++count) {
                 // A state that leads to as many frames, each with code of its own.
@@ -174,10 +174,10 @@ class tst_FrameWalk : public QObject {
         QVERIFY(!layoutOf(4, 9));
         auto numbers = told(13);
         const auto bytes = [&numbers] { return std::as_bytes(std::span(numbers)); };
-        QVERIFY(!layoutTold(bytes(), 3, 13));  // its frames have no room for anything
-        QVERIFY(!layoutTold(bytes().first(100), 3, 13));
-        QVERIFY(!layoutTold(bytes(), 3, 14));
-        QVERIFY(!layoutTold(bytes(), 3, 15));
+        QVERIFY(!layoutOfRuntime(bytes(), 3, 13));  // its frames have no room for anything
+        QVERIFY(!layoutOfRuntime(bytes().first(100), 3, 13));
+        QVERIFY(!layoutOfRuntime(bytes(), 3, 14));
+        QVERIFY(!layoutOfRuntime(bytes(), 3, 15));
     }
 
     /// The offsets of a 3.13, and where a 3.14 would tell them.
@@ -197,7 +197,7 @@ class tst_FrameWalk : public QObject {
             auto numbers = told(minor);
             for (const Place& place : places)
                 numbers[minor == 13 ? place.in13 : place.in14] = place.value;
-            const auto layout = layoutTold(std::as_bytes(std::span(numbers)), 3, minor);
+            const auto layout = layoutOfRuntime(std::as_bytes(std::span(numbers)), 3, minor);
             QVERIFY2(layout, qPrintable(QString::number(minor)));
             QCOMPARE(int(layout->threadFrame), 72);
             QCOMPARE(int(layout->collecting), 7600);
@@ -215,7 +215,7 @@ class tst_FrameWalk : public QObject {
             QCOMPARE(int(layout->asciiText), 40);
             // A preview of it may keep its frames in any way.
             numbers[1] = 0x030d00a0u;
-            QVERIFY(!layoutTold(std::as_bytes(std::span(numbers)), 3, minor));
+            QVERIFY(!layoutOfRuntime(std::as_bytes(std::span(numbers)), 3, minor));
         }
     }
 

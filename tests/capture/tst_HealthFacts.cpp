@@ -275,7 +275,7 @@ class tst_HealthFacts : public QObject {
         }
         const TracePtr trace = load();
         QCOMPARE(notesOfCode(*trace, HealthCode::Cupti1300).size(), size_t{2});
-        QCOMPARE(notesOf(*trace).size(), size_t{1});
+        QCOMPARE(healthNotesOf(*trace).size(), size_t{1});
     }
 
     void aCodeOfANewerAgentIsKeptAndShown() {
@@ -289,7 +289,7 @@ class tst_HealthFacts : public QObject {
         log.end(startNs + 1000);
         add(log, 4242);
         const TracePtr trace = load();
-        const auto notes = notesOf(*trace);
+        const auto notes = healthNotesOf(*trace);
         QCOMPARE(notes.size(), size_t{1});
         QCOMPARE(notes[0].code, HealthCode::Unknown);
         QCOMPARE(codeOf(notes[0]), std::string("brand-new"));

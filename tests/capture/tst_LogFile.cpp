@@ -25,7 +25,7 @@ struct Contents : log::RecordVisitor {
     std::vector<uint64_t> lost;
     log::LogReader::Progress progress;
     uint64_t bytesNotUnderstood = 0;
-    bool isDamaged = false;
+    bool isCorrupt = false;
 
     void visit(const log::StringRecord& record, std::string_view text) override {
         strings[record.id] = text;
@@ -45,7 +45,7 @@ Contents read(const QString& path) {
     if (!reader || !reader->poll(contents)) return contents;
     contents.progress = reader->progress();
     contents.bytesNotUnderstood = reader->bytesNotUnderstood();
-    contents.isDamaged = reader->isDamaged();
+    contents.isCorrupt = reader->isCorrupt();
     return contents;
 }
 
@@ -138,7 +138,7 @@ class tst_LogFile : public QObject {
             }
         }
         QVERIFY(QFileInfo(path("full")).size() < 5000);
-        QVERIFY(!read(path("full")).isDamaged);
+        QVERIFY(!read(path("full")).isCorrupt);
         QCOMPARE(read(path("full")).bytesNotUnderstood, 0u);
         QCOMPARE(file.takeLostBlocks(), 2u);  // one, and what came after it
         writer.startAgain();
@@ -180,7 +180,7 @@ class tst_LogFile : public QObject {
         for (const int victim : victims) ::close(victim);
         QCOMPARE(QFileInfo(folder_.filePath("victim")).size(), 0);
         QCOMPARE(read(path("taken")).properties.size(), size_t{2});
-        QVERIFY(!read(path("taken")).isDamaged);
+        QVERIFY(!read(path("taken")).isCorrupt);
     }
 
     void endsTheLogWhenItsFileIsGone() {

@@ -77,7 +77,7 @@ class tst_LogReader : public QObject {
         Notebook notebook;
         result.opened = reader->poll(notebook).has_value();
         result.lines = notebook.lines;
-        result.damaged = reader->isDamaged();
+        result.damaged = reader->isCorrupt();
         result.notUnderstood = reader->bytesNotUnderstood();
         result.lost = reader->progress().lostBlocks;
         return result;
@@ -161,7 +161,7 @@ class tst_LogReader : public QObject {
         for (size_t length = 0; length <= bytes.size(); length += 7) {
             TestLog::write(path("grow.log"), std::string_view(bytes).substr(0, length));
             QVERIFY(reader->poll(notebook).has_value());
-            QVERIFY(!reader->isDamaged());
+            QVERIFY(!reader->isCorrupt());
         }
         TestLog::write(path("grow.log"), bytes);
         QVERIFY(reader->poll(notebook).has_value());

@@ -158,11 +158,11 @@ class tst_NcclAssembler : public QObject {
 
     void boundsWhatItKeeps() {
         Assembly a;
-        for (uint64_t id = 1; id <= 5 * NcclAssembler::mostKept; ++id)
+        for (uint64_t id = 1; id <= 5 * NcclAssembler::maxKept; ++id)
             a.assembler.add(start(id % 2 != 0 ? NcclEvent::Task : NcclEvent::Call, id, 10, id + 1));
-        QVERIFY(a.operations.size() >= NcclAssembler::mostKept);
+        QVERIFY(a.operations.size() >= NcclAssembler::maxKept);
         a.assembler.finish();
-        QVERIFY(a.operations.size() >= 5 * NcclAssembler::mostKept / 2);
+        QVERIFY(a.operations.size() >= 5 * NcclAssembler::maxKept / 2);
     }
 };
 

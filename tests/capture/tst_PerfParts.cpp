@@ -447,7 +447,7 @@ class TestPerfParts : public QObject {
                     void visit(const PerfSample& sample) override {
                         const NativeStack stack = stacks.of(sample);
                         QVERIFY(!stack.functions.empty());
-                        QVERIFY(stack.functions.size() <= mostNativeFrames + 1);
+                        QVERIFY(stack.functions.size() <= maxNativeFrames + 1);
                     }
                     PerfStacks& stacks;
                 } follow(stacks);

@@ -65,9 +65,9 @@ struct ProcessLooks : SamplerFolder {
     std::vector<char> buffer;
 
     /// Also samples them; how many values that gave.
-    size_t look() {
+    size_t search() {
         batch.clear();
-        counters.look(batch, buffer);
+        counters.search(batch, buffer);
         counters.sample(batch, buffer);
         samples.write(sampleTimeNs(), batch);
         return batch.values().size();
@@ -82,8 +82,8 @@ class tst_SamplerParts : public QObject {
     static constexpr int64_t turnNs = 100'000'000;
 
     /// So often told that the first calls, which are left out, do not matter.
-    static void tell(Pace& pace, size_t query, int64_t costNs) {
-        for (int call = 0; call < 12; ++call) pace.tell(query, costNs);
+    static void addCost(Pace& pace, size_t query, int64_t costNs) {
+        for (int call = 0; call < 12; ++call) pace.addCost(query, costNs);
     }
 
   private slots:
@@ -91,8 +91,8 @@ class tst_SamplerParts : public QObject {
         Pace pace(0.004, turnNs);
         const size_t power = pace.add("power", turnNs), clock = pace.add("clock", 5 * turnNs);
         QCOMPARE(pace.plannedShare(), 0.0);
-        tell(pace, power, 100'000);
-        tell(pace, clock, 1'400'000);
+        addCost(pace, power, 100'000);
+        addCost(pace, clock, 1'400'000);
         QCOMPARE(pace.periodNs(power), turnNs);
         QCOMPARE(pace.periodNs(clock), 5 * turnNs);
         QVERIFY(std::abs(pace.plannedShare() - 0.0038) < 1e-9);
@@ -114,7 +114,7 @@ class tst_SamplerParts : public QObject {
                              {"sums", turnNs, 1'600'000}};
         Pace pace(0.004, turnNs);
         for (const auto& query : queries) pace.add(query.name, query.periodNs);
-        for (size_t at = 0; at < std::size(queries); ++at) tell(pace, at, queries[at].costNs);
+        for (size_t at = 0; at < std::size(queries); ++at) addCost(pace, at, queries[at].costNs);
         QVERIFY2(pace.plannedShare() <= 0.004, pace.describe().c_str());
         QVERIFY2(pace.plannedShare() > 0.0038, pace.describe().c_str());
         // The cheap ones keep their pace, and of the others what costs more comes more seldom.
@@ -132,18 +132,18 @@ class tst_SamplerParts : public QObject {
     void paceJudgesByTheMedianAfterTheStart() {
         Pace pace(0.004, turnNs);
         const size_t query = pace.add("query", turnNs);
-        pace.tell(query, 900'000'000);  // loads the library
+        pace.addCost(query, 900'000'000);  // loads the library
         QCOMPARE(pace.periodNs(query), turnNs);
-        pace.tell(query, 50'000'000);
+        pace.addCost(query, 50'000'000);
         QCOMPARE(pace.periodNs(query), 50 * turnNs);  // a guess, not believed for longer
-        pace.tell(query, 100'000);
-        pace.tell(query, 80'000'000);  // one that waited for the driver
-        pace.tell(query, 110'000);
+        pace.addCost(query, 100'000);
+        pace.addCost(query, 80'000'000);  // one that waited for the driver
+        pace.addCost(query, 110'000);
         QCOMPARE(pace.periodNs(query), turnNs);
         // What has become dear is dear, and becomes cheap again.
-        tell(pace, query, 4'000'000);
+        addCost(pace, query, 4'000'000);
         QCOMPARE(pace.periodNs(query), 10 * turnNs);
-        tell(pace, query, 100'000);
+        addCost(pace, query, 100'000);
         QCOMPARE(pace.periodNs(query), turnNs);
     }
 
@@ -151,21 +151,21 @@ class tst_SamplerParts : public QObject {
         Pace pace(0.001, turnNs);
         const size_t bounded = pace.add("GPM", turnNs, 1, 10 * turnNs);
         const size_t other = pace.add("other", turnNs);
-        tell(pace, other, 200'000);
-        pace.tell(bounded, 1'000'000);
+        addCost(pace, other, 200'000);
+        pace.addCost(bounded, 1'000'000);
         // As the first calls of a driver that wakes up, 50 times as dear as those after them.
         for (int call = 0; call < 3; ++call) {
-            pace.tell(bounded, 5'000'000);
+            pace.addCost(bounded, 5'000'000);
             QVERIFY(pace.periodNs(bounded) <= 10 * turnNs);
         }
-        for (int call = 0; call < 6; ++call) pace.tell(bounded, 40'000);
+        for (int call = 0; call < 6; ++call) pace.addCost(bounded, 40'000);
         QVERIFY2(pace.periodNs(bounded) <= 2 * turnNs, pace.describe().c_str());
         // One that is dear for good is made as seldom as it may be, and the other makes up for it
         // as far as it can.
-        tell(pace, bounded, 900'000);
+        addCost(pace, bounded, 900'000);
         QCOMPARE(pace.periodNs(bounded), 10 * turnNs);
         QVERIFY2(pace.periodNs(other) >= 4 * turnNs, pace.describe().c_str());
-        tell(pace, bounded, 90'000'000);
+        addCost(pace, bounded, 90'000'000);
         QCOMPARE(pace.periodNs(bounded), 10 * turnNs);
     }
 
@@ -275,16 +275,16 @@ class tst_SamplerParts : public QObject {
         QProcess lasting;
         lasting.start("sleep", {"300"});
         QVERIFY(lasting.waitForStarted());
-        processes.look();
+        processes.search();
         for (int times = 0; times < 30; ++times) {
             QProcess brief;
             brief.start("sleep", {"300"});
             QVERIFY(brief.waitForStarted());
-            processes.look();
+            processes.search();
             brief.kill();
             QVERIFY(brief.waitForFinished());
         }
-        processes.look();
+        processes.search();
         lasting.kill();
         QVERIFY(lasting.waitForFinished());
         processes.samples.end();
@@ -296,24 +296,24 @@ class tst_SamplerParts : public QObject {
     void onlySoManyProcessesHaveCountersOfTheirOwn() {
         ProcessLooks processes;
         std::vector<std::unique_ptr<QProcess>> all;
-        for (size_t count = 0; count < ProcessCounters::mostWithOwn + 20; ++count) {
+        for (size_t count = 0; count < ProcessCounters::maxWithOwn + 20; ++count) {
             all.push_back(std::make_unique<QProcess>());
             all.back()->start("sleep", {"300"});
             QVERIFY(all.back()->waitForStarted());
-            if (count == 0) processes.counters.look(processes.batch, processes.buffer);
+            if (count == 0) processes.counters.search(processes.batch, processes.buffer);
         }
-        for (int looks = 0; looks < 40; ++looks) processes.look();
+        for (int searches = 0; searches < 40; ++searches) processes.search();
         for (const auto& process : all) {
             process->kill();
             QVERIFY(process->waitForFinished());
         }
         processes.samples.end();
         QCOMPARE(countersIn(processes.folder, "globalPid IS NOT NULL"),
-                 2 * int(ProcessCounters::mostWithOwn));
+                 2 * int(ProcessCounters::maxWithOwn));
         QCOMPARE(countersIn(processes.folder, "name = 'memory.others'"), 1);
     }
 
-    /// They are not found in each look; the program of this test itself would be taken for a
+    /// They are not found in each search; the program of this test itself would be taken for a
     /// sampler, so a shell starts it.
     void processesOfOtherThreadsAreKeptBetweenLooksAtAllThreads() {
         ProcessLooks processes;
@@ -322,10 +322,10 @@ class tst_SamplerParts : public QObject {
                            forkInThread});
         QVERIFY(shell.waitForReadyRead(60'000));
         // The shell, this program, and the process that its second thread started.
-        for (int looks = 0; looks < 12; ++looks) QCOMPARE(processes.look(), size_t{6});
+        for (int searches = 0; searches < 12; ++searches) QCOMPARE(processes.search(), size_t{6});
         shell.kill();
         QVERIFY(shell.waitForFinished());
-        processes.look();
+        processes.search();
         processes.samples.end();
         QCOMPARE(countersIn(processes.folder, "globalPid IS NOT NULL"), 6);
         QCOMPARE(countersIn(processes.folder, "true"), 6);

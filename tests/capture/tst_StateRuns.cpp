@@ -24,7 +24,7 @@ class Runs : public log::RecordVisitor {
     std::vector<log::ThreadRunRecord> all;
 };
 
-/// What a series of looks becomes.
+/// What a series of samples becomes.
 std::vector<log::ThreadRunRecord> runsOf(const std::function<void(StateRuns&)>& look) {
     const QTemporaryDir folder;
     const std::string path = folder.filePath(QStringLiteral("here.sampler.1")).toStdString();
@@ -42,8 +42,8 @@ std::vector<log::ThreadRunRecord> runsOf(const std::function<void(StateRuns&)>& 
     return found.all;
 }
 
-SeenState seen(ThreadState state, uint32_t stack = 0) {
-    SeenState all;
+ThreadSample seen(ThreadState state, uint32_t stack = 0) {
+    ThreadSample all;
     all.state = state;
     all.stack = stack;
     return all;
@@ -51,7 +51,7 @@ SeenState seen(ThreadState state, uint32_t stack = 0) {
 
 }  // namespace
 
-/// What looks at a thread become.
+/// What samples at a thread become.
 class tst_StateRuns : public QObject {
     Q_OBJECT
 
@@ -83,22 +83,22 @@ class tst_StateRuns : public QObject {
     void makesOneRunOfLooksThatAreAlike() {
         const auto runs = runsOf([](StateRuns& made) {
             for (int look = 0; look <= 10; ++look)
-                made.see(1'000 * ms + look * 10 * ms, seen(ThreadState::Sleep, 3), 0, 0);
+                made.add(1'000 * ms + look * 10 * ms, seen(ThreadState::Sleep, 3), 0, 0);
         });
         QCOMPARE(runs.size(), size_t{1});
         QCOMPARE(runs[0].startNs, 1'000 * ms);
         QCOMPARE(runs[0].endNs, 1'100 * ms);
         QCOMPARE(runs[0].stack, 3u);
-        QCOMPARE(runs[0].looks, 11u);
+        QCOMPARE(runs[0].samples, 11u);
     }
 
     /// The time on a core says when it fell asleep, and when it woke.
     void putsTheEdgesWhereTheKernelCounted() {
         const auto runs = runsOf([](StateRuns& made) {
-            made.see(1'000 * ms, seen(ThreadState::Running, 1), 0, 0);
-            made.see(1'010 * ms, seen(ThreadState::Sleep, 2), 2 * ms, 1 * ms);
-            made.see(1'020 * ms, seen(ThreadState::Running, 1), 4 * ms, 0);
-            made.see(1'030 * ms, seen(ThreadState::Running, 1), 10 * ms, 0);
+            made.add(1'000 * ms, seen(ThreadState::Running, 1), 0, 0);
+            made.add(1'010 * ms, seen(ThreadState::Sleep, 2), 2 * ms, 1 * ms);
+            made.add(1'020 * ms, seen(ThreadState::Running, 1), 4 * ms, 0);
+            made.add(1'030 * ms, seen(ThreadState::Running, 1), 10 * ms, 0);
         });
         QCOMPARE(runs.size(), size_t{3});
         QCOMPARE(runs[0].endNs, 1'003 * ms);
@@ -112,9 +112,9 @@ class tst_StateRuns : public QObject {
     /// Who is woken and gets no core is still where it waited.
     void leavesTheDelayWhereTheWaitWas() {
         const auto runs = runsOf([](StateRuns& made) {
-            made.see(1'000 * ms, seen(ThreadState::Sleep, 1), 0, 0);
-            made.see(1'010 * ms, seen(ThreadState::Running, 2), 2 * ms, 3 * ms);
-            made.see(1'020 * ms, seen(ThreadState::Running, 2), 10 * ms, 0);
+            made.add(1'000 * ms, seen(ThreadState::Sleep, 1), 0, 0);
+            made.add(1'010 * ms, seen(ThreadState::Running, 2), 2 * ms, 3 * ms);
+            made.add(1'020 * ms, seen(ThreadState::Running, 2), 10 * ms, 0);
         });
         QCOMPARE(runs.size(), size_t{3});
         QCOMPARE(static_cast<ThreadState>(runs[1].state), ThreadState::Runnable);
@@ -128,9 +128,9 @@ class tst_StateRuns : public QObject {
 
     void tellsOfARunBetweenTwoWaits() {
         const auto runs = runsOf([](StateRuns& made) {
-            made.see(1'000 * ms, seen(ThreadState::Sleep, 1), 0, 0);
-            made.see(1'010 * ms, seen(ThreadState::Lock, 2), 4 * ms, 0);
-            made.see(1'020 * ms, seen(ThreadState::Lock, 2), 0, 0);
+            made.add(1'000 * ms, seen(ThreadState::Sleep, 1), 0, 0);
+            made.add(1'010 * ms, seen(ThreadState::Lock, 2), 4 * ms, 0);
+            made.add(1'020 * ms, seen(ThreadState::Lock, 2), 0, 0);
         });
         QCOMPARE(runs.size(), size_t{3});
         QCOMPARE(static_cast<ThreadState>(runs[1].state), ThreadState::Running);
@@ -142,13 +142,13 @@ class tst_StateRuns : public QObject {
         QCOMPARE(sumNs, 20 * ms);
     }
 
-    /// Who was put on a core often between two looks has no edge that anybody could know.
+    /// Who was put on a core often between two samples has no edge that anybody could know.
     void guessesNoEdgeOfWhoWentToAndFro() {
         const auto runs = runsOf([](StateRuns& made) {
-            made.see(1'000 * ms, seen(ThreadState::Running, 1), 0, 0);
-            made.see(1'100 * ms, seen(ThreadState::Lock, 2), 40 * ms, 0, 8);
-            made.see(1'200 * ms, seen(ThreadState::Lock, 2), 0, 0);
-            made.see(1'300 * ms, seen(ThreadState::Running, 3), 98 * ms, 0, 9);
+            made.add(1'000 * ms, seen(ThreadState::Running, 1), 0, 0);
+            made.add(1'100 * ms, seen(ThreadState::Lock, 2), 40 * ms, 0, 8);
+            made.add(1'200 * ms, seen(ThreadState::Lock, 2), 0, 0);
+            made.add(1'300 * ms, seen(ThreadState::Running, 3), 98 * ms, 0, 9);
         });
         QCOMPARE(runs.size(), size_t{3});
         QCOMPARE(static_cast<ThreadState>(runs[0].state), ThreadState::Lock);
@@ -158,8 +158,8 @@ class tst_StateRuns : public QObject {
         QCOMPARE(runs[1].endNs, 1'202 * ms);
         QCOMPARE(runs[1].cpuNs, int64_t{0});
         const auto between = runsOf([](StateRuns& made) {
-            made.see(1'000 * ms, seen(ThreadState::Lock, 1), 0, 0);
-            made.see(1'100 * ms, seen(ThreadState::Sleep, 2), 41 * ms, 0, 8);
+            made.add(1'000 * ms, seen(ThreadState::Lock, 1), 0, 0);
+            made.add(1'100 * ms, seen(ThreadState::Sleep, 2), 41 * ms, 0, 8);
         });
         QCOMPARE(between.size(), size_t{2});
         QCOMPARE(static_cast<ThreadState>(between[0].state), ThreadState::Lock);
@@ -199,7 +199,7 @@ class tst_StateRuns : public QObject {
                 int64_t lastNs = 0;
                 for (int64_t nowNs = ms; nowNs < wholeNs;) {
                     const ThreadState state = stateAt(nowNs);
-                    made.see(nowNs + 1'000 * ms, seen(state, static_cast<uint32_t>(state)),
+                    made.add(nowNs + 1'000 * ms, seen(state, static_cast<uint32_t>(state)),
                              ranUntil(nowNs) - ranUntil(lastNs), 0,
                              slicesUntil(nowNs) - slicesUntil(lastNs),
                              waitsUntil(nowNs) - waitsUntil(lastNs));
@@ -229,13 +229,13 @@ class tst_StateRuns : public QObject {
         }
     }
 
-    /// What is between two looks at a running thread is no running if the kernel counted a wait.
+    /// What is between two samples at a running thread is no running if the kernel counted a wait.
     void tellsOfAWaitBetweenTwoRuns() {
         const auto runs = runsOf([](StateRuns& made) {
-            made.see(1'000 * ms, seen(ThreadState::Running, 1), 0, 0);
-            made.see(1'010 * ms, seen(ThreadState::Sleep, 2), 0, 0, 0, 1);
-            made.see(1'020 * ms, seen(ThreadState::Running, 1), 0, 0, 1, 0);
-            made.see(1'060 * ms, seen(ThreadState::Running, 1), 20 * ms, 0, 1, 1);
+            made.add(1'000 * ms, seen(ThreadState::Running, 1), 0, 0);
+            made.add(1'010 * ms, seen(ThreadState::Sleep, 2), 0, 0, 0, 1);
+            made.add(1'020 * ms, seen(ThreadState::Running, 1), 0, 0, 1, 0);
+            made.add(1'060 * ms, seen(ThreadState::Running, 1), 20 * ms, 0, 1, 1);
         });
         const log::ThreadRunRecord& wait = runs[runs.size() - 2];
         QCOMPARE(static_cast<ThreadState>(wait.state), ThreadState::Sleep);
@@ -253,10 +253,10 @@ class tst_StateRuns : public QObject {
         const auto runs = runsOf([](StateRuns& made) {
             int64_t nowNs = 1'000 * ms;
             for (int look = 0; look < 16; ++look)
-                made.see(nowNs += 10 * ms, seen(ThreadState::Lock, 2), 0, 0, 1);
+                made.add(nowNs += 10 * ms, seen(ThreadState::Lock, 2), 0, 0, 1);
             for (int turn = 0; turn < 40; ++turn) {
-                made.see(nowNs += 20 * ms, seen(ThreadState::Running, 1), 10 * ms, 0, 4);
-                made.see(nowNs += 20 * ms, seen(ThreadState::Gil, 1), 10 * ms, 0, 4);
+                made.add(nowNs += 20 * ms, seen(ThreadState::Running, 1), 10 * ms, 0, 4);
+                made.add(nowNs += 20 * ms, seen(ThreadState::Gil, 1), 10 * ms, 0, 4);
             }
         });
         int64_t lockedNs = 0;
@@ -271,9 +271,9 @@ class tst_StateRuns : public QObject {
         const auto runs = runsOf([](StateRuns& made) {
             int64_t nowNs = 1'000 * ms;
             for (int turn = 0; turn < 20; ++turn) {
-                made.see(nowNs += 10 * ms, seen(ThreadState::Lock, 2), 0, 0, 1);
-                made.see(nowNs += 10 * ms, seen(ThreadState::Running, 1), 5 * ms, 0, 2, 0);
-                made.see(nowNs += 20 * ms, seen(ThreadState::Sleep, 3), 5 * ms, ms / 10, 2, 1);
+                made.add(nowNs += 10 * ms, seen(ThreadState::Lock, 2), 0, 0, 1);
+                made.add(nowNs += 10 * ms, seen(ThreadState::Running, 1), 5 * ms, 0, 2, 0);
+                made.add(nowNs += 20 * ms, seen(ThreadState::Sleep, 3), 5 * ms, ms / 10, 2, 1);
             }
         });
         int64_t asleepNs = 0, unseenNs = 0;
@@ -293,10 +293,10 @@ class tst_StateRuns : public QObject {
             int64_t nowNs = 1'000 * ms;
             for (int64_t turn = 0; turn < turns; ++turn) {
                 // 20 ms in stack 1, of which it had a core for 10; then 20 ms asleep in stack 2.
-                made.see(nowNs += 10 * ms, seen(ThreadState::Gil, 1), 5 * ms, 0, 2);
-                made.see(nowNs += 5 * ms, seen(ThreadState::Running, 1), 5 * ms / 2, 0, 1);
-                made.see(nowNs += 15 * ms, seen(ThreadState::Sleep, 2), 5 * ms / 2, 0, 2);
-                made.see(nowNs += 10 * ms, seen(ThreadState::Sleep, 2), 0, 0);
+                made.add(nowNs += 10 * ms, seen(ThreadState::Gil, 1), 5 * ms, 0, 2);
+                made.add(nowNs += 5 * ms, seen(ThreadState::Running, 1), 5 * ms / 2, 0, 1);
+                made.add(nowNs += 15 * ms, seen(ThreadState::Sleep, 2), 5 * ms / 2, 0, 2);
+                made.add(nowNs += 10 * ms, seen(ThreadState::Sleep, 2), 0, 0);
             }
         });
         int64_t activeNs = 0, asleepNs = 0, ranNs = 0;
@@ -316,7 +316,7 @@ class tst_StateRuns : public QObject {
             for (int look = 0; look < 2'000; ++look) {
                 const auto state = static_cast<ThreadState>(random() % threadStateCount);
                 const auto cpuNs = static_cast<int64_t>(random() % 30) * ms;
-                made.see(nowNs, seen(state, random() % 3), cpuNs,
+                made.add(nowNs, seen(state, random() % 3), cpuNs,
                          static_cast<int64_t>(random() % 3) * ms);
                 nowNs += 1 + static_cast<int64_t>(random() % 15) * ms;
             }

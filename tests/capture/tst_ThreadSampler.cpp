@@ -84,7 +84,7 @@ uint32_t mainThread(const Trace& trace) {
 }
 
 ThreadTimes timesOf(const Trace& trace, uint32_t thread) {
-    return StatesOfThreads(trace).during(thread, {-greatestTimeNs, greatestTimeNs});
+    return StatesOfThreads(trace).during(thread, {-maxTimestampNs, maxTimestampNs});
 }
 
 double percent(int64_t ns, int64_t ofNs) {
@@ -95,7 +95,7 @@ double percent(int64_t ns, int64_t ofNs) {
 std::map<QString, int64_t> timeByFunction(const Trace& trace, uint32_t thread) {
     std::map<QString, int64_t> sums;
     StatesOfThreads(trace).forEachIn(
-        thread, {-greatestTimeNs, greatestTimeNs}, [&](uint32_t row, TimeRange piece) {
+        thread, {-maxTimestampNs, maxTimestampNs}, [&](uint32_t row, TimeRange piece) {
             const uint32_t stack = trace.cpuStates.stack[row];
             if (stack == noIndex) return;
             const auto name = trace.strings.at(trace.stacks.function[stack]);
@@ -108,9 +108,9 @@ std::map<QString, int64_t> timeByFunction(const Trace& trace, uint32_t thread) {
 /// From the first to the last that was seen of schedule.py's turns: what comes before and after, to
 /// start and to end, is none of the schedule.
 TimeRange scheduleIn(const Trace& trace, uint32_t thread) {
-    TimeRange schedule{greatestTimeNs, -greatestTimeNs};
+    TimeRange schedule{maxTimestampNs, -maxTimestampNs};
     StatesOfThreads(trace).forEachIn(
-        thread, {-greatestTimeNs, greatestTimeNs}, [&](uint32_t row, TimeRange piece) {
+        thread, {-maxTimestampNs, maxTimestampNs}, [&](uint32_t row, TimeRange piece) {
             const uint32_t stack = trace.cpuStates.stack[row];
             if (stack == noIndex) return;
             const auto name = trace.strings.at(trace.stacks.function[stack]);
@@ -305,7 +305,7 @@ class tst_ThreadSampler : public QObject {
             QVERIFY(thread != noIndex);
             int64_t spinningNs = 0, waitingNs = 0, heldNs = 0;
             StatesOfThreads(trace).forEachIn(
-                thread, {-greatestTimeNs, greatestTimeNs}, [&](uint32_t row, TimeRange piece) {
+                thread, {-maxTimestampNs, maxTimestampNs}, [&](uint32_t row, TimeRange piece) {
                     const CpuStateTable& states = trace.cpuStates;
                     if (states.stack[row] == noIndex ||
                         trace.strings.at(trace.stacks.function[states.stack[row]]) != "spin_here")
@@ -344,14 +344,14 @@ class tst_ThreadSampler : public QObject {
             QVERIFY2(thread != noIndex, qPrintable(python));
             int64_t collectingNs = 0, computingNs = 0, elsewhereNs = 0;
             StatesOfThreads(trace).forEachIn(
-                thread, {-greatestTimeNs, greatestTimeNs}, [&](uint32_t row, TimeRange piece) {
+                thread, {-maxTimestampNs, maxTimestampNs}, [&](uint32_t row, TimeRange piece) {
                     const uint32_t stack = trace.cpuStates.stack[row];
                     if (stack == noIndex) return;
                     const auto functionOf = [&trace](uint32_t frame) {
                         return trace.strings.at(trace.stacks.function[frame]);
                     };
                     if (functionOf(stack) == "compute_here") computingNs += piece.durationNs();
-                    if (functionOf(stack) != collectingFrame) return;
+                    if (functionOf(stack) != garbageCollectionFrame) return;
                     const bool isThere = functionOf(outerStack(trace, stack)) == "collect_here";
                     (isThere ? collectingNs : elsewhereNs) += piece.durationNs();
                 });

@@ -95,12 +95,12 @@ class tst_ThreadWindows : public QObject {
         writer->reset();
         const auto loaded = loadTrace(path, {});
         QVERIFY(loaded);
-        const std::vector<Piece> cut = pieces(**loaded, inWindows, StateSource::Looks);
+        const std::vector<Piece> cut = pieces(**loaded, inWindows, StateSource::StateSamples);
         QCOMPARE(cut.size(), size_t{3});
         QVERIFY((cut[0] == Piece{100, 150, ThreadState::Running, 50}));
         QVERIFY((cut[1] == Piece{200, 250, ThreadState::Running, 50}));
         QVERIFY((cut[2] == Piece{250, 260, ThreadState::Lock, 0}));
-        QCOMPARE(pieces(**loaded, always, StateSource::Looks).size(), size_t{4});
+        QCOMPARE(pieces(**loaded, always, StateSource::StateSamples).size(), size_t{4});
         const std::vector<Piece> scheduled =
             pieces(**loaded, globalTid(7, 9), StateSource::Scheduler);
         QCOMPARE(scheduled.size(), size_t{3});
@@ -142,7 +142,7 @@ class tst_ThreadWindows : public QObject {
             pieces(**loaded, globalTid(7, 9), StateSource::Scheduler);
         QCOMPARE(scheduled.size(), size_t{1});
         QVERIFY((scheduled[0] == Piece{100, 125, ThreadState::Running, 25}));
-        const std::vector<Piece> cut = pieces(**loaded, inWindows, StateSource::Looks);
+        const std::vector<Piece> cut = pieces(**loaded, inWindows, StateSource::StateSamples);
         QCOMPARE(cut.size(), static_cast<size_t>(windowCount));
         QVERIFY((cut[0] == Piece{140, 150, ThreadState::Lock, 0}));
         QVERIFY((cut.back() ==

@@ -34,8 +34,8 @@ class tst_Waiting : public QObject {
     }
     void remembersThatItWasAskedFor() {
         agent::WakeUp wake;
-        wake.ask();
-        wake.ask();
+        wake.request();
+        wake.request();
         QVERIFY(timeOf([&] { wake.waitFor(longNs); }) < longNs);
         QVERIFY(timeOf([&] { wake.waitFor(shortNs); }) >= shortNs);  // once, not twice
     }
@@ -43,7 +43,7 @@ class tst_Waiting : public QObject {
         agent::WakeUp wake;
         std::thread other([&] {
             std::this_thread::sleep_for(5ms);
-            wake.ask();
+            wake.request();
         });
         QVERIFY(timeOf([&] { wake.waitFor(longNs); }) < longNs);
         other.join();

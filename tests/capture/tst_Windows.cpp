@@ -49,12 +49,13 @@ class tst_Windows : public QObject {
 
     void opensAndCloses() {
         Windows windows(byCalls(2), 0);
-        QVERIFY(!windows.close().isTaken);
+        QVERIFY(!windows.close().hasChanged);
         const auto opened = windows.open();
-        QVERIFY(opened.isTaken && !windows.open().isTaken);
+        QVERIFY(opened.hasChanged && !windows.open().hasChanged);
         const auto closed = windows.close();
-        QVERIFY(closed.isTaken && !windows.close().isTaken);
-        QVERIFY(windows.open().isTaken && windows.close().isTaken && !windows.open().isTaken);
+        QVERIFY(closed.hasChanged && !windows.close().hasChanged);
+        QVERIFY(windows.open().hasChanged && windows.close().hasChanged &&
+                !windows.open().hasChanged);
         windows.refresh(writer_);
         QVERIFY(windows.isOpenAt(opened.ns));
         QVERIFY(!windows.isOpenAt(opened.ns - 1));
@@ -70,7 +71,7 @@ class tst_Windows : public QObject {
             if (i % 7 == 0) windows.refresh(writer_);
         }
         windows.refresh(writer_);
-        QVERIFY(windows.windows().size() <= Windows::mostRemembered);
+        QVERIFY(windows.windows().size() <= Windows::maxRememberedWindows);
         QCOMPARE(windows.windows().back().index, 9'999u);
     }
 
@@ -83,7 +84,7 @@ class tst_Windows : public QObject {
         options.repeat = 0;
         Windows windows(options, 0);
         windows.refresh(writer_);
-        QVERIFY(windows.windows().size() <= Windows::mostRemembered + 1);
+        QVERIFY(windows.windows().size() <= Windows::maxRememberedWindows + 1);
         QVERIFY(windows.windows().back().beginNs > realtimeNs() - 1'000'000'000);
     }
 
@@ -143,9 +144,9 @@ class tst_Windows : public QObject {
             // Threads hand their calls over in pieces, so that they come in any order.
             std::vector<std::pair<uint32_t, int64_t>> early(calls.begin(), calls.begin() + 300);
             std::shuffle(early.begin(), early.end(), random);
-            for (const auto& [call, startNs] : early) launches.sawCall(call, startNs);
+            for (const auto& [call, startNs] : early) launches.addCall(call, startNs);
             for (size_t i = 300; i < calls.size(); ++i)
-                launches.sawCall(calls[i].first, calls[i].second);
+                launches.addCall(calls[i].first, calls[i].second);
             for (const auto& [call, inside] : isInside) {
                 const auto expected =
                     inside ? LaunchWindows::Answer::Inside : LaunchWindows::Answer::Outside;
@@ -171,8 +172,8 @@ class tst_Windows : public QObject {
         windows.refresh(writer_);
         for (uint32_t i = 0; i < count; ++i) {
             QVERIFY(windows.isOpenAt(inside[i]) && !windows.isOpenAt(outside[i]));
-            launches.sawCall(2 * i, inside[i]);
-            launches.sawCall(2 * i + 1, outside[i]);
+            launches.addCall(2 * i, inside[i]);
+            launches.addCall(2 * i + 1, outside[i]);
         }
         for (uint32_t i = 0; i < count; ++i) {
             QCOMPARE(launches.find(2 * i, 0), LaunchWindows::Answer::Inside);
@@ -186,12 +187,12 @@ class tst_Windows : public QObject {
         for (uint32_t i = 0; i < 1500; ++i) {
             const int64_t insideNs = windows.open().ns;
             windows.refresh(writer_);
-            launches.sawCall(2 * i, insideNs);
+            launches.addCall(2 * i, insideNs);
             while (realtimeNs() <= insideNs) {
             }
             const int64_t outsideNs = windows.close().ns;
             windows.refresh(writer_);
-            launches.sawCall(2 * i + 1, outsideNs);
+            launches.addCall(2 * i + 1, outsideNs);
             QCOMPARE(launches.find(2 * i, 0), LaunchWindows::Answer::Inside);
             QCOMPARE(launches.find(2 * i + 1, 0), LaunchWindows::Answer::Outside);
         }
@@ -216,17 +217,17 @@ class tst_Windows : public QObject {
             QCOMPARE(launches.find(others + 1, 0), LaunchWindows::Answer::Inside);
         };
         for (uint32_t i = 1; i <= others; ++i)
-            if (i != heldUp) launches.sawCall(i, beginNs - (others + 1 - i) * betweenNs);
-        launches.sawCall(heldUp, beginNs + 20'000'000);
-        launches.sawCall(others + 1, beginNs + 20'000'001);
+            if (i != heldUp) launches.addCall(i, beginNs - (others + 1 - i) * betweenNs);
+        launches.addCall(heldUp, beginNs + 20'000'000);
+        launches.addCall(others + 1, beginNs + 20'000'001);
         verify();
         QVERIFY(launches.runs() <= 4);
 
         // Its calls may be looked at before those of the others, too.
         LaunchWindows first(windows, true);
-        first.sawCall(heldUp, beginNs + 20'000'000);
+        first.addCall(heldUp, beginNs + 20'000'000);
         for (uint32_t i = others; i >= 1; --i)
-            if (i != heldUp) first.sawCall(i, beginNs - (others + 1 - i) * betweenNs);
+            if (i != heldUp) first.addCall(i, beginNs - (others + 1 - i) * betweenNs);
         for (uint32_t i = 1; i <= others; ++i)
             QCOMPARE(first.find(i, 0),
                      i == heldUp ? LaunchWindows::Answer::Inside : LaunchWindows::Answer::Outside);
@@ -278,7 +279,7 @@ class tst_Windows : public QObject {
                         QCOMPARE(said, right);
                 }
                 const bool isInside = windows.isOpenAt(calls[came].startNs);
-                QCOMPARE(launches.sawCall(calls[came].number, calls[came].startNs), isInside);
+                QCOMPARE(launches.addCall(calls[came].number, calls[came].startNs), isInside);
             }
         }
     }
@@ -290,7 +291,7 @@ class tst_Windows : public QObject {
         const int64_t beginNs = windows.open().ns;
         windows.refresh(writer_);
         for (uint32_t i = 1; i <= 200'000; ++i)
-            if (i % 3 == 0) launches.sawCall(i, i < 100'000 ? beginNs - 1 : beginNs + 1);
+            if (i % 3 == 0) launches.addCall(i, i < 100'000 ? beginNs - 1 : beginNs + 1);
         QCOMPARE(launches.runs(), size_t{2});
         QCOMPARE(launches.find(50'000, 0), LaunchWindows::Answer::Outside);
         QCOMPARE(launches.find(150'001, 0), LaunchWindows::Answer::Inside);
@@ -305,24 +306,24 @@ class tst_Windows : public QObject {
         Windows windows(byCalls(), 0);
         std::vector<int64_t> begins;
         uint64_t last = 0;
-        for (size_t i = 0; i < 3 * Windows::mostRemembered; ++i) {
+        for (size_t i = 0; i < 3 * Windows::maxRememberedWindows; ++i) {
             const int64_t beginNs = windows.open().ns;
             windows.refresh(writer_);
-            const uint64_t inside = windows.stretchAt(beginNs);
-            QVERIFY(Windows::isWindow(inside) && inside == windows.latestStretch());
+            const uint64_t inside = windows.intervalAt(beginNs);
+            QVERIFY(Windows::isWindow(inside) && inside == windows.latestInterval());
             QVERIFY(inside > last || i == 0);
             while (realtimeNs() <= beginNs) {
             }
             const int64_t endNs = windows.close().ns;
             windows.refresh(writer_);
-            last = windows.stretchAt(endNs);
+            last = windows.intervalAt(endNs);
             QCOMPARE(last, inside + 1);
-            QVERIFY(last == windows.latestStretch() && !windows.isOpenAt(endNs));
+            QVERIFY(last == windows.latestInterval() && !windows.isOpenAt(endNs));
             begins.push_back(beginNs);
         }
         QVERIFY(!windows.isOpenAt(begins.front()) && windows.isOpenAt(begins.back()));
         for (size_t i = 1; i < begins.size(); ++i)
-            QVERIFY(windows.stretchAt(begins[i - 1]) <= windows.stretchAt(begins[i]));
+            QVERIFY(windows.intervalAt(begins[i - 1]) <= windows.intervalAt(begins[i]));
     }
 
     void takesNoMoreMemoryWithTheCalls() {
@@ -333,10 +334,10 @@ class tst_Windows : public QObject {
             const int64_t nowNs = round % 2 ? windows.close().ns : windows.open().ns;
             windows.refresh(writer_);
             // Every other one lies on the other side of the edge: the worst that can be.
-            for (uint32_t i = 0; i < 100; ++i) launches.sawCall(++number, nowNs - (i % 2));
-            QVERIFY(launches.runs() <= LaunchWindows::mostRuns);
+            for (uint32_t i = 0; i < 100; ++i) launches.addCall(++number, nowNs - (i % 2));
+            QVERIFY(launches.runs() <= LaunchWindows::maxRuns);
         }
-        QCOMPARE(launches.runs(), size_t{LaunchWindows::mostRuns});
+        QCOMPARE(launches.runs(), size_t{LaunchWindows::maxRuns});
         QCOMPARE(launches.find(number, 0), LaunchWindows::Answer::Inside);
     }
 
@@ -348,8 +349,8 @@ class tst_Windows : public QObject {
         windows.refresh(writer_);
         QCOMPARE(launches.find(5, 0), LaunchWindows::Answer::NotYetKnown);
         QCOMPARE(launches.find(5, beforeNs), LaunchWindows::Answer::Outside);
-        launches.sawCall(4, beforeNs);
-        launches.sawCall(9, opened.ns + 1'000'000'000);
+        launches.addCall(4, beforeNs);
+        launches.addCall(9, opened.ns + 1'000'000'000);
         QCOMPARE(launches.guess(3, 0), LaunchWindows::Answer::Outside);
         QCOMPARE(launches.find(9, 0), LaunchWindows::Answer::Inside);
         QCOMPARE(launches.guess(12, opened.ns + 5), LaunchWindows::Answer::Inside);

@@ -27,10 +27,10 @@ class tst_doctor : public QObject {
         QDir(folder_.path()).mkpath("proc/not-a-process");
         test::TestLog::write(in("proc/123/comm"), "python\n");
         test::TestLog::write(in("proc/not-a-process/comm"), "nsys\n");
-        QCOMPARE(checkRivalProcesses(in("proc")).status, CheckStatus::Ok);
+        QCOMPARE(checkOtherProfilers(in("proc")).status, CheckStatus::Ok);
         QDir(folder_.path()).mkpath("proc/124");
         test::TestLog::write(in("proc/124/comm"), "nsys\n");
-        const Check check = checkRivalProcesses(in("proc"));
+        const Check check = checkOtherProfilers(in("proc"));
         QCOMPARE(check.status, CheckStatus::Warning);
         QVERIFY(check.sentence.find("nsys (124)") != std::string::npos);
     }
@@ -83,7 +83,7 @@ class tst_doctor : public QObject {
         QVERIFY(!canRecord({ok, {CheckStatus::Failure, {}, {}, {}}}));
         const Check noCuda{CheckStatus::NoCuda, {}, {}, {}};
         QVERIFY(!canRecord({noCuda, ok}));
-        QCOMPARE(gravestOf({noCuda, warning}), CheckStatus::NoCuda);
+        QCOMPARE(worstOf({noCuda, warning}), CheckStatus::NoCuda);
     }
 
     void whatIsKnownOfARunStaysWhenTheDiskIsFull() {

@@ -10,7 +10,7 @@ namespace lanescope {
 
 namespace {
 
-Result<bool> recognises(TraceSource& source) {
+Result<bool> isRecognized(TraceSource& source) {
     return source.start().starts_with("toy trace\n");
 }
 
@@ -35,6 +35,6 @@ Result<void> read(TraceSource& source, TraceBuilder& builder, const LoadProgress
 
 }  // namespace
 
-const TraceFormat toyFormat{"toy", "a toy trace", {".toy"}, recognises, read};
+const TraceFormat toyFormat{"toy", "a toy trace", {".toy"}, isRecognized, read};
 
 }  // namespace lanescope

@@ -42,7 +42,7 @@ class tst_ToyFormat : public QObject {
             std::filesystem::path(LANESCOPE_SAMPLES) / "resnet152-nvlink.sqlite.gz";
         Result<TraceSource> source = TraceSource::open(ours, progress);
         QVERIFY(source);
-        QVERIFY(!*toyFormat.recognises(*source));
+        QVERIFY(!*toyFormat.isRecognized(*source));
         const Result<const TraceFormat*> found = findFormat(*source, formats_);
         QVERIFY(found);
         QCOMPARE((*found)->identifier, std::string_view("lanescope"));

@@ -11,7 +11,7 @@ namespace {
 
 /// Allocations, described as if they were a kind of event. A real one has an enumerator of its own
 /// and a case in `allKinds.h`; what a description says is the same.
-struct Allocation : kinds::OfTable<EventKind::None, &Trace::allocations> {
+struct Allocation : kinds::TableKind<EventKind::None, &Trace::allocations> {
     static constexpr std::string_view identifier = "allocation";
     static constexpr std::string_view name = "Allocation", plural = "allocations";
 
@@ -46,7 +46,7 @@ struct Allocation : kinds::OfTable<EventKind::None, &Trace::allocations> {
 static_assert(kinds::EventDescription<Allocation>);
 
 /// One that forgot what to call its events, and one that forgot how a reader gives them.
-struct Nameless : kinds::OfTable<EventKind::None, &Trace::allocations> {};
+struct Nameless : kinds::TableKind<EventKind::None, &Trace::allocations> {};
 static_assert(!kinds::EventDescription<Nameless>);
 struct Unread : Allocation {
     struct Row {};

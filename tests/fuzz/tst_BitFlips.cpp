@@ -150,8 +150,8 @@ class tst_BitFlips : public QObject {
         const TracePtr whole = readIndex(index, source, path_);
         QVERIFY(whole != nullptr);
         const std::string good = dumpOf(*whole);
-        QVERIFY(!whole->isDamaged());
-        QCOMPARE(countDamagedBlocks(*whole), 0u);
+        QVERIFY(!whole->isCorrupt());
+        QCOMPARE(countCorruptBlocks(*whole), 0u);
         Tally tally;
         std::mt19937_64 random(16);
         for (int round = 0; round < rounds(); ++round) {
@@ -165,7 +165,7 @@ class tst_BitFlips : public QObject {
                 continue;
             }
             const bool isSame = dumpOf(*trace) == good;
-            if (trace->isDamaged())
+            if (trace->isCorrupt())
                 ++tally.said;
             else
                 isSame ? ++tally.harmless : ++tally.silent;

@@ -73,7 +73,7 @@ class tst_AtomicFile : public QObject {
         const TemporaryFolder folder;
         const mode_t mask = ::umask(022);
         QVERIFY(writeAtomically(folder / "mine", "x").has_value());
-        QVERIFY(writeAtomically(folder / "usual", "x", AtomicFile::usualMode).has_value());
+        QVERIFY(writeAtomically(folder / "usual", "x", AtomicFile::defaultMode).has_value());
         ::umask(mask);
         QCOMPARE(modeOf(folder / "mine"), mode_t{0600});
         QCOMPARE(modeOf(folder / "usual"), mode_t{0644});
@@ -81,7 +81,7 @@ class tst_AtomicFile : public QObject {
         std::filesystem::permissions(folder / "source", std::filesystem::perms(0640));
         Result<AtomicFile> file = AtomicFile::create(folder / "like");
         QVERIFY(file.has_value());
-        file->shareLike(folder / "source");
+        file->copyPermissionsOf(folder / "source");
         QVERIFY(file->commit().has_value());
         QCOMPARE(modeOf(folder / "like"), mode_t{0640});
     }
@@ -91,7 +91,7 @@ class tst_AtomicFile : public QObject {
         const auto replace = [&](const char* name) {
             Result<AtomicFile> file = AtomicFile::create(folder / name);
             if (!file) return false;
-            file->keepAccess();
+            file->copyTargetPermissions();
             file->write("new");
             return file->commit().has_value();
         };

@@ -125,7 +125,7 @@ void tst_BackwardFiles::aHostileTableHarmsNothing() {
 void tst_BackwardFiles::theIndexKeepsThem() {
     const auto path = fileOf(*simulated(), "indexed.sqlite");
     OpenOptions options;
-    options.leastBytes = 0;
+    options.minBytes = 0;
     QVERIFY(openTrace(path, options));
     const auto mapped = openTrace(path, options);
     QVERIFY(mapped && (*mapped)->backing != nullptr);

@@ -58,9 +58,9 @@ void tst_Backwards::arrowsJoinOperators() {
 
 void tst_Backwards::namesOfOlderVersionsAreTheSame() {
     for (const char* category : {"forward_backward", "fwd_bwd"}) {
-        const Names arrow{arrowEnd("s", 7, "9", "9", "105.250", category),
-                          arrowEnd("f", 7, "9", "91", "232.250", category)};
-        QCOMPARE(pairNames(*loaded(traceOf(with(forwardAndBackward(), arrow)))),
+        const Names flow{arrowEnd("s", 7, "9", "9", "105.250", category),
+                         arrowEnd("f", 7, "9", "91", "232.250", category)};
+        QCOMPARE(pairNames(*loaded(traceOf(with(forwardAndBackward(), flow)))),
                  Names{"aten::mm > MmBackward0"});
     }
 }
@@ -72,16 +72,15 @@ void tst_Backwards::numbersJoinWhereNoArrowDoes() {
 }
 
 void tst_Backwards::arrowsComeBeforeNumbers() {
-    const Names arrow{arrowEnd("s", 7, "9", "9", "140.250"),
-                      arrowEnd("f", 7, "9", "91", "232.250")};
-    QCOMPARE(pairNames(*loaded(traceOf(with(forwardAndBackward("9", true), arrow)))),
+    const Names flow{arrowEnd("s", 7, "9", "9", "140.250"), arrowEnd("f", 7, "9", "91", "232.250")};
+    QCOMPARE(pairNames(*loaded(traceOf(with(forwardAndBackward("9", true), flow)))),
              Names{"aten::relu > MmBackward0"});
     // One that joins nothing says nothing.
     const Names stray{arrowEnd("s", 7, "9", "9", "140.250")};
     QCOMPARE(pairNames(*loaded(traceOf(with(forwardAndBackward("9", true), stray)))), bothPairs);
     // Of the process that has arrows only.
     const Names events =
-        with(with(forwardAndBackward("9", true), arrow), forwardAndBackward("8", true));
+        with(with(forwardAndBackward("9", true), flow), forwardAndBackward("8", true));
     QCOMPARE(pairNames(*loaded(traceOf(events))).size(), size_t{3});
 }
 
@@ -240,7 +239,7 @@ void tst_Backwards::operatorsAreFoundAsAPlainLoopFindsThem() {
     std::mt19937 random(7);
     const auto upTo = [&random](int most) { return static_cast<int>(random() % unsigned(most)); };
     for (int round = 0; round < 200; ++round) {
-        LargeVector<ArrowOperator> operators;
+        LargeVector<FlowOperator> operators;
         // In each other, as operators of a thread are.
         for (uint32_t thread = 0; thread < 3; ++thread) {
             std::vector<int64_t> open;
@@ -255,26 +254,26 @@ void tst_Backwards::operatorsAreFoundAsAPlainLoopFindsThem() {
                 open.push_back(end);
             }
         }
-        const auto order = [](const ArrowOperator& a, const ArrowOperator& b) {
+        const auto order = [](const FlowOperator& a, const FlowOperator& b) {
             return std::tuple(a.thread, a.startNs, -a.endNs, a.row) <
                    std::tuple(b.thread, b.startNs, -b.endNs, b.row);
         };
         std::sort(operators.begin(), operators.end(), order);
-        LargeVector<ArrowEnd> ends;
+        LargeVector<FlowEnd> ends;
         for (int each = 0; each < 40; ++each)
             ends.push_back({upTo(60), 0, 0, uint32_t(upTo(4)), noIndex, "sfx"[upTo(3)]});
-        std::sort(ends.begin(), ends.end(), [](const ArrowEnd& a, const ArrowEnd& b) {
+        std::sort(ends.begin(), ends.end(), [](const FlowEnd& a, const FlowEnd& b) {
             return std::tuple(a.thread, a.timeNs, a.phase) <
                    std::tuple(b.thread, b.timeNs, b.phase);
         });
         findOperators(ends, operators);
-        for (const ArrowEnd& end : ends) {
+        for (const FlowEnd& end : ends) {
             uint32_t wanted = noIndex, starting = noIndex, around = noIndex;
-            for (const ArrowOperator& each : operators) {
+            for (const FlowOperator& each : operators) {
                 if (each.thread != end.thread) continue;
                 const bool isRight = end.phase == 's'   ? each.role == OperatorRole::Forward
                                      : end.phase == 'f' ? each.role == OperatorRole::Backward
-                                                        : each.role != OperatorRole::Unsaid;
+                                                        : each.role != OperatorRole::Unknown;
                 if (each.startNs == end.timeNs) starting = each.row;
                 if (each.startNs == end.timeNs && isRight) wanted = each.row;
                 if (each.startNs < end.timeNs && each.endNs > end.timeNs) around = each.row;

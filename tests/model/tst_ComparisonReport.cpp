@@ -304,19 +304,19 @@ class TestComparisonReport : public QObject {
         const ReportGroup group = reportGroups(report, 1)[0];
         const auto rows = [&](size_t top) {
             std::vector<ComparisonRow> kept = contributorRows(group.view, PartGroup::Kernels);
-            keepWeightiest(kept, top);
+            keepLargestChanges(kept, top);
             return kept;
         };
         const std::vector<ComparisonRow> all = rows(0), three = rows(3);
         QVERIFY(all.size() > 3);
         QCOMPARE(three.size(), size_t{3});
         QVERIFY(std::is_sorted(all.begin(), all.end(), [](const auto& a, const auto& b) {
-            return a.greatestLossNs() > b.greatestLossNs();
+            return a.maxAbsoluteLossNs() > b.maxAbsoluteLossNs();
         }));
-        int64_t least = std::abs(three[0].greatestLossNs());
-        for (const auto& row : three) least = std::min(least, std::abs(row.greatestLossNs()));
+        int64_t least = std::abs(three[0].maxAbsoluteLossNs());
+        for (const auto& row : three) least = std::min(least, std::abs(row.maxAbsoluteLossNs()));
         const auto isGreater = [least](const ComparisonRow& row) {
-            return std::abs(row.greatestLossNs()) > least;
+            return std::abs(row.maxAbsoluteLossNs()) > least;
         };
         QVERIFY(std::count_if(all.begin(), all.end(), isGreater) <= 2);
     }

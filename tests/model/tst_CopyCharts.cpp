@@ -90,8 +90,8 @@ class TestCopyCharts : public QObject {
             least = std::min(least, rateOf(*trace, row));
             most = std::max(most, rateOf(*trace, row));
         }
-        QCOMPARE(cells.rates.leastGBps, least);
-        QCOMPARE(cells.rates.mostGBps, most);
+        QCOMPARE(cells.rates.minGBps, least);
+        QCOMPARE(cells.rates.maxGBps, most);
         int64_t sum = 0;
         std::map<uint32_t, size_t> cellsOfGroup;
         for (const CopyCell& cell : cells.cells) {
@@ -118,7 +118,7 @@ class TestCopyCharts : public QObject {
         for (const uint32_t row : ratedCopies(*trace, {}))
             expected = std::max(expected, trace->memcpys.bytes[row]);
         QCOMPARE(greatest, expected);
-        QCOMPARE(cells.mostBytes, expected);
+        QCOMPARE(cells.maxBytes, expected);
     }
 
     void ratesThatLieTogetherAreLinear() {

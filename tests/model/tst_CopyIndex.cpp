@@ -82,7 +82,7 @@ void compareRows(const std::vector<CopyStatistics>& rows,
              {&CopyStatistics::count, &CopyStatistics::bytes, &CopyStatistics::busyNs,
               &CopyStatistics::summedNs, &CopyStatistics::gpuBusyNs, &CopyStatistics::overlappedNs,
               &CopyStatistics::unratedCount, &CopyStatistics::ratedBytes, &CopyStatistics::ratedNs,
-              &CopyStatistics::cutCount})
+              &CopyStatistics::clippedCount})
             QCOMPARE(a.*member, b.*member);
         QCOMPARE(a.rates.has_value(), b.rates.has_value());
         if (!a.rates) continue;
@@ -418,7 +418,7 @@ class TestCopyIndex : public QObject {
         for (const CopiesOfRange& each : table) {
             QCOMPARE(each.rows.size(), size_t{1});
             QCOMPARE(each.rows[0].bytes, int64_t{50});  // half of the copy lies behind the range
-            QCOMPARE(each.rows[0].cutCount, int64_t{1});
+            QCOMPARE(each.rows[0].clippedCount, int64_t{1});
         }
         QVERIFY(rangeInstances(*trace, "nothing like it").empty());
     }

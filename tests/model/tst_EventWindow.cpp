@@ -236,7 +236,7 @@ void tst_EventWindow::sortsByEveryColumn() {
 
 void tst_EventWindow::saysHowFarItLooked() {
     const TracePtr trace = crowded();
-    const auto list = listEvents(*trace, {.range = trace->range, .mostScanned = 50});
+    const auto list = listEvents(*trace, {.range = trace->range, .maxScanned = 50});
     QVERIFY(list.has_value());
     QCOMPARE(list->scanned, int64_t(50));
     QCOMPARE(list->events.size(), size_t(50));

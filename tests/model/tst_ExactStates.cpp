@@ -36,7 +36,7 @@ std::vector<std::string> words(const std::vector<Row>& rows) {
         std::string text(nameOf(row.state).identifier);
         text += " " + std::to_string(row.startNs) + "-" + std::to_string(row.endNs);
         if (row.stack != noIndex) text += " at " + std::to_string(row.stack);
-        if (row.source == StateSource::Looks) text += " looked";
+        if (row.source == StateSource::StateSamples) text += " looked";
         if (row.delayNs > 0) text += " wanted " + std::to_string(row.delayNs);
         all.push_back(std::move(text));
     }

@@ -88,7 +88,7 @@ void tst_FleetReport::aReportIsReadAsItWasWritten() {
     QCOMPARE(made.findings[0].ranks, std::vector<int64_t>{5});
     QCOMPARE(made.findings[0].shownRanks, (std::vector<int64_t>{5, 4, 1}));
     QCOMPARE(made.findings[0].steps, (std::optional<StepRange>({110, 114})));
-    QCOMPARE(made.usualStepNs(), 1e8);
+    QCOMPARE(made.medianStepNs(), 1e8);
     QVERIFY(made.notes.empty());
 }
 
@@ -399,7 +399,7 @@ void tst_FleetReport::theTellingPartIsBounded() {
     ReportFinding finding;
     for (int64_t rank = 0; rank < 100; ++rank) finding.ranks.push_back(rank);
     finding.steps = StepRange{10, 1000};
-    QCOMPARE(tellingPart(finding).ranks.size(), mostShown);
+    QCOMPARE(tellingPart(finding).ranks.size(), maxShownRanks);
     QCOMPARE(tellingPart(finding).steps, (std::optional<StepRange>({10, 17})));
     finding.shownRanks = {3, 4};
     QCOMPARE(tellingPart(finding).ranks, (std::vector<int64_t>{3, 4}));

@@ -312,7 +312,7 @@ class TestGpuTimeTree : public QObject {
         SimulatedTrace made;
         const uint32_t main = made.defaultThread(), stream = made.defaultStream();
         int64_t at = 0, plainNs = 0;
-        for (uint32_t each = 0; each < RangeTree::mostNodes; ++each) {
+        for (uint32_t each = 0; each < RangeTree::maxNodes; ++each) {
             std::string name = "range ";
             for (uint32_t rest = each; rest > 0; rest /= 26) name += char('a' + rest % 26);
             made.addNvtx(main, name, at, at + 10);
@@ -329,8 +329,8 @@ class TestGpuTimeTree : public QObject {
         const TracePtr trace = made.finish();
         const RangeTree tree = makeRangeTree(*trace);
         QCOMPARE(tree.tree.totalNs(), plainNs);
-        QVERIFY(tree.tree.nodes().size() <= RangeTree::mostNodes);
-        QVERIFY(tree.tree.depth() <= RangeTree::deepest);
+        QVERIFY(tree.tree.nodes().size() <= RangeTree::maxNodes);
+        QVERIFY(tree.tree.depth() <= RangeTree::maxDepth);
         QVERIFY(tree.gathered > 0);
         const ReportTable table = reportOf(*trace);
         rebuilt(table);

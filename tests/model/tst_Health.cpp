@@ -75,7 +75,7 @@ class tst_Health : public QObject {
                                         {Severity::Info, HealthCode::Windows, "It had windows.", 2},
                                         {Severity::Error, HealthCode::LogDamaged, "It is damaged."},
                                         {Severity::Info, HealthCode::NoCupti, "It had windows."}};
-        const auto notes = notesOf(builder.trace());
+        const auto notes = healthNotesOf(builder.trace());
         QCOMPARE(notes.size(), size_t{3});
         QCOMPARE(notes[0].code, HealthCode::LogDamaged);
         QCOMPARE(notes[1].code, HealthCode::Windows);

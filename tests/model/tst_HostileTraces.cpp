@@ -137,7 +137,7 @@ class tst_HostileTraces : public QObject {
         QVERIFY(!hasNote(**trace, HealthCode::TableDamaged));
         // Its name can still be drawn, searched and written down for each event.
         for (uint32_t i = 0; i < (*trace)->strings.size(); ++i)
-            QVERIFY((*trace)->strings.at(i).size() <= TraceBuilder::longestName);
+            QVERIFY((*trace)->strings.at(i).size() <= TraceBuilder::maxNameBytes);
     }
 
     void longNamesStayApart() {
@@ -147,10 +147,10 @@ class tst_HostileTraces : public QObject {
         for (const char* end : {"", "b", "c", "bb"}) names.insert(builder.intern(common + end));
         QCOMPARE(names.size(), size_t{4});
         QVERIFY(builder.intern(common + "b") == *std::next(names.begin()));
-        const std::string fits(TraceBuilder::longestName, 'a');
+        const std::string fits(TraceBuilder::maxNameBytes, 'a');
         QCOMPARE(builder.text(builder.intern(fits)), std::string_view(fits));
         std::string wide;
-        while (wide.size() < 3 * TraceBuilder::longestName) wide += "\xe2\x82\xac";
+        while (wide.size() < 3 * TraceBuilder::maxNameBytes) wide += "\xe2\x82\xac";
         const std::string_view shown = builder.text(builder.intern(wide));
         QVERIFY(shown.find("...") % 3 == 0);
     }

@@ -13,7 +13,6 @@
 using namespace lanescope;
 using namespace lanescope::analysis;
 
-
 namespace {
 
 constexpr int64_t us = 1000;

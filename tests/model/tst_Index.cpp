@@ -92,7 +92,7 @@ struct CheckRows {
 
 OpenOptions always() {
     OpenOptions options;
-    options.leastBytes = 0;
+    options.minBytes = 0;
     return options;
 }
 
@@ -201,7 +201,7 @@ class tst_Index : public QObject {
         map(trace.path);
         map(trace.title);
         map(trace.backing);
-        map(trace.damagedBlocks);
+        map(trace.corruptBlocks);
         map(trace.memory);
         forEachField(trace, map);
         QVERIFY(map.covers(trace));
@@ -428,7 +428,7 @@ class tst_Index : public QObject {
     }
 
     void isNotMadeForSmallTraces() {
-        const auto trace = openTrace(path_, {.leastBytes = uint64_t{1} << 30});
+        const auto trace = openTrace(path_, {.minBytes = uint64_t{1} << 30});
         QVERIFY(trace.has_value());
         QVERIFY(!std::filesystem::exists(index_));
     }

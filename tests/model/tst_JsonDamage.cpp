@@ -144,7 +144,7 @@ void tst_JsonDamage::anyDamageKeepsTheRest() {
             damaged.insert(at, junk[random() % junk.size()]);
         TraceBuilder builder;
         builder.setPath("run.json");
-        QVERIFY(readJsonTrace(std::string_view(damaged), builder));
+        QVERIFY(readKinetoTrace(std::string_view(damaged), builder));
         const uint32_t kept = builder.trace().nvtx.size();
         const std::string what = "round " + std::to_string(round) + " at " + std::to_string(at);
         QVERIFY2(kept >= count - 2 && kept <= count + 1, what.c_str());
@@ -169,7 +169,7 @@ void tst_JsonDamage::deepAndLongIsNoTrouble() {
     for (const char* text : {"{", "[", "[]", "{}", "[[", "{\"traceEvents\": [", "{\"traceEvents\"",
                              "]", "[{\"ph\":\"X\"}", "[{\"ph\":\"X\",\"ts\":1e300}]"}) {
         TraceBuilder builder;
-        QVERIFY(readJsonTrace(std::string_view(text), builder));
+        QVERIFY(readKinetoTrace(std::string_view(text), builder));
         QVERIFY(builder.finish());
     }
 }
@@ -209,7 +209,7 @@ void tst_JsonDamage::takesTimeInProportion() {
     }
     const std::clock_t begun = std::clock();  // of this process, whatever else runs here
     TraceBuilder builder;
-    QVERIFY(readJsonTrace(std::string_view(text), builder));
+    QVERIFY(readKinetoTrace(std::string_view(text), builder));
     const double seconds = static_cast<double>(std::clock() - begun) / CLOCKS_PER_SEC;
     // A sanitizer takes many times as long.
     const double limit = test::hasAddressSanitizer || test::hasThreadSanitizer ? 120 : 12;

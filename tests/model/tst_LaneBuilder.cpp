@@ -138,9 +138,9 @@ void tst_LaneBuilder::takesAnEndBeforeTheStartAsTheStart() {
 
 void tst_LaneBuilder::leavesOutWhatOverlapsTooDeepAndSaysSo() {
     LaneBuilder builder;
-    for (uint32_t i = 0; i < LanePacker::maximumLanes + 10; ++i)
+    for (uint32_t i = 0; i < LanePacker::maxLanes + 10; ++i)
         builder.add(i, 1000, 0, EventRef(EventKind::Kernel, i), SliceCategory::Kernel);
-    QCOMPARE(builder.build().size(), size_t{LanePacker::maximumLanes});
+    QCOMPARE(builder.build().size(), size_t{LanePacker::maxLanes});
     QCOMPARE(builder.droppedCount(), 10u);
 }
 

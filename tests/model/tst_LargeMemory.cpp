@@ -17,7 +17,7 @@ using namespace lanescope;
 
 namespace {
 
-constexpr size_t large = LargeMemory::leastBytes;
+constexpr size_t large = LargeMemory::minLargeBytes;
 
 /// Takes all files for too long, as long as it lives.
 class NoFiles {

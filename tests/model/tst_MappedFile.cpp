@@ -26,7 +26,7 @@ namespace {
 
 OpenOptions always() {
     OpenOptions options;
-    options.leastBytes = 0;
+    options.minBytes = 0;
     return options;
 }
 
@@ -96,11 +96,11 @@ class tst_MappedFile : public QObject {
         QFETCH(double, share);
         QVERIFY(ensureIndex(path_).has_value());
         const auto open = openTrace(path_, always());
-        QVERIFY(open.has_value() && !(*open)->isDamaged());
+        QVERIFY(open.has_value() && !(*open)->isCorrupt());
         const auto bytes = static_cast<double>(std::filesystem::file_size(index_));
         std::filesystem::resize_file(index_, static_cast<uintmax_t>(bytes * share));
         QVERIFY(!dumpOf(**open).empty());
-        QVERIFY((*open)->isDamaged());
+        QVERIFY((*open)->isCorrupt());
         const Result<void> checked = checkIndex(**open);
         QVERIFY(!checked.has_value());
         QVERIFY2(checked.error().sentence.ends_with("."), checked.error().sentence.c_str());

@@ -45,8 +45,8 @@ void tst_Protobuf::fieldsAreAsTheyWereWritten() {
     QVERIFY(cursor.next(field) && field.isBytes());
     ProtoCursor within(field.bytes);
     QVERIFY(within.next(field) && field.value == 300);
-    QVERIFY(!within.next(field) && !within.isBroken());
-    QVERIFY(!cursor.next(field) && !cursor.isBroken());
+    QVERIFY(!within.next(field) && !within.isMalformed());
+    QVERIFY(!cursor.next(field) && !cursor.isMalformed());
     // The same list, one by one and packed.
     int sum = 0;
     ProtoCursor list(std::string_view("\x08\x02\x0a\x03\x01\x02\x03", 7));
@@ -78,7 +78,7 @@ void tst_Protobuf::whatIsNoFieldEndsAMessage() {
     ProtoCursor cursor(std::string_view(bytes.data(), static_cast<size_t>(bytes.size())));
     ProtoField field;
     QVERIFY(!cursor.next(field));
-    QVERIFY(cursor.isBroken());
+    QVERIFY(cursor.isMalformed());
     QVERIFY(!cursor.next(field));
 }
 
@@ -103,7 +103,7 @@ void tst_Protobuf::aStreamGivesTheSameFieldsHoweverItIsRead() {
         }
         QCOMPARE(text, texts.size());
         QCOMPARE(numbers, size_t{1000});
-        QVERIFY(stream.end() == ProtoStream::End::Whole);
+        QVERIFY(stream.end() == ProtoStream::End::Complete);
         QCOMPARE(stream.bytesRead(), message.bytes().size());
     }
 }
@@ -117,7 +117,7 @@ void tst_Protobuf::aLengthBeyondTheEndTakesNoMemory() {
     ProtoStream stream(source, &memory, uint64_t{1} << 31, uint64_t{1} << 40);
     ProtoField field;
     QVERIFY(!stream.next(field));
-    QVERIFY(stream.end() == ProtoStream::End::Cut);
+    QVERIFY(stream.end() == ProtoStream::End::Truncated);
     QVERIFY(memory.ownBytes() + memory.fileBytes() < size_t{1} << 20);
 }
 
@@ -132,12 +132,12 @@ void tst_Protobuf::aCutOrBrokenStreamSaysSo() {
         return stream.end();
     };
     const std::string whole = message.bytes();
-    QVERIFY(endOf(whole) == ProtoStream::End::Whole);
-    QVERIFY(endOf(whole.substr(0, whole.size() - 1)) == ProtoStream::End::Cut);
-    QVERIFY(endOf(whole + "\x0a") == ProtoStream::End::Cut);
-    QVERIFY(endOf(whole + "\x0b") == ProtoStream::End::Broken);
+    QVERIFY(endOf(whole) == ProtoStream::End::Complete);
+    QVERIFY(endOf(whole.substr(0, whole.size() - 1)) == ProtoStream::End::Truncated);
+    QVERIFY(endOf(whole + "\x0a") == ProtoStream::End::Truncated);
+    QVERIFY(endOf(whole + "\x0b") == ProtoStream::End::Malformed);
     QVERIFY(endOf(whole + std::string("\x0a\xe9\x07", 3) + std::string(2000, 'x')) ==
-            ProtoStream::End::Broken);
+            ProtoStream::End::Malformed);
 }
 
 void tst_Protobuf::anyBytesAreReadWithoutHarm() {

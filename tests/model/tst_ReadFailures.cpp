@@ -81,7 +81,7 @@ class tst_ReadFailures : public QObject {
         good_ = dumpOf(**good);
         const FailingReads counting(0, false);
         OpenOptions options;
-        options.leastBytes = 0;
+        options.minBytes = 0;
         QVERIFY(openTrace(path_, options).has_value());
         readCount_ = reads;
         QVERIFY(readCount_ > 50);
@@ -96,7 +96,7 @@ class tst_ReadFailures : public QObject {
     void eachReadThatFailsIsSaidAndNothingWrongIsKept() {
         QFETCH(bool, goesOn);
         OpenOptions options;
-        options.leastBytes = 0;
+        options.minBytes = 0;
         int refused = 0;
         const int64_t step = std::max<int64_t>(1, readCount_ / 40);
         for (int64_t number = 1; number <= readCount_; number += step) {

@@ -251,7 +251,7 @@ class TestSelectionStatistics : public QObject {
         // The last leaf of a lane may be short enough for a list.
         for (const TrackSums& track : sums.tracks)
             for (const LaneSums& lane : track.lanes)
-                QVERIFY(lane.key.size() <= LaneSums::leafSize / LaneSums::leastGain);
+                QVERIFY(lane.key.size() <= LaneSums::leafSize / LaneSums::minGain);
     }
 
     void withoutSumsTheAnswerIsTheSame() {

@@ -40,8 +40,8 @@ class tst_StartedBy : public QObject {
         QCOMPARE(ranks[2], std::optional(1));
         QCOMPARE(ranks[3], std::optional(1));
         for (const size_t none : {4, 5, 6, 7}) QVERIFY(!ranks[none]);
-        QCOMPARE(startedBy(trace)[2], 1u);
-        QCOMPARE(startedBy(trace)[0], noIndex);
+        QCOMPARE(parentProcesses(trace)[2], 1u);
+        QCOMPARE(parentProcesses(trace)[0], noIndex);
     }
 };
 

@@ -16,7 +16,6 @@
 using namespace lanescope;
 using namespace lanescope::analysis;
 
-
 namespace {
 
 constexpr int64_t us = 1000;

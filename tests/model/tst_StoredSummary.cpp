@@ -17,7 +17,6 @@
 using namespace lanescope;
 using namespace lanescope::analysis;
 
-
 namespace {
 
 RunSummary summaryOfSimulation() {

@@ -78,7 +78,7 @@ std::vector<Row> write(const std::filesystem::path& path, const Kind& kind) {
 
 struct Reading {
     std::vector<Row> rows;
-    bool isDamaged = false;
+    bool isCorrupt = false;
 };
 
 Reading read(const std::filesystem::path& path, unsigned threads) {
@@ -100,7 +100,7 @@ Reading read(const std::filesystem::path& path, unsigned threads) {
                     row.push_back({cell.type, cell.bits, {}});
             }
         }
-    reading.isDamaged = rows.isDamaged();
+    reading.isCorrupt = rows.isCorrupt();
     return reading;
 }
 
@@ -141,7 +141,7 @@ class tst_TableRows : public QObject {
         QCOMPARE(rows.empty(), shape == 8);
         for (const unsigned threads : {1u, 2u, 5u}) {
             const Reading reading = read(folder / "trace", threads);
-            QVERIFY(!reading.isDamaged);
+            QVERIFY(!reading.isCorrupt);
             QVERIFY(reading.rows == rows);
         }
     }
@@ -156,12 +156,12 @@ class tst_TableRows : public QObject {
             file << std::string(4096, '\x77');
         }
         const Reading alone = read(folder / "trace", 1);
-        QVERIFY(alone.isDamaged);
+        QVERIFY(alone.isCorrupt);
         QVERIFY(!alone.rows.empty());
         QVERIFY(alone.rows.size() < 40'000);
         for (const unsigned threads : {2u, 4u}) {
             const Reading together = read(folder / "trace", threads);
-            QVERIFY(together.isDamaged);
+            QVERIFY(together.isCorrupt);
             QVERIFY(together.rows == alone.rows);
         }
     }

@@ -28,7 +28,7 @@ TracePtr threadsOf(bool isSampled) {
     };
     const uint32_t train = frame(noIndex, "train", 10), forward = frame(train, "forward", 22);
     const auto state = [&](int64_t startMs, int64_t endMs, ThreadState what, uint32_t stack,
-                           StateSource source = StateSource::Looks) {
+                           StateSource source = StateSource::StateSamples) {
         builder.add<kinds::CpuState>(
             {.startNs = startMs * ms,
              .endNs = endMs * ms,

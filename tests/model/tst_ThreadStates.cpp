@@ -279,7 +279,7 @@ class TestThreadStates : public QObject {
             const analysis::IdleGap& gap = gaps->gapsOf(0).back();
             int64_t waitNs = 0, autogradNs = 0;
             for (const auto& cause : gaps->whyIdle(0, gap.range)) {
-                if (analysis::stateTold(cause.name) == ThreadState::Lock) waitNs += cause.ns;
+                if (compare::stateInName(cause.name) == ThreadState::Lock) waitNs += cause.ns;
                 if (cause.name == "outside CUDA calls on the thread pt_autograd_#")
                     autogradNs += cause.ns;
                 QCOMPARE(cause.part, analysis::StepPart::LaunchBound);
@@ -340,7 +340,7 @@ class TestThreadStates : public QObject {
             const auto causes = gaps->whyIdle(0, gaps->gapsOf(0).front().range);
             bool isSeen = false;
             for (const auto& cause : causes)
-                isSeen |= analysis::stateTold(cause.name) == ThreadState::Poll;
+                isSeen |= compare::stateInName(cause.name) == ThreadState::Poll;
             QCOMPARE(isSeen, ranMs == 0);
             // Of a thread of which nothing is known for so short a time nothing is listed.
             QCOMPARE(gaps->threadsDuring(gaps->gapsOf(0).front()).size(), size_t(ranMs == 0));
@@ -356,10 +356,10 @@ class TestThreadStates : public QObject {
                             state == ThreadState::Running ? 10 : 0);
             const TracePtr trace = simulated.finish();
             for (const std::string& each : saidOf(*trace, thread, 0, 10))
-                QCOMPARE(analysis::stateTold("outside CUDA calls" + each), state);
+                QCOMPARE(compare::stateInName("outside CUDA calls" + each), state);
         }
-        QVERIFY(!analysis::stateTold("outside CUDA calls, which by turns runs and sleeps"));
-        QVERIFY(!analysis::stateTold("outside CUDA calls"));
+        QVERIFY(!compare::stateInName("outside CUDA calls, which by turns runs and sleeps"));
+        QVERIFY(!compare::stateInName("outside CUDA calls"));
     }
 
     /// A gap says what the thread did for which it waited, and who loaded data meanwhile.

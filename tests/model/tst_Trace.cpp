@@ -220,7 +220,7 @@ void tst_Trace::namesStreamsAndWhoseTheyAre() {
     QCOMPARE(trace->tracks[0].subtitle, std::string("Simulated H200, 132 SMs"));
     Gpu amd;
     amd.name = "AMD Instinct MI300X";
-    QCOMPARE(std::string(coresWord(amd)), std::string("CUs"));
+    QCOMPARE(std::string(processorsName(amd)), std::string("CUs"));
     QCOMPARE(trace->tracks[1].subtitle, std::string("PID 4242, rank 0"));
     QCOMPARE(trace->tracks[3].subtitle, std::string("PID 4242, rank 0, NCCL"));
 }
@@ -352,7 +352,7 @@ void tst_Trace::describesNothingForNothing() {
     for (const EventKind kind :
          {EventKind::Kernel, EventKind::Memcpy, EventKind::Memset, EventKind::Api, EventKind::Sync,
           EventKind::Nvtx, EventKind::Projection}) {
-        QVERIFY(describe(*trace, EventRef(kind, EventRef::maximumRow)).empty());
+        QVERIFY(describe(*trace, EventRef(kind, EventRef::maxRow)).empty());
         QVERIFY(!describe(*trace, EventRef(kind, 0)).empty());
     }
 }

@@ -54,7 +54,7 @@ std::set<std::string> rangesOf(const Trace& trace) {
 TimeRange spanOf(const Trace& trace, int rank, StepRange steps) {
     StepSelection selection;
     selection.keepsWarmUp = true;
-    TimeRange span{greatestTimeNs, -greatestTimeNs};
+    TimeRange span{maxTimestampNs, -maxTimestampNs};
     const RunSteps found = *findSteps(trace, selection);
     for (const WorkerSteps& worker : found.workers)
         if (trace.processes[worker.process].rank == rank)

@@ -48,7 +48,7 @@ std::vector<std::string> takersOf(const fs::path& path) {
     Result<TraceSource> source = TraceSource::open(path, progress);
     if (!source) return takers;
     for (const TraceFormat* format : traceFormats()) {
-        const Result<bool> isIt = format->recognises(*source);
+        const Result<bool> isIt = format->isRecognized(*source);
         if (isIt && *isIt) takers.emplace_back(format->identifier);
     }
     return takers;

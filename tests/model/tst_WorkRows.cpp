@@ -95,7 +95,7 @@ class tst_WorkRows : public QObject {
             const WorkRows rows(*trace);
             for (uint32_t process = 0; process < trace->processes.size(); ++process) {
                 for (uint32_t gpu = 0; gpu < trace->gpus.size(); ++gpu) {
-                    const WorkRows::OfWorker found = rows.of(process, gpu);
+                    const WorkRows::WorkerRows found = rows.of(process, gpu);
                     const auto plain = [&](const auto& table) {
                         return rowsOf(*trace, table, process, gpu);
                     };
@@ -142,9 +142,9 @@ class tst_WorkRows : public QObject {
         QCOMPARE(gpus.countOf(0), size_t{300});
         QVERIFY(saysGpusLeftOut(*trace));
         const auto run = analysis::summarizeRun(*trace);
-        QVERIFY(run && run->workers.size() == GpusOfProcesses::mostGpus);
-        const std::vector<std::string> doubts = explain::explain(*run).doubts;
-        QVERIFY(std::ranges::any_of(doubts, [](const std::string& doubt) {
+        QVERIFY(run && run->workers.size() == GpusOfProcesses::maxGpus);
+        const std::vector<std::string> caveats = explain::explain(*run).caveats;
+        QVERIFY(std::ranges::any_of(caveats, [](const std::string& doubt) {
             return doubt.starts_with("Process 4242 works on 300 GPUs: ");
         }));
     }

@@ -35,8 +35,8 @@ class TestCounterReadings : public QObject {
     void aMeanOverLongIsNoPeak() {
         const CounterSeries activity =
             seriesOf(CounterUnit::Percent, {0, 400, 800, 4900}, {2, 3, 13.3, 1}, 5000);
-        QCOMPARE(greatestText(activity, whole), "mean 13.3 % over " + formatDuration(4100 * ms));
-        QCOMPARE(shortGreatestText(activity, whole), "13.3 % over " + formatDuration(4100 * ms));
+        QCOMPARE(peakText(activity, whole), "mean 13.3 % over " + formatDuration(4100 * ms));
+        QCOMPARE(shortPeakText(activity, whole), "13.3 % over " + formatDuration(4100 * ms));
         QCOMPARE(meanOver(activity, 2), std::optional<int64_t>(4100 * ms));
         QCOMPARE(medianReadingNs(activity), 400 * ms);
     }
@@ -47,20 +47,20 @@ class TestCounterReadings : public QObject {
         for (int64_t at = 0; at <= 130; ++at) {
             uint32_t plain = 0;
             while (plain < series.size() && series.rangeOf(plain).endNs <= at * ms) ++plain;
-            QCOMPARE(firstHeldAfter(series, at * ms), plain);
+            QCOMPARE(firstInEffectAfter(series, at * ms), plain);
         }
-        QCOMPARE(firstHeldAfter(CounterSeries(), 5), 0u);
+        QCOMPARE(firstInEffectAfter(CounterSeries(), 5), 0u);
     }
 
     void aValueOfAMomentIsAPeak() {
         const CounterSeries fine =
             seriesOf(CounterUnit::BytesPerSecond, {0, 10, 20, 3000}, {1e9, 5e9, 2e9, 1e9}, 3010);
-        QCOMPARE(greatestText(fine, whole).substr(0, 5), std::string("peak "));
+        QCOMPARE(peakText(fine, whole).substr(0, 5), std::string("peak "));
         QVERIFY(!meanOver(fine, 1));
         QVERIFY(meanOver(fine, 2));  // this one took three seconds, and is not the greatest
-        QVERIFY(isOfAMoment(fine, {0, 4000 * ms}, 5e9));
-        QVERIFY(!isOfAMoment(fine, {0, 4000 * ms}, 2e9));
-        QVERIFY(!isOfAMoment(fine, {30 * ms, 4000 * ms}, 5e9));  // at another time
+        QVERIFY(isMomentary(fine, {0, 4000 * ms}, 5e9));
+        QVERIFY(!isMomentary(fine, {0, 4000 * ms}, 2e9));
+        QVERIFY(!isMomentary(fine, {30 * ms, 4000 * ms}, 5e9));  // at another time
         const CounterSeries memory = seriesOf(CounterUnit::Bytes, {0, 5000}, {1e9, 2e9}, 9000);
         QVERIFY(!meanOver(memory, 1));  // what is in use is so at each moment
         const CounterSeries computed =
@@ -73,10 +73,10 @@ class TestCounterReadings : public QObject {
     void aPeakThatNobodyCanLookAtIsNone() {
         const CounterSeries process =
             seriesOf(CounterUnit::Percent, {0, 100, 200, 300}, {1072, 110, 90, 95}, 400);
-        QCOMPARE(greatestText(process, whole), std::string("peak 1072.0 %"));
-        QCOMPARE(greatestText(process, {100 * ms, 400 * ms}), std::string("peak 110.0 %"));
-        QCOMPARE(shortGreatestText(process, {200 * ms, 400 * ms}), std::string("95.0 %"));
-        QCOMPARE(greatestText(process, {500 * ms, 600 * ms}), std::string("unknown"));
+        QCOMPARE(peakText(process, whole), std::string("peak 1072.0 %"));
+        QCOMPARE(peakText(process, {100 * ms, 400 * ms}), std::string("peak 110.0 %"));
+        QCOMPARE(shortPeakText(process, {200 * ms, 400 * ms}), std::string("95.0 %"));
+        QCOMPARE(peakText(process, {500 * ms, 600 * ms}), std::string("unknown"));
     }
 
     void aReadingThatFillsWhatIsShownHasNoShape() {
@@ -88,7 +88,7 @@ class TestCounterReadings : public QObject {
     }
 
     void withoutReadingsNothingIsKnown() {
-        QCOMPARE(greatestText(seriesOf(CounterUnit::Percent, {}, {}, 0), whole),
+        QCOMPARE(peakText(seriesOf(CounterUnit::Percent, {}, {}, 0), whole),
                  std::string("unknown"));
         QCOMPARE(medianReadingNs(seriesOf(CounterUnit::Percent, {0}, {1}, 1)), int64_t{0});
     }

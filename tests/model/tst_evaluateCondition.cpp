@@ -254,8 +254,8 @@ class TestEvaluateCondition : public QObject {
         }
         const std::string sentence = timelessSentence(timeless);
         QVERIFY2(sentence.find("take no time") != std::string::npos, sentence.c_str());
-        const std::vector<std::string> doubts = explain::explain(timeless).doubts;
-        QVERIFY(std::ranges::find(doubts, sentence) != doubts.end());
+        const std::vector<std::string> caveats = explain::explain(timeless).caveats;
+        QVERIFY(std::ranges::find(caveats, sentence) != caveats.end());
         for (const bool isCandidate : {false, true}) {
             const RunComparison comparison =
                 isCandidate ? compareRuns({*usual}, {timeless}) : compareRuns({timeless}, {*usual});

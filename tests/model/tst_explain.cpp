@@ -33,7 +33,7 @@ class TestExplain : public QObject {
         }
         const Explanation explanation = explain::explain(made.run());
         QVERIFY(rulesOf(explanation).empty());
-        QVERIFY(explanation.doubts.empty());
+        QVERIFY(explanation.caveats.empty());
         QCOMPARE(explanation.sentence,
                  std::string("GPUs compute 93.5 % of the mean step of 107.000 ms: 5.000 ms exposed "
                              "communication; what takes most is gemm, 93.5 %."));
@@ -77,7 +77,7 @@ class TestExplain : public QObject {
         const Explanation explanation = with(25 * ms);
         QCOMPARE(rulesOf(explanation), std::vector{Rule(rule)});
         const Finding& finding = explanation.findings.front();
-        QCOMPARE(finding.mostGainNs, 25 * ms);
+        QCOMPARE(finding.maxGainNs, 25 * ms);
         QCOMPARE(finding.share, 0.2);
         QCOMPARE(finding.path, std::string("forward"));
         QVERIFY2(finding.sentence.find("25.000 ms of a step (20.0 %)") != std::string::npos,
@@ -114,7 +114,7 @@ class TestExplain : public QObject {
         const Explanation explanation = explain::explain(made.run());
         QCOMPARE(rulesOf(explanation),
                  (std::vector{Rule::SynchronousCopies, Rule::HostSynchronization}));
-        QCOMPARE(explanation.findings[1].mostGainNs, 10 * ms);
+        QCOMPARE(explanation.findings[1].maxGainNs, 10 * ms);
         QVERIFY2(explanation.findings[0].sentence.find("in cudaMemcpy") != std::string::npos,
                  explanation.findings[0].sentence.c_str());
         // Who does not want to hear of it hears of the wait.
@@ -169,7 +169,7 @@ class TestExplain : public QObject {
         QCOMPARE(rulesOf(explanation), std::vector{Rule::LateRank});
         const Finding& late = explanation.findings.front();
         QCOMPARE(late.worker, uint32_t{2});
-        QCOMPARE(late.mostGainNs, 30 * ms);
+        QCOMPARE(late.maxGainNs, 30 * ms);
         QVERIFY2(late.sentence.find("than rank 2, GPU 2") != std::string::npos,
                  late.sentence.c_str());
         QVERIFY2(explanation.sentence.find("20.000 ms waiting for rank 2") != std::string::npos,
@@ -237,7 +237,7 @@ class TestExplain : public QObject {
         made.run().workers[0].outliers.push_back(odd);
         const Explanation explanation = explain::explain(made.run());
         QCOMPARE(rulesOf(explanation), std::vector{Rule::OddSteps});
-        QCOMPARE(explanation.findings[0].mostGainNs, 5 * ms);
+        QCOMPARE(explanation.findings[0].maxGainNs, 5 * ms);
         made.run().workers[0].outliers[0].excessNs = 5 * ms;
         QVERIFY(rulesOf(made).empty());
     }
@@ -269,7 +269,7 @@ class TestExplain : public QObject {
         QVERIFY(found != third.findings.end());
         QCOMPARE(found->worker, uint32_t{1});
         QCOMPARE(found->pattern->period, int64_t{3});
-        QVERIFY(std::abs(found->mostGainNs - 14 * ms / 3) < ms / 5);
+        QVERIFY(std::abs(found->maxGainNs - 14 * ms / 3) < ms / 5);
         QCOMPARE(*found->atNs, int64_t{0});
         for (const char* part : {"rank 1", "every third step", "data loading", "outside CUDA"})
             QVERIFY2(found->sentence.find(part) != std::string::npos, found->sentence.c_str());
@@ -292,7 +292,7 @@ class TestExplain : public QObject {
         QCOMPARE(rulesOf(explanation), std::vector{Rule::UnbalancedRanks});
         const Finding& finding = explanation.findings.front();
         QCOMPARE(finding.worker, uint32_t{3});
-        QCOMPARE(finding.mostGainNs, 30 * ms - 69 * ms / 4);
+        QCOMPARE(finding.maxGainNs, 30 * ms - 69 * ms / 4);
         QVERIFY2(finding.sentence.find("rank 3, GPU 3 computes") != std::string::npos,
                  finding.sentence.c_str());
         QVERIFY(rulesOf(explain::explain(made.run(), {Rule::UnbalancedRanks})).empty());
@@ -311,7 +311,7 @@ class TestExplain : public QObject {
     void conditionsAreReadAndHold() {
         Finding finding;
         finding.rule = Rule::LaunchBound;
-        finding.mostGainNs = 10 * ms;
+        finding.maxGainNs = 10 * ms;
         finding.share = 0.1;
         const auto holds = [&](std::string_view text) {
             const Result<RuleCondition> condition = parseRuleCondition(text);

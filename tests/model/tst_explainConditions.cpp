@@ -155,18 +155,18 @@ class TestExplainConditions : public QObject {
     void aPowerCapThatSlowsIsSaidAndNoFinding() {
         const Explanation capped = explainedClocks(powerCap, 1'584, 1'980);
         QVERIFY(findingOf(capped, Rule::GpuThrottled) == nullptr);
-        const auto said = std::ranges::count_if(capped.doubts, [](const std::string& each) {
+        const auto said = std::ranges::count_if(capped.caveats, [](const std::string& each) {
             return has(each,
                        "stands at its power cap for 95.0 % of the time of the steps, at 1.58 GHz "
                        "where 1.98 GHz is the highest seen");
         });
-        QVERIFY2(said == 1, capped.doubts.empty() ? "nothing" : capped.doubts.front().c_str());
+        QVERIFY2(said == 1, capped.caveats.empty() ? "nothing" : capped.caveats.front().c_str());
         // Heat beside it is no state of every day.
         const Explanation hot = explainedClocks(powerCap | hardwareThermal, 1'584, 1'980);
         const Finding* found = findingOf(hot, Rule::GpuThrottled);
         QVERIFY(found != nullptr);
         QVERIFY2(std::abs(found->share - 0.19) < 0.01, qPrintable(QString::number(found->share)));
-        for (const std::string& each : explainedClocks(powerCap, 1'965, 1'980).doubts)
+        for (const std::string& each : explainedClocks(powerCap, 1'965, 1'980).caveats)
             QVERIFY2(!has(each, "power cap"), each.c_str());
     }
 
@@ -382,7 +382,7 @@ class TestExplainConditions : public QObject {
         const Explanation explanation = explain::explain(made.run());
         QCOMPARE(rulesOf(explanation), std::vector{Rule::IdleBetweenSteps});
         const Finding& finding = explanation.findings.front();
-        QCOMPARE(finding.mostGainNs, 10 * ms);
+        QCOMPARE(finding.maxGainNs, 10 * ms);
         QVERIFY2(has(finding.sentence, "10.000 ms of a step (10.0 %) between steps, in 2 pauses"),
                  finding.sentence.c_str());
         QVERIFY(has(finding.sql, "LIKE 'step %'"));
@@ -404,7 +404,7 @@ class TestExplainConditions : public QObject {
         idle(StepPart::LaunchBound, "outside CUDA calls", 12 * ms);
         const Explanation explanation = explain::explain(made.run());
         QCOMPARE(rulesOf(explanation), std::vector{Rule::GpuIdle});
-        QCOMPARE(explanation.findings[0].mostGainNs, 21 * ms);
+        QCOMPARE(explanation.findings[0].maxGainNs, 21 * ms);
         QVERIFY2(has(explanation.findings[0].sentence, "mostly outside CUDA calls"),
                  explanation.findings[0].sentence.c_str());
         QVERIFY(!explanation.findings[0].sql.empty());
@@ -430,8 +430,8 @@ class TestExplainConditions : public QObject {
         const Explanation explanation = explain::explain(made.run());
         QVERIFY2(explanation.sentence.starts_with("Of the run so far: The GPU computes"),
                  explanation.sentence.c_str());
-        QCOMPARE(explanation.doubts.size(), size_t{1});
-        QVERIFY(has(explanation.doubts[0], "still being recorded"));
+        QCOMPARE(explanation.caveats.size(), size_t{1});
+        QVERIFY(has(explanation.caveats[0], "still being recorded"));
     }
 };
 

@@ -92,7 +92,7 @@ class TestHostTime : public QObject {
         QVERIFY2(has(busy.findings.front().sentence, "at own.py:3 in prepare, which runs"),
                  busy.findings.front().sentence.c_str());
         // Thirty steps have 29 times between them.
-        QVERIFY2(std::abs(busy.findings.front().mostGainNs - 10 * ms * 29 / 30) < 100 * us,
+        QVERIFY2(std::abs(busy.findings.front().maxGainNs - 10 * ms * 29 / 30) < 100 * us,
                  busy.findings.front().sentence.c_str());
         QVERIFY(findingOf(busy, Rule::LaunchBound) == nullptr);
         // Where nobody looked it is late for a reason that nobody knows.
@@ -120,7 +120,7 @@ class TestHostTime : public QObject {
         // Without it the 5 ms would be done while the GPU works.
         const Explanation waiting = explained({.busyNs = 5 * ms, .isWaiting = true});
         QCOMPARE(rulesOf(waiting), std::vector{Rule::HostSynchronization});
-        QVERIFY2(std::abs(waiting.findings[0].mostGainNs - 5 * ms * 29 / 30) < 100 * us,
+        QVERIFY2(std::abs(waiting.findings[0].maxGainNs - 5 * ms * 29 / 30) < 100 * us,
                  waiting.findings[0].sentence.c_str());
         QVERIFY2(has(waiting.findings[0].sentence, "after cudaStreamSynchronize"),
                  waiting.findings[0].sentence.c_str());
@@ -128,9 +128,9 @@ class TestHostTime : public QObject {
         // Of 30 ms only as long as it waited: the rest would be late all the same.
         const Explanation busy = explained({.busyNs = 30 * ms, .gpuNs = 5 * ms, .isWaiting = true});
         QCOMPARE(rulesOf(busy), (std::vector{Rule::HostWork, Rule::HostSynchronization}));
-        QVERIFY2(std::abs(busy.findings[0].mostGainNs - 20 * ms * 29 / 30) < 100 * us,
+        QVERIFY2(std::abs(busy.findings[0].maxGainNs - 20 * ms * 29 / 30) < 100 * us,
                  busy.findings[0].sentence.c_str());
-        QVERIFY2(std::abs(busy.findings[1].mostGainNs - 10 * ms * 29 / 30) < 100 * us,
+        QVERIFY2(std::abs(busy.findings[1].maxGainNs - 10 * ms * 29 / 30) < 100 * us,
                  busy.findings[1].sentence.c_str());
     }
 
@@ -167,8 +167,8 @@ class TestHostTime : public QObject {
             QVERIFY(launches != nullptr);
             QCOMPARE(work != nullptr, busyNs == 12 * ms);
             if (work == nullptr) continue;
-            QVERIFY2(std::abs(work->mostGainNs - 12 * ms) < 600 * us, work->sentence.c_str());
-            QVERIFY2(std::abs(launches->mostGainNs - 50 * 66 * us) < 1 * ms,
+            QVERIFY2(std::abs(work->maxGainNs - 12 * ms) < 600 * us, work->sentence.c_str());
+            QVERIFY2(std::abs(launches->maxGainNs - 50 * 66 * us) < 1 * ms,
                      launches->sentence.c_str());
             QVERIFY(has(work->sentence, "at own.py:3 in step, which runs"));
         }
@@ -199,9 +199,9 @@ class TestHostTime : public QObject {
             const Finding* waits = findingOf(explanation, Rule::HostWaits);
             const Finding* work = findingOf(explanation, Rule::HostWork);
             QVERIFY(waits != nullptr && work != nullptr);
-            QVERIFY2(std::abs(waits->mostGainNs - 32 * ms * 29 / 30) < 200 * us,
+            QVERIFY2(std::abs(waits->maxGainNs - 32 * ms * 29 / 30) < 200 * us,
                      waits->sentence.c_str());
-            QVERIFY2(std::abs(work->mostGainNs - 28 * ms * 29 / 30) < 200 * us,
+            QVERIFY2(std::abs(work->maxGainNs - 28 * ms * 29 / 30) < 200 * us,
                      work->sentence.c_str());
             for (const Finding* each : {waits, work})
                 QVERIFY2(has(each->sentence,
@@ -323,7 +323,7 @@ class TestHostTime : public QObject {
                 odd.number = number;
                 odd.excessNs = moreNs;
                 odd.part = StepPart::LaunchBound;
-                if (worker.outliers.size() < mostOutliers) worker.outliers.push_back(odd);
+                if (worker.outliers.size() < maxOutliers) worker.outliers.push_back(odd);
             }
             Contributor idle = contributor(
                 StepPart::LaunchBound, ContributorKind::Idle,

@@ -110,7 +110,7 @@ Judged judgedRuns(const RunNoise& recipe, int runs, const Program& before, const
     JudgedRuns judged;
     for (size_t index = 0; index < workers.size(); ++index)
         (index % 2 == 0 ? judged.baseline : judged.candidate).push_back(&workers[index]);
-    if (runs >= int(fewestRunsByTurns)) {
+    if (runs >= int(minAlternatingRuns)) {
         judged.baselineTurns = turns[0];
         judged.candidateTurns = turns[1];
     }

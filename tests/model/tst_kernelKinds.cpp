@@ -50,7 +50,7 @@ class tst_kernelKinds : public QObject {
         little.add(StepPart::ExposedDtoD, ContributorKind::Copy, "DtoD", 25 * ms);
         QCOMPARE(rulesOf(little), std::vector{Rule::DataMovement});
         const Finding finding = findingOf(little, Rule::DataMovement);
-        QCOMPARE(finding.mostGainNs, 55 * ms);
+        QCOMPARE(finding.maxGainNs, 55 * ms);
         QVERIFY2(finding.sentence.starts_with("Copies within the GPU and kernels that only move "
                                               "values take 55.000 ms of a step (35.5 %): mostly "),
                  finding.sentence.c_str());
@@ -69,7 +69,7 @@ class tst_kernelKinds : public QObject {
         addKernel(made, doubleGemm, 20 * ms);
         QCOMPARE(rulesOf(made), std::vector{Rule::DoublePrecision});
         const Finding finding = findingOf(made, Rule::DoublePrecision);
-        QCOMPARE(finding.mostGainNs, 20 * ms);
+        QCOMPARE(finding.maxGainNs, 20 * ms);
         QVERIFY2(finding.sentence.find("20.000 ms of a step (16.7 %)") != std::string::npos,
                  finding.sentence.c_str());
         MadeRun little;

@@ -150,7 +150,7 @@ class tst_launchTimes : public QObject {
         MadeRun made;
         made.run().facts.producer = ours;
         made.run().workers[0].launches = {INT64_MAX, INT64_MAX};
-        QCOMPARE(recorderShareNs(made.run(), made.run().workers[0]), greatestTimeNs);
+        QCOMPARE(recorderShareNs(made.run(), made.run().workers[0]), maxTimestampNs);
         made.run().workers[0].steps.clear();
         QCOMPARE(recorderShareNs(made.run(), made.run().workers[0]), int64_t{0});
     }
@@ -171,7 +171,7 @@ class tst_launchTimes : public QObject {
         ahead.add(StepPart::Compute, ContributorKind::Kernel, "gemm", 2 * ms);
         ahead.run().workers[0].launches = {4'000 * MadeRun::steps, 12'450};
         QCOMPARE(rulesOf(ahead), std::vector{Rule::GpuIdle});
-        QCOMPARE(explain::explain(ahead.run()).findings[0].mostGainNs, 18'100 * us);
+        QCOMPARE(explain::explain(ahead.run()).findings[0].maxGainNs, 18'100 * us);
     }
 
     /// The GPU idles for 18 % of each step, and of that 5 % may be the recorder's.
@@ -309,7 +309,7 @@ class tst_launchTimes : public QObject {
 
     /// As where a kernel does not count, and in the calls and samples of other tools.
     void whatNobodyCountedIsNotKnown() {
-        for (const StateSource source : {StateSource::Looks, StateSource::Calls}) {
+        for (const StateSource source : {StateSource::StateSamples, StateSource::Calls}) {
             SimulatedTrace sim;
             kinds::CpuState::Row row;
             row.endNs = 10 * ms;

@@ -26,7 +26,7 @@ bool hasNote(const Trace& trace, const char* fragment) {
     return false;
 }
 
-QString notesOf(const Trace& trace) {
+QString healthNotesOf(const Trace& trace) {
     QStringList notes;
     for (const HealthNote& note : trace.health) notes << QString::fromStdString(note.sentence);
     return notes.join('\n');
@@ -94,7 +94,7 @@ void tst_loadTrace::readsBackWhatWasWritten() {
     const auto done = writeTraceFile(*written, file());
     QVERIFY2(done, done ? "" : done.error().sentence.c_str());
     const TracePtr read = load();
-    QVERIFY2(read->health.empty(), qPrintable(notesOf(*read)));
+    QVERIFY2(read->health.empty(), qPrintable(healthNotesOf(*read)));
     QCOMPARE(read->producer, written->producer);
     QCOMPARE(read->title, std::string("trace"));
     QCOMPARE(read->range, written->range);
@@ -314,9 +314,9 @@ void tst_loadTrace::skipsBadCellsAndSaysSo() {
     QCOMPARE(trace->memsets.endNs[0], int64_t{30});
     QCOMPARE(trace->memsets.bytes[1], int64_t{0});
     QVERIFY2(hasNote(*trace, "3 rows of CUPTI_ACTIVITY_KIND_MEMSET were left out"),
-             qPrintable(notesOf(*trace)));
+             qPrintable(healthNotesOf(*trace)));
     QVERIFY2(hasNote(*trace, "values in CUPTI_ACTIVITY_KIND_MEMSET were ignored"),
-             qPrintable(notesOf(*trace)));
+             qPrintable(healthNotesOf(*trace)));
 }
 
 void tst_loadTrace::takesTextsInlineOrById() {

@@ -139,7 +139,7 @@ class tst_loaderTimes : public QObject {
         const uint32_t process = program.addProcess(777, "python3");
         program.processes()[process].facts.edit().others.push_back(
             {std::string(facts::parentProcess), "4242"});
-        const TimeRange all{-greatestTimeNs, greatestTimeNs};
+        const TimeRange all{-maxTimestampNs, maxTimestampNs};
         for (const uint32_t tid : {777, 778, 779}) {
             kinds::CpuState::Row row;
             row.startNs = all.startNs;

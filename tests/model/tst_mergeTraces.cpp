@@ -325,7 +325,7 @@ void tst_mergeTraces::equalLossesOfSeveralFilesAreAllSaid() {
     // Of files of one name the folder is said, too.
     QVERIFY(names == (std::set<std::string>{"x/node-1.log", "y/node-1.log"}));
     // What is so of every such file is said once.
-    QCOMPARE(std::ranges::count((*whole)->health, std::string(knowsOnlyNcclSentence),
+    QCOMPARE(std::ranges::count((*whole)->health, std::string(ncclKernelsOnlySentence),
                                 &HealthNote::sentence),
              std::ptrdiff_t{1});
 }

@@ -268,7 +268,7 @@ void tst_reduceToPixels::findsTheWidestOfAnyRun() {
             for (uint32_t i = first; i < end; ++i)
                 if (lane.endNs(i) - lane.startNs[i] > lane.endNs(longest) - lane.startNs[longest])
                     longest = i;
-            QCOMPARE(widestSlice(lane, first, end), longest);
+            QCOMPARE(longestSlice(lane, first, end), longest);
         }
     }
 }

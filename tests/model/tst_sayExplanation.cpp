@@ -107,7 +107,7 @@ class TestSayExplanation : public QObject {
         QCOMPARE(rulesOf(explanation), isOther ? (std::vector{other, Rule::LaunchBound})
                                                : std::vector{Rule::LaunchBound});
         const Finding& finding = explanation.findings.front();
-        QCOMPARE(finding.mostGainNs, isOther ? 40 * ms : 70 * ms);
+        QCOMPARE(finding.maxGainNs, isOther ? 40 * ms : 70 * ms);
         const std::string_view advice = factsOf(finding.rule).advice;
         QCOMPARE(advice.find("CUDA graph") == std::string_view::npos, isOther);
         QVERIFY2(finding.sentence.find("train.py:9 in pause, which " + does.toStdString()) !=
@@ -124,7 +124,7 @@ class TestSayExplanation : public QObject {
         QCOMPARE(report.explanation.steps,
                  std::string("10 of 11 steps \"step #\", 80.0 % of the time from the first to the "
                              "last GPU work, 1 left out as warm-up."));
-        QVERIFY(report.explanation.doubts.empty());
+        QVERIFY(report.explanation.caveats.empty());
         const auto json = nlohmann::json::parse(explanationAsJson(report));
         QCOMPARE(json["steps"]["coverage"].get<double>(), 0.8);
         QCOMPARE(json["steps"]["sentence"].get<std::string>(), report.explanation.steps);
@@ -167,7 +167,7 @@ class TestSayExplanation : public QObject {
         run.facts.healthWarnings.back().code = HealthCode::FileCut;
         run.facts.healthWarnings.back().sentence = "The file ends in the middle.";
         const report::ExplanationReport report{run, explain::explain(run)};
-        QCOMPARE(report.explanation.doubts,
+        QCOMPARE(report.explanation.caveats,
                  std::vector<std::string>{"The file ends in the middle."});
         for (const std::string& said :
              {explanationAsText(report), explanationAsHtml(report), explanationAsJson(report)}) {
@@ -219,11 +219,11 @@ class TestSayExplanation : public QObject {
     void lossesAreSaidAsHealthSaysThem() {
         MadeRun made;
         made.run().facts.isTruncated = true;
-        QCOMPARE(explain::explain(made.run()).doubts.size(), size_t{1});
+        QCOMPARE(explain::explain(made.run()).caveats.size(), size_t{1});
         made.run().facts.healthWarnings = {
             {Severity::Error, HealthCode::PagesDamaged, "The file is damaged."},
             {Severity::Warning, HealthCode::ProcessEndedAbnormally, "Process 7 ended abnormally."}};
-        QCOMPARE(explain::explain(made.run()).doubts,
+        QCOMPARE(explain::explain(made.run()).caveats,
                  (std::vector<std::string>{"The file is damaged.", "Process 7 ended abnormally."}));
     }
 
@@ -232,7 +232,7 @@ class TestSayExplanation : public QObject {
         made.run().source = StepSource::KernelPattern;
         made.run().facts.hasApiCalls = false;
         made.run().workers[0].steps.resize(2);
-        QCOMPARE(explain::explain(made.run()).doubts.size(), size_t{3});
+        QCOMPARE(explain::explain(made.run()).caveats.size(), size_t{3});
         const Explanation nothing = explain::explain(RunSummary());
         QVERIFY(nothing.findings.empty());
         QCOMPARE(nothing.sentence, std::string("This trace holds no work of a GPU to explain."));

@@ -182,7 +182,7 @@ void tst_unpackGzip::writesNoMoreThanTheHeaderTellsOf() {
     for (int count = 0; count < 16; ++count) all += zeros;
     write(all);
     const auto unpacked = unpackGzip(file(), {}, {});
-    QVERIFY(unpacked && unpacked->hasBytesBehind);
+    QVERIFY(unpacked && unpacked->hasTrailingBytes);
     struct stat status {};
     QCOMPARE(::fstat(unpacked->file.descriptor(), &status), 0);
     QVERIFY(static_cast<size_t>(status.st_size) < plain_.size() + (4 << 20));

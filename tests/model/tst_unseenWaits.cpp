@@ -94,9 +94,9 @@ class tst_unseenWaits : public QObject {
             said[1],
             std::string(", which by turns runs and waits for the GIL that another thread has"));
         QVERIFY(analysis::runsAndWaits(said[0]));
-        QVERIFY(!analysis::wasSeenToRun(said[0]));
-        QVERIFY(!analysis::isStarvedByTurns(said[0]));
-        QCOMPARE(analysis::stateTold(said[0]), std::nullopt);
+        QVERIFY(!compare::isSeenRunning(said[0]));
+        QVERIFY(!compare::isMostlyWithoutCore(said[0]));
+        QCOMPARE(compare::stateInName(said[0]), std::nullopt);
     }
 };
 

@@ -92,7 +92,7 @@ class TestWorthTelling : public QObject {
             "char>>";
         const Explanation filled = with(fill, 20 * ms);
         QCOMPARE(rulesOf(filled), std::vector{Rule::Memsets});
-        QCOMPARE(filled.findings[0].mostGainNs, 20 * ms);
+        QCOMPARE(filled.findings[0].maxGainNs, 20 * ms);
         QCOMPARE(filled.findings[0].contributor, std::string(fill));
         QVERIFY(rulesOf(with(fill, 2 * ms)).empty());
         QVERIFY(rulesOf(with("at::native::AddFunctor<float>", 20 * ms)).empty());
@@ -148,7 +148,7 @@ class TestWorthTelling : public QObject {
             same.findings[static_cast<size_t>(placeOf(same, Rule::StepPattern))];
         QVERIFY(pattern.pattern->kind != PatternKind::Period);
         const Finding& data = same.findings[static_cast<size_t>(placeOf(same, Rule::InputData))];
-        QVERIFY(pattern.mostGainNs > data.mostGainNs);
+        QVERIFY(pattern.maxGainNs > data.maxGainNs);
         QVERIFY(placeOf(same, Rule::InputData) < placeOf(same, Rule::StepPattern));
     }
 

@@ -47,7 +47,7 @@ auto withinBounds(const char* what, const std::filesystem::path& path, const Wor
 /// Opens the file as it is, then as the programs do, which make an index of it and read that.
 inline Result<TracePtr> loadWithinBounds(const std::filesystem::path& path) {
     OpenOptions options;
-    options.leastBytes = 0;
+    options.minBytes = 0;
     (void)withinBounds("index made", path, [&] { return openTrace(path, options); });
     (void)withinBounds("index read", path, [&] { return openTrace(path, options); });
     return withinBounds("read", path, [&] { return loadTrace(path); });

@@ -29,7 +29,7 @@ TestRegistration::TestRegistration(const char* file, RunTest run) {
 /// usage: test-<folder> tst_Name [arguments of Qt Test...]
 int main(int argc, char** argv) {
     // What is tested may ask in SQL, which this program then answers in a process of its own.
-    if (lanescope::isQueryProcess(argc, argv)) return lanescope::answerQueries();
+    if (lanescope::isQueryProcess(argc, argv)) return lanescope::serveQueries();
     using lanescope::test::tests;
     const auto found = argc > 1 ? tests().find(argv[1]) : tests().end();
     if (found == tests().end()) {

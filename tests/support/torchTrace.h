@@ -72,7 +72,7 @@ inline std::vector<std::string> smallRun() {
 inline TracePtr loaded(const std::string& text, const std::filesystem::path& name = "run.json") {
     TraceBuilder builder;
     builder.setPath(name);
-    if (!readJsonTrace(std::string_view(text), builder) || !builder.finish()) qFatal("not read");
+    if (!readKinetoTrace(std::string_view(text), builder) || !builder.finish()) qFatal("not read");
     return builder.take();
 }
 

@@ -15,7 +15,7 @@
 namespace lanescope::views {
 namespace {
 
-constexpr size_t mostRangeNames = 500;
+constexpr size_t maxRangeNames = 500;
 
 CopyGrouping groupingOf(BandwidthRows rows) {
     switch (rows) {
@@ -52,7 +52,7 @@ const CopyIndex& SharedCopyIndex::get() {
 }
 
 const std::vector<std::string>& SharedCopyIndex::rangeNames() {
-    std::call_once(namesOnce_, [this] { rangeNames_ = rangeChoices(*trace_, mostRangeNames); });
+    std::call_once(namesOnce_, [this] { rangeNames_ = rangeChoices(*trace_, maxRangeNames); });
     return rangeNames_;
 }
 
@@ -124,7 +124,7 @@ QString gpuText(const Trace& trace, const CopyGroup& group) {
 
 QString groupText(const Trace& trace, const CopyGroup& group) {
     const QString kind = kindText(trace, group);
-    // Only the host's side says something that the kind does not.
+    // Only the host's memory kind adds to the copy kind.
     if (group.kind == MemcpyKind::HtoD && group.destination == MemoryKind::Device)
         return kind + QLatin1Char(' ') + toQString(name(group.source));
     if (group.kind == MemcpyKind::DtoH && group.source == MemoryKind::Device)
@@ -250,7 +250,7 @@ std::vector<ReportColumn> columnsOf(BandwidthRows rows) {
     return columns;
 }
 
-/// What the heads of the columns stand for.
+/// Explains a column head.
 QString columnTip(const std::string& column) {
     static const std::array<std::pair<const char*, const char*>, 10> tips{{
         {medianBytesColumn, "In the median instance; one without such copies counts as 0."},
@@ -294,7 +294,7 @@ ReportTable bandwidthTable(const BandwidthAnswer& answer) {
             std::vector<Cell> cells{range.instance.name, range.instance.number,
                                     textCell(kindText(trace, row.group))};
             addFigures(cells, row);
-            table.searches.emplace_back();  // It leads to the instance.
+            table.searches.emplace_back();  // The row leads to the instance.
             table.rows.push_back(std::move(cells));
         }
     }
@@ -349,7 +349,8 @@ QVariant BandwidthModel::data(const QModelIndex& index, int role) const {
         return plainToolTip(why.isEmpty() ? origin
                                           : tr("More than the peak: %1. %2").arg(why, origin));
     }
-    // A share that cannot be is none; the rates beside it tell what was measured.
+    // A share above 100 % is impossible and is not shown; the rates next to it show the
+    // measurement.
     if (isPeak && role == Qt::DisplayRole && !row->whyBeyondPeak().empty()) return tr("> 100 %");
     return ReportModel::data(index, role);
 }

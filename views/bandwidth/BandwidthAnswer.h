@@ -16,25 +16,25 @@
 
 namespace lanescope::views {
 
-/// What the rows of the bandwidth table are.
+/// The content of the rows of the bandwidth table.
 enum class BandwidthRows : uint8_t {
     Memory,
     Size,
     Device,
-    Range,     ///< All instances of an NVTX range together.
-    Instance,  ///< Each on its own.
+    Range,     ///< All instances of an NVTX range in one row.
+    Instance,  ///< One instance per row.
 };
-/// What the bandwidth chart shows.
+/// The content of the bandwidth chart.
 enum class BandwidthChart : uint8_t { OverTime, BySize, Histogram };
 
-/// The index of a trace's copies, made when it is first asked for, on the thread that asks.
+/// The index of a trace's copies, built on first use in the calling thread.
 class SharedCopyIndex {
   public:
     explicit SharedCopyIndex(TracePtr trace) : trace_(std::move(trace)) {}
-    /// Others wait while one makes it. O(n log n) once.
+    /// Returns the index. Concurrent callers wait while it is built. O(n log n) once.
     const CopyIndex& get();
     const TracePtr& trace() const { return trace_; }
-    /// The NVTX ranges to choose from, found when first asked for. O(ranges) once.
+    /// Returns the NVTX ranges to choose from. O(ranges) on first use.
     const std::vector<std::string>& rangeNames();
 
   private:
@@ -44,13 +44,13 @@ class SharedCopyIndex {
     std::unique_ptr<CopyIndex> index_;
 };
 
-/// All that the bandwidth panel asks the model at once.
+/// One request of the bandwidth panel to the model.
 struct BandwidthQuestion {
-    std::optional<TimeRange> range;  ///< The whole trace if not given.
+    std::optional<TimeRange> range;  ///< Unset = the whole trace.
     BandwidthRows rows = BandwidthRows::Memory;
-    std::string rangeName;  ///< Of rows by range; empty for the steps.
+    std::string rangeName;  ///< For rows by range; empty = steps.
     BandwidthChart chart = BandwidthChart::OverTime;
-    CopyGrid grid;  ///< What the chart can tell apart.
+    CopyGrid grid;  ///< The resolution of the chart.
     int binCount = 40;
 };
 
@@ -58,52 +58,52 @@ struct BandwidthAnswer {
     TracePtr trace;
     BandwidthQuestion question;
     TimeRange shown;                           ///< The range of the question, or that of the trace.
-    std::vector<CopyStatistics> rows;          ///< Unless rows are ranges or instances.
-    std::vector<CopiesOfAllInstances> ranges;  ///< If they are ranges.
-    std::vector<CopiesOfRange> instances;      ///< If they are instances.
-    std::vector<std::string> rangeNames;       ///< To choose from, in both cases.
+    std::vector<CopyStatistics> rows;          ///< Empty for rows of ranges or instances.
+    std::vector<CopiesOfAllInstances> ranges;  ///< For rows of ranges.
+    std::vector<CopiesOfRange> instances;      ///< For rows of instances.
+    std::vector<std::string> rangeNames;       ///< Choices, for ranges and instances.
     std::vector<BandwidthAdvice> advice;
-    std::vector<CopyPeak> peaks;  ///< Of the kinds of copies there are, each once.
-    CopyCells cells;              ///< For the charts of points.
-    RateHistogram histogram;      ///< For the other.
+    std::vector<CopyPeak> peaks;  ///< One per kind of copy present.
+    CopyCells cells;              ///< For the scatter charts.
+    RateHistogram histogram;      ///< For the histogram.
 };
 
-/// Any thread. O(copies in the range).
+/// Computes the answer. Any thread. O(copies in the range).
 std::shared_ptr<const BandwidthAnswer> answerBandwidth(SharedCopyIndex& copies,
                                                        const BandwidthQuestion& question);
 
-/// "HtoD", "UVM HtoD", "memset"; "PtoP GPU 0 → 1" where the group tells.
+/// Returns, for example, "HtoD", "UVM HtoD", "memset"; "PtoP GPU 0 → 1" if the group has the GPUs.
 QString kindText(const Trace& trace, const CopyGroup& group);
-/// "pageable → device"; "device" of a memset; empty where the group does not tell.
+/// Returns, for example, "pageable → device"; "device" for a memset; empty if unknown.
 QString memoryText(const CopyGroup& group);
-/// "GPU 0 → GPU 1", "GPU 0"; empty where the group does not tell.
+/// Returns, for example, "GPU 0 → GPU 1" or "GPU 0"; empty if unknown.
 QString gpuText(const Trace& trace, const CopyGroup& group);
-/// Kind and memory in one, for legends: "HtoD pageable", "DtoD", "HtoH, pageable → pinned".
+/// Returns kind and memory for legends: "HtoD pageable", "DtoD", "HtoH, pageable → pinned".
 QString groupText(const Trace& trace, const CopyGroup& group);
 
-/// "55.1 GB/s".
+/// Returns, for example, "55.1 GB/s".
 QString rateText(double gigabytesPerSecond);
-/// "HtoD pinned → device: 64.0 MiB at 55.1 GB/s in 1.22 ms, at 12.3 ms".
+/// Returns, for example, "HtoD pinned → device: 64.0 MiB at 55.1 GB/s in 1.22 ms, at 12.3 ms".
 QString copyText(const Trace& trace, const CopyGroup& group, const CopyPoint& copy);
 
-/// "PCIe, nominal", "NVLink, measured".
+/// Returns, for example, "PCIe, nominal" or "NVLink, measured".
 QString peakText(const CopyPeak& peak);
-/// Where the figure of a peak comes from, in a sentence.
+/// Returns the source of a peak's figure as a sentence.
 QString peakOriginText(const CopyPeak& peak);
 
-/// The colour that the copies have on the timeline.
+/// Returns the colour that these copies have on the timeline.
 QColor colorOf(const Theme& theme, const CopyGroup& group);
 
-/// The rows of an answer as a table: what, count, bytes, busy time, rates, share of the peak,
-/// overlap. Cells of what is not known are empty.
+/// Returns the rows of an answer as a table: name, count, bytes, busy time, rates, share of the
+/// peak, overlap. Unknown values are empty cells.
 ReportTable bandwidthTable(const BandwidthAnswer& answer);
 
-/// The statistics behind row `row` of that table, or null.
+/// Returns the statistics of row `row` of this table, or null.
 const CopyStatistics* statisticsOfRow(const BandwidthAnswer& answer, int row);
-/// The instance of a range that the row is about, or null.
+/// Returns the range instance of a row, or null.
 const RangeInstance* rangeOfRow(const BandwidthAnswer& answer, int row);
 
-/// Shows that table: says where a peak comes from, and sorts sizes by size.
+/// The model of this table: adds the origin of a peak as a tool tip and sorts sizes by size.
 class BandwidthModel : public ReportModel {
     Q_OBJECT
   public:

@@ -26,7 +26,7 @@
 namespace lanescope::views {
 namespace {
 
-constexpr size_t mostLines = 2;
+constexpr size_t maxLines = 2;
 
 bool isSame(const std::vector<BandwidthAdvice>& a, const std::vector<BandwidthAdvice>& b) {
     return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const auto& x, const auto& y) {
@@ -45,8 +45,7 @@ AdviceCard::AdviceCard(QWidget* parent) : QFrame(parent), lines_(new QVBoxLayout
 }
 
 void AdviceCard::setAdvice(const std::vector<BandwidthAdvice>& advice) {
-    // While a selection is dragged the same sentences come again and again; a button that is made
-    // anew would lose the focus.
+    // A dragged selection yields the same sentences repeatedly; a new button would lose the focus.
     if (isSame(advice, advice_)) return;
     advice_ = advice;
     rebuild();
@@ -78,7 +77,7 @@ void AdviceCard::style() {
 }
 
 void AdviceCard::rebuild() {
-    // Not at once: it may be one of its own buttons that asks.
+    // Deferred: the request may come from one of the card's own buttons.
     if (page_) {
         page_->hide();
         page_->deleteLater();
@@ -90,9 +89,9 @@ void AdviceCard::rebuild() {
     layout->setContentsMargins(0, 0, 0, 0);
     layout->setSpacing(1);
     lines_->addWidget(page_);
-    const size_t shown = showsAll_ ? advice_.size() : std::min(advice_.size(), mostLines);
+    const size_t shown = showsAll_ ? advice_.size() : std::min(advice_.size(), maxLines);
     for (size_t index = 0; index < shown; ++index) addLine(advice_[index]);
-    if (advice_.size() > mostLines) {
+    if (advice_.size() > maxLines) {
         auto* more = new QToolButton(page_);
         more->setText(showsAll_ ? tr("Show fewer")
                                 : tr("%n more", nullptr, static_cast<int>(advice_.size() - shown)));
@@ -283,7 +282,7 @@ QWidget* BandwidthPanel::makeCharts() {
 
 void BandwidthPanel::setTrace(TracePtr trace) {
     trace_ = std::move(trace);
-    copies_ = trace_ ? freedElsewhere(std::make_shared<SharedCopyIndex>(trace_)) : nullptr;
+    copies_ = trace_ ? freedInBackground(std::make_shared<SharedCopyIndex>(trace_)) : nullptr;
     scopeChoice_->reset();
     invalidate();
 }
@@ -349,7 +348,7 @@ BandwidthQuestion BandwidthPanel::question() const {
     return question;
 }
 
-/// While a range is being dragged, what was counted a moment ago is better than nothing.
+/// While a range is being dragged, the previous answer stays visible.
 void BandwidthPanel::follow() {
     isStale_ = true;
     if (isVisible())
@@ -372,7 +371,7 @@ void BandwidthPanel::refresh(LatestJob::Older older) {
         [this, copies = copies_, question = question(),
          remark = scopeChoice_->remark()]() -> LatestJob::Publish {
             auto answer = answerBandwidth(*copies, question);
-            // `this` is only used on the GUI thread, where the job has made sure that it is alive.
+            // Only the GUI thread uses `this`; the job has checked there that it is alive.
             return [this, answer, remark] { showAnswer(answer, remark); };
         },
         older);
@@ -385,7 +384,7 @@ void BandwidthPanel::showAnswer(const std::shared_ptr<const BandwidthAnswer>& an
     advice_->setAdvice(answer->advice);
     if (answer->question.rows >= BandwidthRows::Range)
         rangeNameChoice_->setNames(answer->rangeNames);
-    sayWhyEmpty(*answer);
+    showWhyEmpty(*answer);
     model_->setAnswer(answer);
     view_->setTable(bandwidthTable(*answer));
     view_->setRemark(remark);
@@ -393,7 +392,7 @@ void BandwidthPanel::showAnswer(const std::shared_ptr<const BandwidthAnswer>& an
     if (!isStale_) emit updated();
 }
 
-void BandwidthPanel::sayWhyEmpty(const BandwidthAnswer& answer) {
+void BandwidthPanel::showWhyEmpty(const BandwidthAnswer& answer) {
     const bool isByRange = answer.question.rows >= BandwidthRows::Range;
     const QString name = toQString(answer.question.rangeName);
     if (trace_->memcpys.size() + trace_->memsets.size() == 0)

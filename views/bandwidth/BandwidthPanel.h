@@ -20,8 +20,8 @@ class QVBoxLayout;
 
 namespace lanescope::views {
 
-/// What could be better about the copies, in sentences, the greatest gain first. Each has a button
-/// that shows the copy it is told by. Hidden while there is nothing to say.
+/// Suggestions for faster copies, the greatest gain first. Each has a button that shows an example
+/// copy. Hidden if there are no suggestions.
 class AdviceCard : public QFrame {
     Q_OBJECT
   public:
@@ -29,9 +29,9 @@ class AdviceCard : public QFrame {
 
     void setAdvice(const std::vector<BandwidthAdvice>& advice);
     void setTheme(const Theme& theme);
-    /// What is on the screen, a sentence each.
+    /// Returns the visible suggestions, one sentence each.
     QStringList sentences() const;
-    /// The button beside sentence `index`.
+    /// Returns the button next to sentence `index`.
     QToolButton* button(int index) const;
 
   signals:
@@ -54,16 +54,16 @@ class AdviceCard : public QFrame {
     QStringList sentences_;
 };
 
-/// Which NVTX ranges copies are summed up by: the steps that were found, one of the names in the
-/// trace, or whatever the user types ('#' stands for any number).
+/// A choice of the NVTX ranges to sum copies by: the detected steps, a name of the trace, or typed
+/// text ('#' matches any number).
 class RangeNameChoice : public QComboBox {
     Q_OBJECT
   public:
     explicit RangeNameChoice(QWidget* parent = nullptr);
 
-    /// The names to choose from, most frequent first. Keeps what was chosen.
+    /// Sets the names to choose from, most frequent first. Keeps the current choice.
     void setNames(const std::vector<std::string>& names);
-    /// The name or pattern; empty for the steps.
+    /// Returns the name or pattern; empty for the steps.
     QString rangeName() const { return name_; }
     void setRangeName(const QString& name);
 
@@ -93,24 +93,24 @@ class RangeNameChoice;
 class ReportView;
 class ScopeChoice;
 
-/// How fast memory was copied, and whether that is what the links can do: sentences where something
-/// could be better, a table, and charts of the copies. Counts off the GUI thread, and only while on
-/// the screen; while a range is dragged, the newest answer wins.
+/// The rates of memory copies compared with the peaks of the links: suggestions, a table and
+/// charts. Counts off the GUI thread and only while visible. The newest answer wins while a range
+/// is dragged.
 class BandwidthPanel : public QWidget {
     Q_OBJECT
   public:
     explicit BandwidthPanel(QWidget* parent = nullptr);
 
     void setTrace(TracePtr trace);
-    /// The selected range; none counts the whole trace.
+    /// Sets the selected range; none = the whole trace.
     void setRange(std::optional<TimeRange> range);
-    /// What the timeline shows, in the trace's own time; counted if the user wants that.
+    /// Sets the visible range in trace time; counted if the user chose this scope.
     void setVisibleRange(TimeRange range);
     void setTheme(const Theme& theme);
     void setRows(BandwidthRows rows);
     void setChart(BandwidthChart chart);
-    /// Shows the copies from one GPU to another (indices into `Trace::gpus`), until the user wants
-    /// all again.
+    /// Shows only the copies from one GPU to another (indices into `Trace::gpus`) until the user
+    /// resets the filter.
     void showPair(uint32_t gpu, uint32_t peer);
 
     ReportView& view() const { return *view_; }
@@ -121,12 +121,12 @@ class BandwidthPanel : public QWidget {
     RangeNameChoice& rangeNameChoice() const { return *rangeNameChoice_; }
     ScopeChoice& scopeChoice() const { return *scopeChoice_; }
     QToolButton& pairButton() const { return *pairButton_; }
-    /// What is under the pointer or chosen in a chart.
+    /// Returns the description of the mark under the pointer or chosen in a chart.
     QString hint() const;
     bool isStale() const { return isStale_; }
 
   signals:
-    /// Tables and chart belong to the trace and range set last.
+    /// Emitted when tables and chart match the trace and range set last.
     void updated();
     void nameActivated(const QString& name);
     void eventActivated(lanescope::EventRef event);
@@ -139,11 +139,11 @@ class BandwidthPanel : public QWidget {
     QWidget* makeControls();
     QWidget* makeCharts();
     void invalidate();
-    /// Another time counts.
+    /// Starts counting for the new range.
     void follow();
     void refresh(LatestJob::Older older = LatestJob::Older::Void);
     void showAnswer(const std::shared_ptr<const BandwidthAnswer>& answer, const QString& remark);
-    void sayWhyEmpty(const BandwidthAnswer& answer);
+    void showWhyEmpty(const BandwidthAnswer& answer);
     void activateRow(int row);
     BandwidthQuestion question() const;
 

@@ -17,9 +17,9 @@
 namespace lanescope::views {
 namespace {
 
-constexpr double pixelsPerPlace = 4;  // closer points hide each other
+constexpr double pixelsPerPlace = 4;  // closer points overlap
 constexpr double pixelsPerBin = 12;
-constexpr double reach = 12;  // of the pointer, in pixels
+constexpr double reach = 12;  // around the pointer, in pixels
 constexpr int dragDistance = 5;
 
 }  // namespace
@@ -75,8 +75,8 @@ void CopyChart::rebuild() {
     plot_->legend->setVisible(false);
     if (answer_) marks_ = copyMarks(*answer_);
     if (marks_.empty())
-        sayEmpty(*plot_, theme_, font(),
-                 answer_ ? tr("No copy with bytes and time lies here") : QString());
+        showEmpty(*plot_, theme_, font(),
+                  answer_ ? tr("No copy with bytes and time lies here") : QString());
     else
         plotCopies(*plot_, *answer_, marks_, theme_, font());
     setAccessibleDescription(
@@ -99,7 +99,7 @@ QPoint CopyChart::markPosition(int mark) const {
 
 std::optional<int> CopyChart::markAt(QPointF position) const {
     std::optional<int> nearest;
-    double least = reach;
+    double minDistance = reach;
     for (int index = 0; index < markCount(); ++index) {
         const CopyMark& mark = marks_[static_cast<size_t>(index)];
         const double left = plot_->xAxis->coordToPixel(mark.x);
@@ -109,8 +109,8 @@ std::optional<int> CopyChart::markAt(QPointF position) const {
         const double dx = std::max({0.0, left - position.x(), position.x() - right});
         const double dy = std::max({0.0, top - position.y(), position.y() - bottom});
         const double distance = std::hypot(dx, dy);
-        if (distance >= least) continue;
-        least = distance;
+        if (distance >= minDistance) continue;
+        minDistance = distance;
         nearest = index;
     }
     return nearest;

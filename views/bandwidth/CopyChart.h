@@ -16,23 +16,23 @@ class QMouseEvent;
 
 namespace lanescope::views {
 
-/// A chart of copies by their rates: over time, by size, or how many of each rate, with the peaks
-/// of the links dashed. A click, or the arrow keys and Enter, choose a copy; in the chart over time
-/// a drag selects a range. Each point or bar stands for all copies in its place.
+/// A chart of copies by rate: over time, by size, or as a histogram, with the peaks of the links
+/// dashed. A click, or the arrow keys and Enter, choose a copy. A drag in the chart over time
+/// selects a range. Each point or bar represents all copies in its place.
 class CopyChart : public QWidget {
     Q_OBJECT
   public:
     explicit CopyChart(BandwidthChart kind, QWidget* parent = nullptr);
 
     BandwidthChart kind() const { return kind_; }
-    /// Null for nothing. Answers to questions about another chart leave it as it is.
+    /// Null clears the chart. Ignores answers to questions about another chart.
     void setAnswer(std::shared_ptr<const BandwidthAnswer> answer);
     void setTheme(const Theme& theme);
-    /// What the chart can tell apart at its size.
+    /// Returns the resolution of the chart at its size.
     CopyGrid grid() const;
     int binCount() const;
     QCustomPlot& plot() const { return *plot_; }
-    /// How many points or bars there are, and where one stands in the chart.
+    /// Returns the number of points or bars. `markPosition` returns their places in the chart.
     int markCount() const { return static_cast<int>(marks_.size()); }
     QPoint markPosition(int mark) const;
     const CopyPoint& copyOf(int mark) const { return marks_[static_cast<size_t>(mark)].largest; }
@@ -42,12 +42,12 @@ class CopyChart : public QWidget {
     QSize minimumSizeHint() const override { return {260, 130}; }
 
   signals:
-    /// The user wants to see this copy on the timeline.
+    /// Emitted when the user asks to see this copy on the timeline.
     void copyActivated(lanescope::EventRef event);
     void rangeSelected(lanescope::TimeRange range);
-    /// What stands under the pointer, or is chosen; empty for nothing.
+    /// Describes the mark under the pointer or the chosen one; empty for none.
     void described(const QString& text);
-    /// The chart can tell more or fewer places apart than it could.
+    /// Emitted when the resolution of the chart has changed.
     void gridChanged();
 
   protected:

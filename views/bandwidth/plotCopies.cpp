@@ -80,14 +80,14 @@ QString markText(const BandwidthAnswer& answer, const CopyMark& mark) {
 
 namespace {
 
-/// Peaks that stand closer together than their names are high.
+/// Peaks closer together than the height of their names.
 struct Cluster {
-    std::vector<const CopyPeak*> peaks;  ///< From the least on.
-    double place = 0;                    ///< Of the greatest, at which the name stands, in pixels.
+    std::vector<const CopyPeak*> peaks;  ///< Ascending.
+    double place = 0;  ///< Position of the greatest peak and of the name, in pixels.
 };
 
-/// "GPU memory, nominal: 2407 / 4814 \u00b7 NVLink, nominal: 450"; the rates alone where there is
-/// no room for more.
+/// Returns, for example, "GPU memory, nominal: 2407 / 4814 · NVLink, nominal: 450"; only the rates
+/// if the room is too small.
 QString nameOf(const Cluster& cluster, double room, const QFontMetricsF& metrics) {
     QStringList names, rates;
     for (const CopyPeak* peak : cluster.peaks) {
@@ -148,7 +148,7 @@ void addPeakLines(QCustomPlot& plot, QCPAxis& rates, const std::vector<CopyPeak>
     std::sort(sorted.begin(), sorted.end(), [](const CopyPeak* a, const CopyPeak* b) {
         return a->gigabytesPerSecond < b->gigabytesPerSecond;
     });
-    // Names stand above each other, or in one row right of each other.
+    // Names are stacked vertically, or side by side in one row.
     const bool areInRow = rates.orientation() == Qt::Horizontal;
     const QFontMetricsF metrics(font);
     const double apart =
@@ -171,17 +171,17 @@ void addPeakLines(QCustomPlot& plot, QCPAxis& rates, const std::vector<CopyPeak>
     }
 }
 
-void setUpRateAxis(QCPAxis& axis, double least, double most, bool isLogarithmic,
+void setUpRateAxis(QCPAxis& axis, double minValue, double maxValue, bool isLogarithmic,
                    const std::vector<CopyPeak>& peaks) {
-    for (const CopyPeak& peak : peaks) most = std::max(most, peak.gigabytesPerSecond);
+    for (const CopyPeak& peak : peaks) maxValue = std::max(maxValue, peak.gigabytesPerSecond);
     axis.setScaleType(isLogarithmic ? QCPAxis::stLogarithmic : QCPAxis::stLinear);
     if (isLogarithmic) {
         axis.setTicker(QSharedPointer<QCPAxisTickerLog>::create());
-        const double bottom = std::max(least, most * 1e-9) / 1.6;
-        axis.setRange(bottom, most * std::pow(most / bottom, 0.12));
+        const double bottom = std::max(minValue, maxValue * 1e-9) / 1.6;
+        axis.setRange(bottom, maxValue * std::pow(maxValue / bottom, 0.12));
     } else {
         axis.setTicker(QSharedPointer<QCPAxisTicker>::create());
-        axis.setRange(0, most > 0 ? most * 1.16 : 1);
+        axis.setRange(0, maxValue > 0 ? maxValue * 1.16 : 1);
     }
     axis.setNumberFormat(QStringLiteral("g"));
     axis.setNumberPrecision(6);
@@ -191,9 +191,9 @@ void setUpRateAxis(QCPAxis& axis, double least, double most, bool isLogarithmic,
 namespace {
 
 constexpr double pointSize = copyPointSize;
-constexpr int leastWidthForLegend = 340;
+constexpr int minWidthForLegendPx = 340;
 
-/// Shapes tell the memory apart where colours cannot be told apart.
+/// Shapes distinguish the kinds of memory where colours do not.
 QCPScatterStyle::ScatterShape shapeOf(const CopyGroup& group) {
     const auto has = [&](MemoryKind kind) {
         return group.source == kind || group.destination == kind;
@@ -208,13 +208,13 @@ QCPScatterStyle::ScatterShape shapeOf(const CopyGroup& group) {
 QCPScatterStyle styleOf(const Theme& theme, const CopyGroup& group) {
     const QColor color = colorOf(theme, group);
     const auto shape = shapeOf(group);
-    // Only what is fast is filled: pageable memory stands out by its hollow triangles.
+    // Only fast copies are filled: pageable memory has hollow triangles.
     const bool isFilled = shape != QCPScatterStyle::ssTriangle;
     return QCPScatterStyle(shape, QPen(Theme::mix(color, theme.text, 0.25), 1.3),
                            isFilled ? QBrush(color) : QBrush(theme.canvas), pointSize);
 }
 
-/// The text of a power of two: "64 KiB".
+/// Returns the text of a power of two: "64 KiB".
 QString sizeLabel(double bytes) {
     static const char* const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
     int unit = 0;
@@ -250,15 +250,14 @@ class CopyPlotter {
     double characterWidth() const { return QFontMetrics(font_).averageCharWidth(); }
     void setUpRates(bool isLogarithmic) {
         const RateExtent& rates = answer_->cells.rates;
-        setUpRateAxis(*plot_->yAxis, rates.leastGBps, rates.mostGBps, isLogarithmic,
-                      answer_->peaks);
+        setUpRateAxis(*plot_->yAxis, rates.minGBps, rates.maxGBps, isLogarithmic, answer_->peaks);
     }
     void setUpTimeAxis();
     void setUpSizeAxis();
     void setUpHistogramAxes();
     void addPoints();
     void addBars();
-    /// Those that are shown, most bytes first.
+    /// Returns the shown groups by bytes, descending.
     std::vector<size_t> groupsByBytes() const;
     void addLegend();
     void fitLegend();
@@ -273,15 +272,15 @@ class CopyPlotter {
 
 void CopyPlotter::setUpHistogramAxes() {
     const RateHistogram& histogram = answer_->histogram;
-    double most = 1;
-    for (const CopyMark& mark : marks_) most = std::max(most, mark.high);
-    setUpRateAxis(*plot_->xAxis, histogram.rates.leastGBps, histogram.rates.mostGBps,
+    double maxValue = 1;
+    for (const CopyMark& mark : marks_) maxValue = std::max(maxValue, mark.high);
+    setUpRateAxis(*plot_->xAxis, histogram.rates.minGBps, histogram.rates.maxGBps,
                   histogram.rates.isLogarithmic(), answer_->peaks);
     plot_->yAxis->setScaleType(QCPAxis::stLinear);
     plot_->yAxis->setTicker(QSharedPointer<QCPAxisTicker>::create());
     plot_->yAxis->setNumberFormat(QStringLiteral("f"));
-    plot_->yAxis->setNumberPrecision(most < 5 ? 1 : 0);
-    plot_->yAxis->setRange(0, most * 1.2);
+    plot_->yAxis->setNumberPrecision(maxValue < 5 ? 1 : 0);
+    plot_->yAxis->setRange(0, maxValue * 1.2);
     plot_->yAxis->setLabel(QObject::tr("copies"));
 }
 
@@ -301,19 +300,19 @@ void CopyPlotter::setUpTimeAxis() {
 }
 
 void CopyPlotter::setUpSizeAxis() {
-    const double least = static_cast<double>(std::max<int64_t>(1, answer_->cells.leastBytes));
-    const double most = std::max(least * 2, static_cast<double>(answer_->cells.mostBytes));
-    const double octaves = std::log2(most / least);
+    const double minValue = static_cast<double>(std::max<int64_t>(1, answer_->cells.minBytes));
+    const double maxValue = std::max(minValue * 2, static_cast<double>(answer_->cells.maxBytes));
+    const double octaves = std::log2(maxValue / minValue);
     const double fitting = std::max(2.0, plot_->axisRect()->width() / (11.0 * characterWidth()));
     const int step = std::max(1, static_cast<int>(std::ceil(octaves / fitting)));
     auto ticker = QSharedPointer<QCPAxisTickerText>::create();
     for (int power = 0; power < 63; power += step) {
         const double at = std::exp2(power);
-        if (at >= least / 2 && at <= most * 2) ticker->addTick(at, sizeLabel(at));
+        if (at >= minValue / 2 && at <= maxValue * 2) ticker->addTick(at, sizeLabel(at));
     }
     plot_->xAxis->setScaleType(QCPAxis::stLogarithmic);
     plot_->xAxis->setTicker(ticker);
-    plot_->xAxis->setRange(least / 1.5, most * 1.5);
+    plot_->xAxis->setRange(minValue / 1.5, maxValue * 1.5);
     plot_->xAxis->setLabel(QString());
 }
 
@@ -328,7 +327,7 @@ void CopyPlotter::addPoints() {
             keys.append(mark.x);
             values.append(mark.high);
             if (!isTime || mark.width < 2 * nsPerPixel) continue;
-            // A step as long as the copy, and a hole up to the next.
+            // A step as long as the copy, then a gap up to the next.
             lineKeys << mark.x << mark.x + mark.width << mark.x + mark.width;
             lineValues << mark.high << mark.high << qQNaN();
         }
@@ -360,7 +359,7 @@ void CopyPlotter::addBars() {
         bar->setPen(QPen(theme_.canvas, 1));
         bar->setBrush(colorOf(theme_, groups()[mark.largest.group]));
     }
-    // Only for the legend: bars of different widths are no QCPBars.
+    // Only for the legend: QCPBars cannot have different widths.
     for (const size_t group : groupsByBytes()) {
         QCPGraph* graph = plot_->addGraph();
         const QColor color = colorOf(theme_, groups()[group]);
@@ -391,7 +390,7 @@ std::vector<size_t> CopyPlotter::groupsByBytes() const {
 
 void CopyPlotter::addLegend() {
     QCPLegend* legend = plot_->legend;
-    legend->setVisible(plot_->width() >= leastWidthForLegend);
+    legend->setVisible(plot_->width() >= minWidthForLegendPx);
     legend->setFont(font_);
     legend->setTextColor(theme_.text);
     legend->setBrush(Qt::NoBrush);
@@ -401,7 +400,7 @@ void CopyPlotter::addLegend() {
     legend->setMargins({6, 6, 6, 6});
     fitLegend();
     if (plot_->plotLayout()->hasElement(0, 1)) return;
-    // Beside the points and not upon them.
+    // Next to the points instead of on them.
     plot_->plotLayout()->addElement(0, 1, legend);
     plot_->plotLayout()->setColumnStretchFactor(1, 0.001);
 }
@@ -427,7 +426,7 @@ void CopyPlotter::fitLegend() {
     }
 }
 
-/// Sizes as they will be painted: names of peaks are fitted to them.
+/// Lays out with the final font sizes, because names of peaks are fitted to them.
 void CopyPlotter::layOut() {
     for (const auto phase :
          {QCPLayoutElement::upPreparation, QCPLayoutElement::upMargins, QCPLayoutElement::upLayout})

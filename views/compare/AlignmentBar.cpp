@@ -16,7 +16,7 @@
 namespace lanescope::views {
 namespace {
 
-// What an item of the list of ranges means that is no name.
+// The value of the list item that stands for the detected steps.
 const QString foundSteps = QStringLiteral("\x01");
 const QString wholeRun = QStringLiteral("\x02");
 
@@ -41,7 +41,7 @@ AlignmentBar::AlignmentBar(QWidget* parent)
       candidateRuns_(narrowBox(this, 12)),
       workers_(narrowBox(this, 12)),
       swap_(new QPushButton(tr("Swap"), this)),
-      ghost_(new QPushButton(tr("Ghost"), this)),
+      baselineOverlay_(new QPushButton(tr("Ghost"), this)),
       message_(new QLabel(this)) {
     build();
     connectControls();
@@ -79,9 +79,10 @@ void AlignmentBar::build() {
     workers_->setAccessibleName(tr("Worker"));
     swap_->setToolTip(tr("Swap baseline and candidate"));
     swap_->setAccessibleName(tr("Swap sides"));
-    ghost_->setCheckable(true);
-    ghost_->setToolTip(tr("Outline in the candidate's lanes what the baseline did there (G)"));
-    ghost_->setAccessibleName(tr("Ghost of the baseline"));
+    baselineOverlay_->setCheckable(true);
+    baselineOverlay_->setToolTip(
+        tr("Outline in the candidate's lanes what the baseline did there (G)"));
+    baselineOverlay_->setAccessibleName(tr("Ghost of the baseline"));
     message_->setTextFormat(Qt::PlainText);
     message_->setWordWrap(true);
     message_->setForegroundRole(QPalette::BrightText);
@@ -111,7 +112,7 @@ QHBoxLayout* AlignmentBar::buildStepRow() {
 QHBoxLayout* AlignmentBar::buildAlignRow() {
     auto* row = new QHBoxLayout;
     row->addStretch();
-    row->addWidget(ghost_);
+    row->addWidget(baselineOverlay_);
     row->addWidget(swap_);
     row->addWidget(new QLabel(tr("Align at"), this));
     row->addWidget(anchor_);
@@ -134,7 +135,7 @@ void AlignmentBar::connectControls() {
         });
     connect(workers_, &QComboBox::currentIndexChanged, this, &AlignmentBar::workerChosen);
     connect(swap_, &QPushButton::clicked, this, &AlignmentBar::swapRequested);
-    connect(ghost_, &QPushButton::toggled, this, &AlignmentBar::ghostToggled);
+    connect(baselineOverlay_, &QPushButton::toggled, this, &AlignmentBar::baselineOverlayToggled);
 }
 
 void AlignmentBar::clearRangeNames() {
@@ -260,8 +261,8 @@ void AlignmentBar::setWorkers(const QStringList& labels, int shown) {
     workers_->setVisible(labels.size() > 1);
 }
 
-void AlignmentBar::setGhostVisible(bool isVisible) {
-    ghost_->setChecked(isVisible);
+void AlignmentBar::setBaselineOverlayVisible(bool isVisible) {
+    baselineOverlay_->setChecked(isVisible);
 }
 
 void AlignmentBar::setMessage(const QString& text) {

@@ -17,46 +17,46 @@ class QSpinBox;
 
 namespace lanescope::views {
 
-/// What two runs are compared by, and where they are laid on top of each other: which stretches are
-/// the steps, which of them count, and the point that both timelines share. Also which candidate
-/// and which workers are shown.
+/// Controls of the comparison: the ranges that are the steps, the steps that count, and the point
+/// at which both timelines are aligned. Also chooses the candidate and the ranks shown.
 class AlignmentBar : public QWidget {
     Q_OBJECT
   public:
-    /// What stands at the same place in both timelines.
+    /// The point at which both timelines are aligned.
     enum class Anchor { Step, RunStart, SelectedSlice, SelectedRange };
 
     explicit AlignmentBar(QWidget* parent = nullptr);
 
-    /// Goes back to the steps that are found, with no ranges to choose them from.
+    /// Resets to the detected steps and removes all range names.
     void clearRangeNames();
-    /// More ranges to choose the steps from.
+    /// Adds ranges to choose the steps from.
     void addRangeNames(const std::vector<std::string>& names);
-    /// What the found steps are called: "step #".
+    /// Sets the name of the detected steps: "step #".
     void setFoundPattern(const QString& pattern);
-    /// Empty for the steps that are found.
+    /// Returns the chosen range name; empty for the detected steps.
     QString rangeName() const;
     bool isWholeRun() const;
     std::optional<StepRange> numbers() const { return numbers_; }
 
-    /// The numbers of the steps that may be aligned at.
+    /// Sets the numbers of the steps to align at.
     void setSteps(std::vector<int64_t> numbers);
     Anchor anchor() const;
-    /// Place among the compared steps.
+    /// Returns the index among the compared steps.
     int step() const;
     /// Changes to the anchor `Step` without a signal.
     void showStep(int step);
-    /// Steps are the ranges called `rangeName` (empty: as found), and step `step` of them the
-    /// anchor. False, and nothing changes, if there is no such name to choose (yet).
+    /// Makes the ranges called `rangeName` (empty = detected) the steps and step `step` the anchor.
+    /// Returns false and changes nothing if the name is not (yet) available.
     bool setAlignment(const QString& rangeName, int step);
 
     void setCandidates(const QStringList& titles, int shown);
-    /// Of several runs a side, those to choose from, with the first of each chosen; empty for none.
+    /// Sets the runs to choose from with several runs per side, and chooses the first of each;
+    /// empty for none.
     void setRuns(const QStringList& baseline, const QStringList& candidate);
     void setRunsShown(int baseline, int candidate);
     void setWorkers(const QStringList& labels, int shown);
-    void setGhostVisible(bool isVisible);
-    /// A sentence under the controls, for what could not be done; empty clears.
+    void setBaselineOverlayVisible(bool isVisible);
+    /// Shows an error under the controls; empty clears it.
     void setMessage(const QString& text);
     QString message() const;
 
@@ -67,7 +67,7 @@ class AlignmentBar : public QWidget {
     void runsChosen(int baseline, int candidate);
     void workerChosen(int index);
     void swapRequested();
-    void ghostToggled(bool isOn);
+    void baselineOverlayToggled(bool isOn);
 
   private:
     void build();
@@ -86,7 +86,7 @@ class AlignmentBar : public QWidget {
     QComboBox* candidateRuns_;
     QComboBox* workers_;
     QPushButton* swap_;
-    QPushButton* ghost_;
+    QPushButton* baselineOverlay_;
     QLabel* message_;
     std::optional<StepRange> numbers_;
     std::vector<int64_t> steps_;

@@ -17,13 +17,12 @@ DifferenceModel::DifferenceModel(QObject* parent) : ReportModel(parent) {}
 
 void DifferenceModel::setComparison(compare::ComparisonTable table) {
     comparison_ = std::move(table);
-    greatestLossNs_.assign(comparison_.columns.size(), 0);
+    maxLossNs_.assign(comparison_.columns.size(), 0);
     for (size_t column = 0; column < comparison_.columns.size(); ++column) {
         if (!comparison_.isLoss(column)) continue;
         for (const std::vector<Cell>& row : comparison_.rows)
             if (const auto* lost = std::get_if<int64_t>(&row[column]))
-                greatestLossNs_[column] =
-                    std::max<int64_t>({greatestLossNs_[column], std::abs(*lost), 1});
+                maxLossNs_[column] = std::max<int64_t>({maxLossNs_[column], std::abs(*lost), 1});
     }
 }
 
@@ -66,7 +65,7 @@ QVariant DifferenceModel::data(const QModelIndex& index, int role) const {
         case ShareRole:
             if (!isLost) return ReportModel::data(index, role);
             if (lostNs == 0) return {};
-            return double(std::abs(lostNs)) / double(greatestLossNs_[size_t(index.column())]);
+            return double(std::abs(lostNs)) / double(maxLossNs_[size_t(index.column())]);
         default:
             return ReportModel::data(index, role);
     }
@@ -92,7 +91,7 @@ enum PageNumber : size_t {
     JudgedPage,
 };
 
-/// What is shown of contributors; rates only of those that move bytes.
+/// Returns the columns for contributors; rates only for those that move bytes.
 Layout contributorColumns(bool hasRates) {
     Layout layout{{Field::Part}, {Field::Name},     {Field::Range},
                   {Field::Lost}, {Field::Baseline}, {Field::Candidate}};
@@ -139,7 +138,7 @@ void CompareTables::fillPartBox() {
     partBox_->addItem(tr("All parts"));
     for (size_t part = 0; part < stepPartCount; ++part)
         partBox_->addItem(toQString(name(static_cast<StepPart>(part))), int(part));
-    // Until there is a table that it stands over.
+    // Hidden until a table needs it.
     partBox_->hide();
 }
 
@@ -225,7 +224,7 @@ void CompareTables::setPair(const ComparedPair& shown) {
              {Field::BaselineShare},
              {Field::CandidateShare},
              {Field::OtherLost}});
-    // What only another candidate has is not of this comparison.
+    // Rows that belong only to another candidate are not part of this comparison.
     const auto isOther = [](const ComparisonRow& row) { return !row.candidates.front().lostNs; };
     const auto contributors = [&](std::optional<PartGroup> group) {
         std::vector<ComparisonRow> rows = contributorRows(view, group);

@@ -13,19 +13,19 @@
 
 namespace lanescope::views {
 
-/// Rows of a comparison, with its numbers as it writes them. Every column of lost time is tinted by
-/// who lost it, and has a bar of the time at stake.
+/// Rows of a comparison with its own number format. Columns of lost time are tinted by side and
+/// have a bar of the time at stake.
 class DifferenceModel : public ReportModel {
     Q_OBJECT
   public:
     explicit DifferenceModel(QObject* parent = nullptr);
 
-    /// The table of which the next `setTable` has the plain numbers.
+    /// Sets the table with the plain numbers of the next `setTable`.
     void setComparison(compare::ComparisonTable table);
     void setTheme(const Theme& theme);
-    /// The first column of time lost, or -1.
+    /// Returns the first column of lost time, or -1.
     int lostColumn() const;
-    /// What the candidate lost in this row; negative if it gained, 0 if the row does not say.
+    /// Returns the candidate's loss in this row; negative = gain, 0 = none given.
     int64_t lostNsAt(int row) const { return lostNsAt(row, lostColumn()); }
 
     QVariant data(const QModelIndex& index, int role = Qt::DisplayRole) const override;
@@ -35,7 +35,7 @@ class DifferenceModel : public ReportModel {
     int64_t lostNsAt(int row, int column) const;
 
     compare::ComparisonTable comparison_;
-    std::vector<int64_t> greatestLossNs_;  // by column; 0 for others than lost time
+    std::vector<int64_t> maxLossNs_;  // by column; 0 for columns other than lost time
     Theme theme_ = Theme::light();
 };
 
@@ -47,10 +47,10 @@ namespace lanescope::views {
 
 class ReportView;
 
-/// What changed between two runs, as tables sorted by time lost: one tab each for parts,
-/// everything that contributes to them, kernels, collectives, copies, ranges and so on. Tabs
-/// without rows are not there; others have content once somebody looks. A click or Enter on a row
-/// asks to see it on the timelines.
+/// The differences between two runs as tables sorted by lost time: one tab each for parts,
+/// contributors, kernels, collectives, copies, ranges and so on. Tabs without rows are hidden; the
+/// others are filled when first shown. A click or Enter on a row requests its place on the
+/// timelines.
 class CompareTables : public QTabWidget {
     Q_OBJECT
   public:
@@ -59,12 +59,12 @@ class CompareTables : public QTabWidget {
     void setPair(const ComparedPair& shown);
     void clearTables();
     void setTheme(const Theme& theme);
-    /// Shows what this part is made of; nothing shows all parts.
+    /// Shows the contributors to this part; nullopt shows all parts.
     void setPart(std::optional<analysis::StepPart> part);
     LazyTab* currentTab() const;
-    /// The first tab with this in its title; null if there is none.
+    /// Returns the first tab with this text in its title, or null.
     LazyTab* findTab(const QString& title) const;
-    /// Its table, made if nobody has looked at it.
+    /// Returns the tab's table; creates it if necessary.
     ReportView* find(const QString& title);
 
   signals:
@@ -79,14 +79,14 @@ class CompareTables : public QTabWidget {
         QString title;
         PanelTab<ReportView>* tab;
         std::vector<compare::RowLead> leads;
-        std::optional<compare::ComparisonTable> pending;  ///< What its view does not show yet.
+        std::optional<compare::ComparisonTable> pending;  ///< Not yet shown by the view.
         bool isFitted = false;
     };
     void addPage(const QString& title, const QString& toolTip);
     void setPage(size_t page, compare::ComparisonTable table);
     ReportView* makeView(size_t page);
     void fill(size_t page, ReportView& view);
-    /// Those on the screen.
+    /// Fills the visible tables.
     void fillVisible();
     void fillPartBox();
     void applyPart();

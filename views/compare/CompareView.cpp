@@ -36,7 +36,7 @@ using namespace compare;
 
 namespace {
 
-constexpr int leastHeadlineCharacters = 50, leastChartCharacters = 70;
+constexpr int minHeadlineCharacters = 50, minChartCharacters = 70;
 
 QStringList titlesOf(const std::vector<TracePtr>& traces) {
     QStringList titles;
@@ -114,20 +114,19 @@ void CompareView::build() {
     updatePanels();
 }
 
-/// What stands beside each other keeps room to be read; in a narrow window it stands above each
-/// other.
+/// Parts side by side keep a readable width; in a narrow window they are stacked.
 void CompareView::arrangeForWidth() {
     const int character = fontMetrics().averageCharWidth();
     const bool isTopNarrow =
-        width() < leastHeadlineCharacters * character + alignment_->sizeHint().width();
+        width() < minHeadlineCharacters * character + alignment_->sizeHint().width();
     const auto direction = isTopNarrow ? QBoxLayout::TopToBottom : QBoxLayout::LeftToRight;
     if (top_->direction() != direction) top_->setDirection(direction);
-    const bool areChartsNarrow = width() < 2 * leastChartCharacters * character;
+    const bool areChartsNarrow = width() < 2 * minChartCharacters * character;
     charts_->setOrientation(areChartsNarrow ? Qt::Vertical : Qt::Horizontal);
 }
 
 bool CompareView::event(QEvent* event) {
-    // Which choices there are, and how wide, depends on the runs.
+    // The choices and their widths depend on the runs.
     if (event->type() == QEvent::Resize || event->type() == QEvent::LayoutRequest)
         arrangeForWidth();
     return QWidget::event(event);
@@ -159,8 +158,8 @@ void CompareView::connectParts() {
         showPair();
         scrollToWorker();
     });
-    connect(alignment_, &AlignmentBar::ghostToggled, this,
-            [this](bool isOn) { baseline_->timeline().setGhostVisible(isOn); });
+    connect(alignment_, &AlignmentBar::baselineOverlayToggled, this,
+            [this](bool isOn) { baseline_->timeline().setBaselineOverlayVisible(isOn); });
     connect(waterfall_, &WaterfallChart::partChosen, tables_, &CompareTables::setPart);
     connect(tables_, &CompareTables::partChosen, waterfall_, &WaterfallChart::setChosen);
     connect(tables_, &CompareTables::rowChosen, this, &CompareView::showRow);
@@ -184,8 +183,9 @@ void CompareView::addShortcuts() {
         [this] { showStep(std::max(0, alignment_->step() - 1)); });
     add(tr("&Next step in both runs"), Qt::Key_BracketRight,
         [this] { showStep(alignment_->step() + 1); });
-    add(tr("&Outline the baseline in the candidate's lanes"), Qt::Key_G,
-        [this] { alignment_->setGhostVisible(!baseline_->timeline().isGhostVisible()); });
+    add(tr("&Outline the baseline in the candidate's lanes"), Qt::Key_G, [this] {
+        alignment_->setBaselineOverlayVisible(!baseline_->timeline().isBaselineOverlayVisible());
+    });
 }
 
 void CompareView::connectSide(CompareSide* side, CompareSide* other) {
@@ -339,7 +339,7 @@ StepSelection CompareView::selectionFor(const Trace& trace, const CompareSide& s
 
 void CompareView::startComparison() {
     if (!baselineTrace_) return;
-    // A selected range is of the runs on the screen; the others have nothing at its place.
+    // A selected range belongs to the visible runs; the other runs have no matching range.
     if (hasSets() && !selectedRange_) return startSets();
     std::vector<ComparisonJob::Run> candidates;
     for (const TracePtr& trace : candidateTraces_)
@@ -501,8 +501,8 @@ void CompareView::setOrigins(int64_t baselineNs, int64_t candidateNs) {
     baseline.setTimeOrigin(baselineNs);
     candidate.setTimeOrigin(candidateNs);
     visibleRange_->setRange(shown);
-    // A selected range is trace time on each side; if the sides moved against each other it is
-    // another stretch now.
+    // A selected range is trace time on each side; it is wrong once the sides have moved against
+    // each other.
     const std::optional<TimeRange> selected = baseline.selectedRange();
     if (selected && movedNs == 0) selectedRange_ = baseline_->toAxis(*selected);
     if (selected && movedNs != 0) baseline.setSelectedRange(std::nullopt);
@@ -582,7 +582,7 @@ void CompareView::showClause(int index) {
     const RunComparison& comparison = runs_->comparisons[shown_];
     if (size_t(index) >= comparison.answer.clauses.size()) return;
     const Clause clause = comparison.answer.clauses[size_t(index)];
-    if (shownPair_ != comparison.critical) {  // the sentence is about that one
+    if (shownPair_ != comparison.critical) {  // the sentence describes this candidate
         shownPair_ = comparison.critical;
         isPairChosen_ = true;
         showPair();
@@ -612,7 +612,7 @@ void CompareView::showEvidence(const Evidence& evidence) {
     if (before.step == after.step && !selectedRange_) {
         showStep(int(*before.step));
     } else if (before.step && after.step && !selectedRange_) {
-        // Steps of different places, on top of each other.
+        // Steps with different indices, aligned.
         setOrigins(workerOf(false)->steps[*before.step].startNs,
                    workerOf(true)->steps[*after.step].startNs);
         steps_->setChosen(int(*after.step));

@@ -32,23 +32,23 @@ class TimelineView;
 class VisibleRange;
 class WaterfallChart;
 
-/// A baseline against one candidate or more: the answer in words on top, then what the steps are
-/// made of and how long each took, both timelines track by track on one time axis, and tables of
-/// what changed. A range selected on the timeline narrows the comparison to it. Compares off the
-/// GUI thread.
+/// The comparison of a baseline with one or more candidates: the answer in words on top, the parts
+/// and durations of the steps, both timelines track by track on one time axis, and tables of the
+/// differences. A range selected on the timeline limits the comparison to it. Compares off the GUI
+/// thread.
 class CompareView : public QWidget {
     Q_OBJECT
   public:
     explicit CompareView(QWidget* parent = nullptr);
 
-    /// All non-null, at least one candidate. The first candidate is shown.
+    /// Sets the traces: all non-null, at least one candidate. Shows the first candidate.
     void setTraces(TracePtr baseline, std::vector<TracePtr> candidates);
-    /// Two programs by several runs a side, all non-null, at least one a side: judged with the run
-    /// as the unit, and one run of each is on the timelines.
+    /// Compares two programs by several runs per side: all non-null, at least one per side. The run
+    /// is the unit of the statistics; one run of each side is on the timelines.
     void setRuns(std::vector<TracePtr> baseline, std::vector<TracePtr> candidate);
     void setTheme(const Theme& theme);
-    /// What the summaries stored in the traces say, until the first comparison is made: an answer
-    /// that was on the screen while the traces were read stays there. After `setTraces`.
+    /// Shows the comparison of the summaries stored in the traces until the first comparison is
+    /// computed, so that the preview stays visible. Call after `setTraces`.
     void showStored(const compare::StoredComparison& stored);
 
     CompareSide& baseline() const { return *baseline_; }
@@ -61,40 +61,39 @@ class CompareView : public QWidget {
     StepChart& steps() const { return *steps_; }
     DifferenceLane& lane() const { return *lane_; }
     DetailsPanel& details() const { return *details_; }
-    /// The newest comparison; null before the first.
+    /// Returns the newest comparison; null before the first.
     const ComparedRunsPtr& runs() const { return runs_; }
     size_t shownCandidate() const { return shown_; }
-    /// A comparison is being made.
+    /// Returns true if a comparison is being computed.
     bool isBusy() const;
-    /// On the shared axis.
+    /// Returns the selected range on the shared axis.
     std::optional<TimeRange> selectedRange() const { return selectedRange_; }
 
-    /// Lays this step of both runs on top of each other and shows it; by place among those
-    /// compared.
+    /// Aligns both runs at this step and shows it; `step` is the index among the compared steps.
     void showStep(int step);
     void showCandidate(int index);
-    /// Of several runs a side, those on the timelines.
+    /// With several runs per side, sets the runs on the timelines.
     void showRunsOf(int baseline, int candidate);
     bool hasSets() const { return !baselineRuns_.empty(); }
     const std::vector<TracePtr>& baselineRuns() const { return baselineRuns_; }
     const std::vector<TracePtr>& candidateRuns() const { return candidateRuns_; }
-    /// The candidate on the screen becomes the baseline, and the other way round.
+    /// Swaps the baseline and the visible candidate.
     void swapSides();
 
-    /// Whether there are tables, and details of the selected event while there is one.
+    /// Shows or hides the tables and the details of the selected event.
     void setTablesVisible(bool isVisible);
     void setDetailsVisible(bool isVisible);
 
-    /// Sizes of the parts, to keep from run to run.
+    /// Returns the sizes of the parts, to restore them in later runs.
     QByteArray saveState() const;
     void restoreState(const QByteArray& state);
 
   signals:
-    /// Everything on the screen belongs to what was asked for last.
+    /// Emitted when everything visible matches the last request.
     void compared();
-    /// The sides were swapped.
+    /// Emitted when the sides were swapped.
     void titleChanged();
-    /// Somebody was led to a place of the timelines.
+    /// Emitted when a place of the timelines was shown.
     void placeShown();
 
   protected:
@@ -133,7 +132,7 @@ class CompareView : public QWidget {
     void startSets();
     void beginTraces();
 
-    std::vector<TracePtr> baselineRuns_, candidateRuns_;  ///< Of several runs a side; else empty.
+    std::vector<TracePtr> baselineRuns_, candidateRuns_;  ///< Empty unless a side has several runs.
     size_t shownBaselineRun_ = 0, shownCandidateRun_ = 0;
     TracePtr baselineTrace_;
     std::vector<TracePtr> candidateTraces_;
@@ -147,7 +146,7 @@ class CompareView : public QWidget {
     bool isMirroring_ = false;
     VisibleRange* visibleRange_;
     ComparisonJob* job_;
-    LatestJob* names_;  ///< Of ranges to choose the steps from.
+    LatestJob* names_;  ///< Finds ranges to choose the steps from.
     LatestJob* finder_;
     HeadlineCard* headline_;
     AlignmentBar* alignment_;

@@ -41,7 +41,7 @@ CompareSide::CompareSide(Role role, VisibleRange* range, QWidget* parent)
 }
 
 void CompareSide::setTrace(TracePtr trace) {
-    std::vector<HealthNote> notes = notesOf(*trace);
+    std::vector<HealthNote> notes = healthNotesOf(*trace);
     const char* const side = role_ == Role::Baseline ? "Baseline: " : "Candidate: ";
     for (HealthNote& note : notes) note.sentence.insert(0, side);
     healthBar_->setNotes(notes);
@@ -84,9 +84,9 @@ using namespace compare;
 namespace {
 
 constexpr double wheelZoom = 1.25;
-constexpr double leastTextWidth = 24;  // no number is narrower
-constexpr double leastShare = 0.05;    // of the greatest difference, for a number
-constexpr double leastPiece = 0.5;     // of the line, in pixels
+constexpr double minTextWidthPx = 24;    // the narrowest number
+constexpr double minNumberShare = 0.05;  // share of the greatest difference that gets a number
+constexpr double minSegmentPx = 0.5;     // of the line, in pixels
 
 }  // namespace
 
@@ -101,20 +101,20 @@ DifferenceLane::DifferenceLane(VisibleRange& range, QWidget* parent)
 void DifferenceLane::setSteps(std::vector<StepDifference> steps, int64_t originNs) {
     steps_ = std::move(steps);
     originNs_ = originNs;
-    greatestNs_ = greatestInAllNs_ = 1;
+    maxLostNs_ = maxAccumulatedNs_ = 1;
     for (const StepDifference& step : steps_) {
-        greatestNs_ = std::max<int64_t>(greatestNs_, std::abs(step.lostNs()));
-        greatestInAllNs_ = std::max<int64_t>(greatestInAllNs_, std::abs(step.lostInAllNs));
+        maxLostNs_ = std::max<int64_t>(maxLostNs_, std::abs(step.lostNs()));
+        maxAccumulatedNs_ = std::max<int64_t>(maxAccumulatedNs_, std::abs(step.lostInAllNs));
     }
-    most_ = least_ = 0;
+    maxShare_ = minShare_ = 0;
     for (const StepDifference& step : steps_) {
-        for (const double share : {double(step.lostNs()) / double(greatestNs_),
-                                   double(step.lostInAllNs) / double(greatestInAllNs_)}) {
-            most_ = std::max(most_, share);
-            least_ = std::min(least_, share);
+        for (const double share : {double(step.lostNs()) / double(maxLostNs_),
+                                   double(step.lostInAllNs) / double(maxAccumulatedNs_)}) {
+            maxShare_ = std::max(maxShare_, share);
+            minShare_ = std::min(minShare_, share);
         }
     }
-    if (most_ == least_) most_ = 1;
+    if (maxShare_ == minShare_) maxShare_ = 1;
     update();
 }
 
@@ -152,7 +152,7 @@ QRect DifferenceLane::numbersArea() const {
 double DifferenceLane::yOf(double share) const {
     constexpr double margin = 3;
     const double room = std::max(1.0, numbersArea().top() - 2 * margin);
-    return margin + room * (most_ - share) / (most_ - least_);
+    return margin + room * (maxShare_ - share) / (maxShare_ - minShare_);
 }
 
 void DifferenceLane::paintEvent(QPaintEvent*) {
@@ -172,10 +172,10 @@ void DifferenceLane::paintColumns(QPainter& painter) const {
         const double left = toX(step.candidateStartNs);
         const double right = toX(step.candidateStartNs + step.candidateNs);
         if (right < 0 || left > width()) continue;
-        const double end = yOf(double(step.lostNs()) / double(greatestNs_));
+        const double end = yOf(double(step.lostNs()) / double(maxLostNs_));
         const double tall = std::max(1.0, std::abs(end - yOf(0)));
         const bool isLost = step.lostNs() > 0;
-        // Up is slower: more time.
+        // Up means slower: more time.
         const QRectF column(left, isLost ? yOf(0) - tall : yOf(0), std::max(1.0, right - left - 1),
                             tall);
         painter.fillRect(column,
@@ -184,21 +184,21 @@ void DifferenceLane::paintColumns(QPainter& painter) const {
 }
 
 std::vector<DifferenceLane::Number> DifferenceLane::numbers() const {
-    std::vector<const StepDifference*> told;
+    std::vector<const StepDifference*> numbered;
     for (const StepDifference& step : steps_) {
         const double left = toX(step.candidateStartNs);
         const double right = toX(step.candidateStartNs + step.candidateNs);
-        if (right < 0 || left > width() || right - left < leastTextWidth) continue;
-        // Next to what was lost elsewhere the rest is noise.
-        if (std::abs(double(step.lostNs())) >= leastShare * double(greatestNs_))
-            told.push_back(&step);
+        if (right < 0 || left > width() || right - left < minTextWidthPx) continue;
+        // Small next to the losses elsewhere: noise.
+        if (std::abs(double(step.lostNs())) >= minNumberShare * double(maxLostNs_))
+            numbered.push_back(&step);
     }
-    std::stable_sort(told.begin(), told.end(), [](const auto* a, const auto* b) {
+    std::stable_sort(numbered.begin(), numbered.end(), [](const auto* a, const auto* b) {
         return std::abs(a->lostNs()) > std::abs(b->lostNs());
     });
     const QFontMetrics metrics(font());
     std::vector<Number> numbers;
-    for (const StepDifference* step : told) {
+    for (const StepDifference* step : numbered) {
         const QString text = toQString(timeDifferenceText(double(step->lostNs())));
         const double left = std::max(0.0, toX(step->candidateStartNs));
         const double right =
@@ -230,10 +230,10 @@ void DifferenceLane::paintLine(QPainter& painter) const {
     QPointF from(toX(steps_.front().candidateStartNs), yOf(0));
     for (const StepDifference& step : steps_) {
         const QPointF to(toX(step.candidateStartNs + step.candidateNs),
-                         yOf(double(step.lostInAllNs) / double(greatestInAllNs_)));
+                         yOf(double(step.lostInAllNs) / double(maxAccumulatedNs_)));
         // Many steps in a pixel are one piece of the line.
-        if (to.x() - from.x() < leastPiece && &step != &steps_.back()) continue;
-        // Cut at the window's edges: far in, the ends lie millions of pixels away.
+        if (to.x() - from.x() < minSegmentPx && &step != &steps_.back()) continue;
+        // Clipped at the window's edges: zoomed in, the ends lie millions of pixels away.
         const double left = std::max(from.x(), -2.0), right = std::min(to.x(), width() + 2.0);
         if (right > left) {
             const double slope = (to.y() - from.y()) / (to.x() - from.x());

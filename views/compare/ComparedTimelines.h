@@ -14,8 +14,8 @@ class HealthBar;
 class TimelineView;
 class VisibleRange;
 
-/// One side of a comparison: its timeline and, where the trace is doubtful, its health over it. The
-/// candidate's timeline is not on the screen: the baseline's shows its tracks among its own.
+/// One side of a comparison: its timeline and, if the trace has warnings, a bar with them above it.
+/// The candidate's timeline is not visible: the baseline's timeline shows its tracks.
 class CompareSide : public QWidget {
     Q_OBJECT
   public:
@@ -29,7 +29,7 @@ class CompareSide : public QWidget {
     TimelineView& timeline() const { return *timeline_; }
     HealthBar& healthBar() const { return *healthBar_; }
 
-    /// Between the trace's own time and the axis that both sides share.
+    /// Converts trace time to the time axis that both sides share.
     TimeRange toAxis(TimeRange traceRange) const;
     TimeRange toTrace(TimeRange axisRange) const;
 
@@ -42,9 +42,8 @@ class CompareSide : public QWidget {
     TimelineView* timeline_;
 };
 
-/// A strip on the shared time axis: for each step a column of what the candidate lost or won in it,
-/// and over them a line of what was lost since the first; the numbers stand below. A click goes to
-/// a step.
+/// A strip on the shared time axis: a column per step with the time that the candidate lost or
+/// gained, a line of the accumulated loss above, and the numbers below. A click goes to a step.
 class DifferenceLane : public QWidget {
     Q_OBJECT
   public:
@@ -54,18 +53,18 @@ class DifferenceLane : public QWidget {
     /// `originNs` is the candidate's time at 0 of the shared axis.
     void setSteps(std::vector<compare::StepDifference> steps, int64_t originNs);
     void setTheme(const Theme& theme);
-    /// The place of the step at this pixel, or -1.
+    /// Returns the index of the step at this pixel, or -1.
     int stepAt(int x) const;
-    /// How tall it is to be in its font.
+    /// Returns the preferred height for its font.
     int preferredHeight() const;
-    /// Where the numbers stand, and nothing else.
+    /// Returns the area that contains only the numbers.
     QRect numbersArea() const;
     struct Number {
         QRectF place;
         QString text;
     };
-    /// What is written there, the greatest differences first: of steps that can be told apart, as
-    /// many as have room, and none that is small beside the greatest. O(n log n) in the steps.
+    /// Returns the shown numbers, the greatest differences first: as many as fit, of steps wide
+    /// enough for a number, and none far below the greatest. O(n log n) in the steps.
     std::vector<Number> numbers() const;
 
   signals:
@@ -83,16 +82,16 @@ class DifferenceLane : public QWidget {
     void paintColumns(QPainter& painter) const;
     void paintNumbers(QPainter& painter) const;
     void paintLine(QPainter& painter) const;
-    /// Of a share of the greatest; 0 is neither lost nor won.
+    /// Returns the y of a share of the greatest; 0 is neither lost nor gained.
     double yOf(double share) const;
     double toX(int64_t timeNs) const;
 
     VisibleRange& range_;
     std::vector<compare::StepDifference> steps_;
     int64_t originNs_ = 0;
-    int64_t greatestNs_ = 1;
-    int64_t greatestInAllNs_ = 1;
-    double most_ = 1, least_ = 0;  ///< Shares that are drawn.
+    int64_t maxLostNs_ = 1;
+    int64_t maxAccumulatedNs_ = 1;
+    double maxShare_ = 1, minShare_ = 0;  ///< The drawn shares.
     Theme theme_ = Theme::light();
 };
 

@@ -59,7 +59,7 @@ const RunSummary* knownSummary(const ComparedRunsPtr& known, const ComparisonJob
     return nullptr;
 }
 
-/// From the first compared step to the end of the last.
+/// Returns the time from the start of the first compared step to the end of the last.
 TimeRange comparedRange(const WorkerSummary& worker) {
     if (worker.steps.empty()) return {};
     const StepSummary& last = worker.steps.back();
@@ -76,7 +76,7 @@ std::vector<CounterDifference> countersOf(const ComparedRuns::Side& baseline,
         *candidate.trace, comparedRange(candidate.summary.workers[pair->candidateWorker]));
 }
 
-/// Sums runs up one after the other.
+/// Summarizes runs one after the other.
 class Summing {
   public:
     Summing(const ComparedRunsPtr& known, const SummaryProgress& progress, size_t count)
@@ -135,7 +135,8 @@ std::vector<RunSummary> summariesOf(const std::vector<ComparedRuns::Side>& sides
     return summaries;
 }
 
-/// Puts the workers of every run in the order of those of the first, which the comparison goes by.
+/// Sorts the ranks of every run like those of the first, because the comparison matches them by
+/// index.
 void putInOrder(std::vector<ComparedRuns::Side>& sides) {
     for (ComparedRuns::Side& side : sides) {
         std::vector<WorkerSummary> ordered(side.summary.workers.size());
@@ -202,7 +203,7 @@ void ComparisonJob::startPrograms(const std::vector<Run>& baseline,
 void ComparisonJob::start(const Compare& compare) {
     if (isCancelled_) isCancelled_->store(true);
     isCancelled_ = std::make_shared<std::atomic<bool>>(false);
-    // The worker may outlive this object, so it reports by way of the application.
+    // The worker thread may outlive this object, so it reports through the application.
     const auto report = [guard = QPointer<ComparisonJob>(this),
                          isCancelled = isCancelled_](double fraction) {
         if (QCoreApplication* application = QCoreApplication::instance()) {

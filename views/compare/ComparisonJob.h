@@ -15,26 +15,26 @@
 
 namespace lanescope::views {
 
-/// What one comparison of a baseline with one or more candidates came to. Immutable.
+/// The result of one comparison of a baseline with one or more candidates. Immutable.
 struct ComparedRuns {
     struct Side {
         TracePtr trace;
         StepSelection selection;
         analysis::RunSummary summary;
     };
-    Side baseline;  ///< Of several runs a side the one on the screen.
+    Side baseline;  ///< With several runs per side, the visible one.
     std::vector<Side> candidates;
-    /// All runs of either program, where each is more than one run or both are; else empty. Their
-    /// workers stand in the order of the first run's.
+    /// All runs of both programs if a side has several; else empty. Their ranks are in the order of
+    /// the first run's.
     std::vector<Side> baselineRuns, candidateRuns;
     std::vector<compare::RunComparison> comparisons;  ///< By candidate.
-    /// By candidate, over the compared steps of the pair that its answer is about.
+    /// By candidate, over the compared steps of the pair in its answer.
     std::vector<std::vector<compare::CounterDifference>> counters;
 };
 
 using ComparedRunsPtr = std::shared_ptr<const ComparedRuns>;
 
-/// Which candidate, and which pair of workers of its comparison, is on the screen.
+/// The visible candidate and pair of ranks of its comparison.
 struct ComparedPair {
     const ComparedRuns& runs;
     size_t candidate = 0;
@@ -49,17 +49,18 @@ struct ComparedPair {
     const analysis::WorkerSummary& candidateWorker() const {
         return runs.candidates[candidate].summary.workers[workers().candidateWorker];
     }
-    /// Of several runs a side, how far the median steps of these workers lie apart; else nothing.
+    /// With several runs per side, returns the spread of the median steps of these ranks; else
+    /// empty.
     compare::RunBand baselineBand() const;
     compare::RunBand candidateBand() const;
-    /// The candidate on the screen, then all others; those without a counterpart of the baseline's
-    /// worker have no numbers.
+    /// Returns the visible candidate first, then all others; candidates without a counterpart of
+    /// the baseline's rank have no numbers.
     compare::ComparisonView view() const;
 };
 
 class LatestJob;
 
-/// Sums up and compares runs off the GUI thread; only the newest comparison asked for is published.
+/// Summarizes and compares runs off the GUI thread; publishes only the newest comparison.
 /// Construct, start and destroy on the GUI thread.
 class ComparisonJob : public QObject {
     Q_OBJECT
@@ -72,13 +73,14 @@ class ComparisonJob : public QObject {
     explicit ComparisonJob(QObject* parent = nullptr);
     ~ComparisonJob() override;
 
-    /// Makes void what is running. Summaries of runs that were summed up like that before are kept.
+    /// Cancels the running job. Reuses summaries of runs that were summarized with the same
+    /// options.
     void start(const Run& baseline, const std::vector<Run>& candidates);
-    /// The same of two programs by several runs a side, judged with the run as the unit. The runs
-    /// of these numbers are those on the screen.
+    /// Compares two programs by several runs per side, with the run as the unit. The visible runs
+    /// are those with these indices.
     void startPrograms(const std::vector<Run>& baseline, const std::vector<Run>& candidate,
                        size_t shownBaseline, size_t shownCandidate);
-    /// Stops as soon as the work looks up; nothing is published.
+    /// Stops at the next cancellation point; publishes nothing.
     void cancel();
     bool isRunning() const;
 
@@ -86,9 +88,9 @@ class ComparisonJob : public QObject {
     /// `fraction` in [0, 1].
     void progressed(double fraction);
     void compared(lanescope::views::ComparedRunsPtr runs);
-    /// Why nothing could be compared.
+    /// Reports the error that prevented a comparison.
     void failed(const QString& sentence);
-    /// Whatever came of it.
+    /// Emitted after success and failure.
     void finished();
 
   private:

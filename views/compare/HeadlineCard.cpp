@@ -16,9 +16,9 @@
 namespace lanescope::views {
 namespace {
 
-constexpr qsizetype mostReasons = 2;
-constexpr qsizetype mostLines = 6;
-constexpr qsizetype mostLargeLines = 2;
+constexpr qsizetype maxReasons = 2;
+constexpr qsizetype maxLines = 6;
+constexpr qsizetype maxLargeLines = 2;
 constexpr int progressSteps = 1000;
 
 QStringList toList(const std::vector<std::string>& sentences) {
@@ -46,7 +46,7 @@ void HeadlineCard::build() {
         label->setSizePolicy(QSizePolicy::Ignored, QSizePolicy::Preferred);
         label->hide();
     }
-    headline_->setTextFormat(Qt::RichText);  // of which the names are escaped
+    headline_->setTextFormat(Qt::RichText);  // its names are escaped
     headline_->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::LinksAccessibleByMouse |
                                        Qt::LinksAccessibleByKeyboard);
     connect(headline_, &QLabel::linkActivated, this,
@@ -131,16 +131,16 @@ void HeadlineCard::updateTexts() {
     const auto cut = [room](const QLabel* label, const QString& text) {
         return label->fontMetrics().elidedText(text, Qt::ElideRight, room - 16);
     };
-    // What is long is written smaller, so that all of it can be read.
+    // Long text is set smaller so that all of it is readable.
     const auto inFont = [&](double scale) {
         QFont larger = font();
         larger.setPointSizeF(larger.pointSizeF() * scale);
         larger.setWeight(QFont::DemiBold);
         headline_->setFont(larger);
-        return wrapWords(headlineText_, QFontMetrics(larger), {room - 16, 0, mostLines});
+        return wrapWords(headlineText_, QFontMetrics(larger), {room - 16, 0, maxLines});
     };
     QStringList lines = inFont(1.25);
-    if (lines.size() > mostLargeLines) lines = inFont(1);
+    if (lines.size() > maxLargeLines) lines = inFont(1);
     shownHeadline_ = lines.join(QLatin1Char('\n'));
     headline_->setText(linked(lines));
     headline_->setAccessibleDescription(headlineText_);
@@ -156,8 +156,8 @@ void HeadlineCard::updateTexts() {
     caution_->setText(cut(caution_, caution));
     caution_->setToolTip(plainToolTip(cautionTexts_.join(QLatin1Char('\n'))));
     QStringList shown;
-    // Little room is better spent on the answer than on what explains it.
-    for (const QString& sentence : reasonTexts_.mid(0, mostReasons - (lines.size() > 1 ? 1 : 0)))
+    // Limited room goes to the answer first, then to the reasons.
+    for (const QString& sentence : reasonTexts_.mid(0, maxReasons - (lines.size() > 1 ? 1 : 0)))
         shown << cut(reasons_, sentence);
     reasons_->setText(shown.join(QLatin1Char('\n')));
     reasons_->setToolTip(plainToolTip(reasonTexts_.join(QLatin1Char('\n'))));
@@ -172,22 +172,22 @@ QString HeadlineCard::linked(const QStringList& lines) const {
     for (const QString& line : lines) {
         if (lineStart > 0) html += QLatin1String("<br>");
         const qsizetype lineEnd = lineStart + line.size();
-        qsizetype start = 0, told = lineStart;
+        qsizetype start = 0, written = lineStart;
         for (size_t index = 0; index < pieces_.size(); ++index) {
             const qsizetype end = start + pieces_[index].text.size();
             const qsizetype from = std::max(start, lineStart), to = std::min(end, lineEnd);
             start = end;
             if (from >= to) continue;
             const QString text = line.mid(from - lineStart, to - from).toHtmlEscaped();
-            told = to;
+            written = to;
             html += pieces_[index].isLink
                         ? QStringLiteral("<a href=\"%1\" style=\"color:%2\">%3</a>")
                               .arg(index)
                               .arg(headlineColor().name(), text)
                         : text;
         }
-        html += line.mid(told - lineStart).toHtmlEscaped();  // without pieces all of it
-        lineStart = lineEnd + 1;                             // a space stands for the break
+        html += line.mid(written - lineStart).toHtmlEscaped();  // without pieces: the whole line
+        lineStart = lineEnd + 1;                                // a space stands for the break
     }
     return QStringLiteral("<span style=\"white-space:pre\">%1</span>").arg(html);
 }
@@ -217,7 +217,7 @@ AnswerPreview::AnswerPreview(QWidget* parent)
       steps_(new StepChart(this)),
       origin_(new QLabel(this)) {
     setAccessibleName(tr("Answer from the stored summaries"));
-    origin_->setTextFormat(Qt::PlainText);  // file names are anybody's
+    origin_->setTextFormat(Qt::PlainText);  // file names are untrusted
     origin_->setWordWrap(true);
     origin_->setContentsMargins(12, 4, 12, 4);
     auto* charts = new QHBoxLayout;
@@ -231,7 +231,7 @@ AnswerPreview::AnswerPreview(QWidget* parent)
     layout->addLayout(charts);
     layout->addWidget(origin_);
     setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Maximum);
-    // Steps that are chosen here are only marked: there is no timeline yet to go to.
+    // A chosen step is only marked: no timeline is shown yet.
     connect(steps_, &StepChart::stepChosen, steps_, &StepChart::setChosen);
 }
 

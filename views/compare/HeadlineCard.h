@@ -14,35 +14,35 @@ class QPushButton;
 
 namespace lanescope::views {
 
-/// The answer of a comparison: what makes the numbers doubtful, then the verdict in one large
-/// sentence, then why. Each clause of the sentence that has evidence is a link, for the mouse, and
-/// for Tab and Enter. While a comparison is being made, how far it is and a way to stop it.
+/// The answer of a comparison: caveats, then the verdict in one large sentence, then the reasons.
+/// Each clause with evidence is a link, for the mouse and for Tab and Enter. Shows progress and a
+/// stop button while a comparison is computed.
 class HeadlineCard : public QWidget {
     Q_OBJECT
   public:
     explicit HeadlineCard(QWidget* parent = nullptr);
 
-    /// The answer takes the lines it needs. Other sentences are cut to the width there is, and
-    /// stand in full in the tool tips.
+    /// The answer uses as many lines as it needs. Other sentences are elided to the width; their
+    /// tool tips have the full text.
     void setAnswer(const compare::Answer& answer);
-    /// A sentence in place of an answer.
+    /// Shows a sentence in place of an answer.
     void setMessage(const QString& text);
     /// Shows the bar at `fraction` of [0, 1]; below 0 hides it.
     void setProgress(double fraction);
     void setTheme(const Theme& theme);
 
-    /// In full.
+    /// Returns the full headline.
     QString headline() const { return headlineText_; }
     QStringList cautions() const { return cautionTexts_; }
-    /// As shown, in its lines.
+    /// Returns the headline as shown, with its line breaks.
     QString shownHeadline() const;
-    /// As shown, one a line.
+    /// Returns the reasons as shown, one per line.
     QString reasons() const;
     QPushButton& cancelButton() const { return *cancel_; }
 
   signals:
     void cancelRequested();
-    /// Its evidence is asked for; by its place in `Answer::clauses`.
+    /// Requests the evidence of a clause, by its index in `Answer::clauses`.
     void clauseChosen(int clause);
 
   protected:
@@ -53,7 +53,7 @@ class HeadlineCard : public QWidget {
     void updateColors();
     void updateTexts();
     QColor headlineColor() const;
-    /// The lines as rich text, with a link for each clause.
+    /// Returns the lines as rich text with a link per clause.
     QString linked(const QStringList& lines) const;
 
     Theme theme_ = Theme::light();
@@ -62,7 +62,7 @@ class HeadlineCard : public QWidget {
         QString text;
         bool isLink = false;
     };
-    std::vector<Piece> pieces_;  ///< Of `headlineText_`.
+    std::vector<Piece> pieces_;  ///< Pieces of `headlineText_`.
     QString headlineText_, shownHeadline_;
     QStringList cautionTexts_;
     QStringList reasonTexts_;
@@ -87,14 +87,14 @@ class HeadlineCard;
 class StepChart;
 class WaterfallChart;
 
-/// The answer of a comparison whose traces are still being read: the verdict and the charts, where
-/// `CompareView` will have them, and a line that says what they come from.
+/// The answer of a comparison whose traces are still being read: the verdict and the charts, placed
+/// as in `CompareView`, and a line with their origin.
 class AnswerPreview : public QWidget {
     Q_OBJECT
   public:
     explicit AnswerPreview(QWidget* parent = nullptr);
 
-    /// `candidateCount` is how many runs are compared with the baseline; `stored` is the first.
+    /// `candidateCount` is the number of runs compared with the baseline; `stored` is the first.
     void setComparison(const compare::StoredComparison& stored, size_t candidateCount);
     void setTheme(const Theme& theme);
 

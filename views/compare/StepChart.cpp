@@ -66,7 +66,7 @@ void StepChart::rebuild() {
     markChosen();
     addLegend();
     if (stepCount() == 0) {
-        sayEmpty(*plot_, theme_, font(), tr("No steps to compare"));
+        showEmpty(*plot_, theme_, font(), tr("No steps to compare"));
         setAccessibleDescription(tr("No steps"));
     } else {
         addSide(bars_.runs.front(), -barWidth / 2, theme_.baseline);
@@ -80,12 +80,11 @@ void StepChart::rebuild() {
 
 void StepChart::setUpAxes() {
     styleChart(*plot_, theme_, font());
-    double greatest = 1;
+    double maxNs = 1;
     for (const StepBars::Run& run : bars_.runs)
-        for (const StepBars::Bar& bar : run.bars)
-            greatest = std::max(greatest, double(bar.longestNs));
-    for (const StepBars::Run& run : bars_.runs) greatest = std::max(greatest, run.band.highestNs);
-    const ChartUnit unit = chartUnit(greatest);
+        for (const StepBars::Bar& bar : run.bars) maxNs = std::max(maxNs, double(bar.longestNs));
+    for (const StepBars::Run& run : bars_.runs) maxNs = std::max(maxNs, run.band.highestNs);
+    const ChartUnit unit = chartUnit(maxNs);
     nsPerUnit_ = unit.nsPerUnit;
     const int count = stepCount();
     auto names = QSharedPointer<QCPAxisTickerText>::create();
@@ -101,7 +100,7 @@ void StepChart::setUpAxes() {
     // Room for the marks, and for the legend over them.
     const int legendHeight = 2 * fontMetrics().height() + 4;
     const double inner = std::max(40, height() - 3 * fontMetrics().height() - 8);
-    plot_->yAxis->setRange(0, greatest * inner / std::max(10.0, inner - legendHeight) / nsPerUnit_);
+    plot_->yAxis->setRange(0, maxNs * inner / std::max(10.0, inner - legendHeight) / nsPerUnit_);
     plot_->yAxis->setNumberFormat(QStringLiteral("gbc"));
     plot_->yAxis->ticker()->setTickCount(4);
     plot_->yAxis->setLabel(QLatin1String(unit.name));
@@ -110,7 +109,7 @@ void StepChart::setUpAxes() {
 void StepChart::addSide(const StepBars::Run& run, double offset, const QColor& color) {
     if (run.bars.empty()) return;
     auto* bars = new QCPBars(plot_->xAxis, plot_->yAxis);
-    // Where several steps are put together, a bar is as high as the longest of them.
+    // A bar of several steps is as high as the longest of them.
     const auto perBar = double(bars_.stepsPerBar);
     bars->setWidth(barWidth * perBar);
     bars->setPen(Qt::NoPen);
@@ -119,7 +118,7 @@ void StepChart::addSide(const StepBars::Run& run, double offset, const QColor& c
         bars->addData(double(bar.first) + (perBar - 1) / 2 + offset * perBar,
                       double(bar.longestNs) / nsPerUnit_);
     markOutliers(run, offset);
-    // How far the medians of the runs of this side lie apart.
+    // The spread of the medians of this side's runs.
     if (run.band.runs > 1) {
         auto* band = new QCPItemRect(plot_);
         const QCPRange shown = plot_->xAxis->range();
@@ -136,8 +135,8 @@ void StepChart::addSide(const StepBars::Run& run, double offset, const QColor& c
     line->setPen(QPen(Theme::mix(color, theme_.text, 0.3), 1.4, Qt::DashLine));
 }
 
-/// As much as two of them have room for beside each other: what they say stands in the tool tips
-/// and the description, too.
+/// Returns the longest text of which two fit side by side; tool tips and the description have the
+/// full text.
 QString StepChart::legendOf(const QString& side, const StepBars::Run& run, int detail) const {
     const QString median = toQString(timeText(run.steps.medianNs));
     if (detail == 0) return median;

@@ -11,17 +11,17 @@ class QCustomPlot;
 
 namespace lanescope::views {
 
-/// How long each step took in both runs, side by side, with the medians as lines and the steps that
-/// stand out marked. A click on a step, or the arrow keys, go to it.
+/// The duration of each step in both runs, side by side, with the medians as lines and outlier
+/// steps marked. A click on a step, or the arrow keys, go to it.
 class StepChart : public QWidget {
     Q_OBJECT
   public:
     explicit StepChart(QWidget* parent = nullptr);
 
-    /// The baseline and the candidate.
+    /// Sets the steps of the baseline and the candidate.
     void setSteps(const compare::StepBarsOf& baseline, const compare::StepBarsOf& candidate);
     void setTheme(const Theme& theme);
-    /// The step that is marked, by its place among the compared ones; -1 for none.
+    /// Marks a step by its index among the compared ones; -1 for none.
     void setChosen(int step);
     int chosen() const { return chosen_; }
     int stepCount() const;
@@ -52,7 +52,7 @@ class StepChart : public QWidget {
     void addLegend();
     QString tipAt(int step) const;
 
-    compare::StepBars bars_;  // of the baseline and the candidate; empty for nothing
+    compare::StepBars bars_;  // of the baseline and the candidate; empty for none
     int chosen_ = -1;
     double nsPerUnit_ = 1;
     Theme theme_ = Theme::light();

@@ -21,7 +21,7 @@ using namespace compare;
 
 namespace {
 
-/// In two lines, so that columns stand close together.
+/// Splits the text into two lines so that columns are narrow.
 QString inLines(QString text) {
     const qsizetype middle = text.size() / 2;
     qsizetype best = -1;
@@ -49,7 +49,7 @@ WaterfallChart::WaterfallChart(QWidget* parent) : QWidget(parent), plot_(new QCu
 void WaterfallChart::setPair(const WorkerComparison* pair) {
     pair_.reset();
     if (pair) {
-        // Contributors, of which there are many, are not drawn.
+        // Contributors are not drawn: too many.
         pair_.emplace();
         pair_->scale = pair->scale;
         pair_->baseline = pair->baseline;
@@ -59,15 +59,15 @@ void WaterfallChart::setPair(const WorkerComparison* pair) {
     rebuild();
 }
 
-/// As many bars as have room for their names and numbers.
+/// Uses as many bars as have room for their names and numbers.
 void WaterfallChart::chooseBars() {
     bars_.reset();
     if (!pair_) return;
     constexpr int aroundAxis = 80, betweenTexts = 10;
     const QFontMetrics ofRuns(boldFont()), ofBars(font());
-    // With none of their own all parts are one bar.
-    for (int most = 7; most >= 0; --most) {
-        bars_ = waterfallBars(*pair_, static_cast<size_t>(most));
+    // With no separate parts, all parts share one bar.
+    for (int maxBars = 7; maxBars >= 0; --maxBars) {
+        bars_ = waterfallBars(*pair_, static_cast<size_t>(maxBars));
         int widest = 0;
         const auto measure = [&widest](const QFontMetrics& metrics, const QString& text) {
             for (const QString& line : text.split(QLatin1Char('\n')))
@@ -123,7 +123,7 @@ void WaterfallChart::rebuild() {
         for (size_t bar = 0; bar < bars_->bars.size(); ++bar) addBar(bar + 1, bars_->bars[bar]);
         addRun(columnCount() - 1, bars_->candidateNs, theme_.candidate);
     } else {
-        sayEmpty(*plot_, theme_, font(), tr("No steps to compare"));
+        showEmpty(*plot_, theme_, font(), tr("No steps to compare"));
     }
     setAccessibleDescription(description());
     plot_->replot(QCustomPlot::rpQueuedReplot);
@@ -131,8 +131,8 @@ void WaterfallChart::rebuild() {
 
 void WaterfallChart::setUpAxes() {
     styleChart(*plot_, theme_, font());
-    const double least = bars_ ? double(bars_->lowestNs()) : 0;
-    const double greatest = bars_ ? std::max(1.0, double(bars_->highestNs())) : 1;
+    const double minNs = bars_ ? double(bars_->lowestNs()) : 0;
+    const double maxNs = bars_ ? std::max(1.0, double(bars_->highestNs())) : 1;
     auto names = QSharedPointer<QCPAxisTickerText>::create();
     if (bars_) {
         names->addTick(0, tr("baseline"));
@@ -140,30 +140,31 @@ void WaterfallChart::setUpAxes() {
             names->addTick(double(bar + 1), inLines(toQString(bars_->bars[bar].label)));
         names->addTick(double(columnCount() - 1), tr("candidate"));
     }
-    const ChartUnit unit = chartUnit(greatest);
+    const ChartUnit unit = chartUnit(maxNs);
     nsPerUnit_ = unit.nsPerUnit;
-    // The changes are what one looks at, so the axis begins a little below the lowest level; the
-    // columns of the runs are then plainly cut, and the axis says where it begins.
-    const double span = std::max(greatest - least, greatest * 0.02);
-    const double bottom = std::max(0.0, least - span * 0.6);
+    // The changes matter, so the axis begins slightly below the lowest level. The columns of the
+    // runs are then visibly truncated, and the axis shows where it begins.
+    const double span = std::max(maxNs - minNs, maxNs * 0.02);
+    const double bottom = std::max(0.0, minNs - span * 0.6);
     plot_->xAxis->setTicker(names);
     plot_->xAxis->setRange(-0.6, std::max<double>(1, double(columnCount())) - 0.4);
-    // Room over the highest column for its number, whatever the height of the chart.
+    // Room over the highest column for its number, for every chart height.
     const int labelHeight = fontMetrics().height() + 6;
     const double inner = std::max(40, height() - 3 * fontMetrics().height() - 16);
-    const double top = bottom + (greatest - bottom) * inner / std::max(10.0, inner - labelHeight);
+    const double top = bottom + (maxNs - bottom) * inner / std::max(10.0, inner - labelHeight);
     plot_->yAxis->setRange(bottom / nsPerUnit_, top / nsPerUnit_);
     plot_->yAxis->setNumberFormat(QStringLiteral("gbc"));
     plot_->yAxis->ticker()->setTickCount(4);
     plot_->yAxis->setLabel(axisTitle(unit.name, inner));
 }
 
-QString WaterfallChart::axisTitle(const char* unit, double longestPx) const {
+QString WaterfallChart::axisTitle(const char* unit, double maxLinePx) const {
     const QString what = tr("%1 a step").arg(QLatin1String(unit));
-    if (!isCut()) return what;
-    // It is written upwards, so the height bounds it; the mark across the columns says it as well.
+    if (!isTruncated()) return what;
+    // Written vertically, so that the height limits it; the mark across the columns shows the
+    // truncation too.
     const QString cut = tr("cut at %1").arg(beginText());
-    return QFontMetrics(plot_->yAxis->labelFont()).horizontalAdvance(cut) > longestPx
+    return QFontMetrics(plot_->yAxis->labelFont()).horizontalAdvance(cut) > maxLinePx
                ? what
                : what + QLatin1Char('\n') + cut;
 }
@@ -171,10 +172,10 @@ QString WaterfallChart::axisTitle(const char* unit, double longestPx) const {
 void WaterfallChart::addRun(size_t column, int64_t ns, const QColor& color) {
     addRectangle(column, plot_->yAxis->range().lower * nsPerUnit_, double(ns), color, false, true,
                  bars_->scale.text(ns));
-    if (isCut()) addCut(column);
+    if (isTruncated()) addTruncationMark(column);
 }
 
-bool WaterfallChart::isCut() const {
+bool WaterfallChart::isTruncated() const {
     return plot_->yAxis->range().lower > 0;
 }
 
@@ -182,7 +183,7 @@ QString WaterfallChart::beginText() const {
     return toQString(bars_->scale.text(std::llround(plot_->yAxis->range().lower * nsPerUnit_)));
 }
 
-void WaterfallChart::addCut(size_t column) {
+void WaterfallChart::addTruncationMark(size_t column) {
     const QCPRange shown = plot_->yAxis->range();
     for (const double share : {0.06, 0.1}) {
         auto* line = new QCPItemLine(plot_);
@@ -219,7 +220,7 @@ void WaterfallChart::addRectangle(size_t column, double bottomNs, double topNs, 
     rectangle->topLeft->setCoords(double(column) - 0.33, topNs / nsPerUnit_);
     rectangle->bottomRight->setCoords(double(column) + 0.33, bottomNs / nsPerUnit_);
     rectangle->setBrush(color);
-    // Its own colour around it, so that the smallest change is still a line.
+    // A border in the bar's colour, so that the smallest change is still a line.
     rectangle->setPen(isChosen ? QPen(theme_.text, 2) : QPen(color, 1));
     if (column + 1 < columnCount()) {
         auto* level = new QCPItemLine(plot_);
@@ -243,7 +244,7 @@ QString WaterfallChart::description() const {
     for (const WaterfallBars::Bar& bar : bars_->bars)
         texts << toQString(bar.label + ": " + bars_->scale.differenceText(bar.lostNs()));
     texts << tr("candidate: %1").arg(toQString(bars_->scale.text(bars_->candidateNs)));
-    if (isCut()) texts << tr("the axis begins at %1").arg(beginText());
+    if (isTruncated()) texts << tr("the axis begins at %1").arg(beginText());
     return texts.join(QStringLiteral("; "));
 }
 

@@ -14,21 +14,21 @@ class QCustomPlot;
 
 namespace lanescope::views {
 
-/// From the baseline's mean step to the candidate's: a column for each run and between them one for
-/// every part of the step that changed, weightiest first. A click, or the arrow keys and Enter,
-/// choose a part.
+/// From the baseline's mean step to the candidate's: a column per run and, between them, one per
+/// changed part of the step, most significant first. A click, or the arrow keys and Enter, choose a
+/// part.
 class WaterfallChart : public QWidget {
     Q_OBJECT
   public:
     explicit WaterfallChart(QWidget* parent = nullptr);
 
-    /// Null for nothing.
+    /// Null clears the chart.
     void setPair(const compare::WorkerComparison* pair);
     void setTheme(const Theme& theme);
-    /// The part that is marked; nothing marks none.
+    /// Marks a part; nullopt marks none.
     void setChosen(std::optional<analysis::StepPart> part);
     std::optional<analysis::StepPart> chosen() const { return chosen_; }
-    /// The parts that have a column of their own, from left to right.
+    /// Returns the parts that have their own column, from left to right.
     std::vector<analysis::StepPart> parts() const;
     QCustomPlot& plot() const { return *plot_; }
 
@@ -38,7 +38,7 @@ class WaterfallChart : public QWidget {
     }
 
   signals:
-    /// The user chose this part; chosen once more, nothing is.
+    /// Emitted when the user chose this part; nullopt if it was chosen already.
     void partChosen(std::optional<lanescope::analysis::StepPart> part);
 
   protected:
@@ -52,23 +52,24 @@ class WaterfallChart : public QWidget {
     void rebuild();
     void chooseBars();
     void setUpAxes();
-    /// What the vertical axis is called, in lines of at most so many pixels.
-    QString axisTitle(const char* unit, double longestPx) const;
+    /// Returns the title of the vertical axis, in lines of at most `maxLinePx` pixels.
+    QString axisTitle(const char* unit, double maxLinePx) const;
     QFont boldFont() const;
-    /// The baseline's column, the bars', the candidate's.
+    /// Returns the number of columns: the baseline's, the bars, the candidate's.
     size_t columnCount() const;
     void addRun(size_t column, int64_t ns, const QColor& color);
-    /// Whether the axis begins above 0, where, and the mark of that across the column of a run.
-    bool isCut() const;
+    /// Returns true if the axis begins above 0.
+    bool isTruncated() const;
     QString beginText() const;
-    void addCut(size_t column);
+    void addTruncationMark(size_t column);
     void addBar(size_t column, const compare::WaterfallBars::Bar& bar);
-    /// Of several runs a side, the 95 % confidence interval of the part, dotted if not certain.
+    /// Adds the 95 % confidence interval of the part with several runs per side; dotted if the
+    /// change is not certain.
     void addInterval(size_t column, const compare::WaterfallBars::Bar& bar);
     void addRectangle(size_t column, double bottomNs, double topNs, const QColor& color,
                       bool isChosen, bool isBold, const std::string& text);
     void choose(std::optional<analysis::StepPart> part);
-    /// The part under the pointer.
+    /// Returns the part under the pointer.
     std::optional<analysis::StepPart> partAt(QPoint position) const;
     QString description() const;
 

@@ -28,7 +28,7 @@ QTextCharFormat colored(const QColor& color) {
 
 constexpr QChar mayBreak(0x200b);  // a space without width
 
-/// Lets long names of code break where a reader would: behind '_' ',' '<' '>' '(' and "::".
+/// Allows line breaks in long names of code after '_' ',' '<' '>' '(' and "::".
 QString breakable(const QString& text) {
     constexpr int longEnough = 20;
     QString result;
@@ -69,7 +69,7 @@ FactSheet::FactSheet(QWidget* parent) : QTextBrowser(parent) {
 void FactSheet::clearSheet() {
     finishEdit();
     document()->clear();
-    // Otherwise every text that is put in lays out the whole sheet anew.
+    // Without an edit block every insertion lays out the whole sheet again.
     edit_ = QTextCursor(document());
     edit_.beginEditBlock();
 }
@@ -170,7 +170,7 @@ QString FactSheet::text() const {
 }
 
 QMimeData* FactSheet::createMimeDataFromSelection() const {
-    // Names are copied as they are, without the places to break them.
+    // Copied names do not contain the extra break points.
     auto* mime = new QMimeData;
     mime->setText(textCursor().selection().toPlainText().remove(mayBreak));
     return mime;
@@ -183,10 +183,10 @@ void FactSheet::finish() {
 
 namespace {
 
-/// A graph launch may start thousands of kernels; more links than this help nobody.
-constexpr size_t maximumLinks = 20;
+/// A graph launch may start thousands of kernels; more links than this do not help.
+constexpr size_t maxLinks = 20;
 
-/// A number and its unit stay on one line.
+/// Keeps a number and its unit on one line.
 QString unbroken(const std::string& value) {
     return toQString(value).replace(' ', QChar(QChar::Nbsp));
 }
@@ -219,7 +219,7 @@ void DetailsPanel::setEvent(EventRef event) {
 void DetailsPanel::changeEvent(QEvent* event) {
     QWidget::changeEvent(event);
     if (event->type() != QEvent::PaletteChange) return;
-    // Colours are written into the text; the sheet has the new ones once this event is through.
+    // The text contains colours; the sheet has the new ones after this event.
     QMetaObject::invokeMethod(this, &DetailsPanel::refresh, Qt::QueuedConnection);
 }
 
@@ -237,7 +237,7 @@ void DetailsPanel::refresh() {
     const std::string name = trace_->nameOf(event_);
     std::vector<Property> facts = describe(*trace_, event_);
     sheet_->addTitle(toQString(name));
-    // What only says the title again says what kind of thing it is.
+    // A fact that repeats the title contains the kind of thing.
     if (!facts.empty() && facts.front().value == name) {
         sheet_->addCaption(toQString(facts.front().name));
         facts.erase(facts.begin());
@@ -263,7 +263,7 @@ void DetailsPanel::addFlowLinks() {
 void DetailsPanel::addLinks(const QString& heading, const std::vector<EventRef>& events) {
     if (events.empty()) return;
     sheet_->addHeading(heading);
-    const size_t shown = std::min(events.size(), maximumLinks);
+    const size_t shown = std::min(events.size(), maxLinks);
     for (size_t i = 0; i < shown; ++i) addLinkTo(events[i]);
     if (events.size() > shown) sheet_->addParagraph(tr("and %1 more").arg(events.size() - shown));
 }

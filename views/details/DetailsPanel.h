@@ -10,29 +10,28 @@
 
 namespace lanescope::views {
 
-/// A read-only page of headings, facts and links. Long names wrap where a reader would break them,
-/// everything can be selected and copied, and all text is taken literally: names come from
-/// untrusted files.
+/// A read-only page of headings, facts and links. Long names wrap at useful places, and everything
+/// can be selected and copied. All text is plain: names come from untrusted files.
 class FactSheet : public QTextBrowser {
     Q_OBJECT
   public:
     explicit FactSheet(QWidget* parent = nullptr);
 
-    /// Begins a new page; what is added shows with `finish`.
+    /// Begins a new page; `finish` shows the additions.
     void clearSheet();
     void addTitle(const QString& text, const QColor& swatch = {});
-    /// What kind of thing the title names.
+    /// Adds the kind of thing that the title names.
     void addCaption(const QString& text);
     void addHeading(const QString& text);
     void addParagraph(const QString& text, const QColor& mark = {});
-    /// Two columns, names dimmed.
+    /// Adds two columns, names dimmed.
     void addFacts(const std::vector<Property>& facts);
-    /// One line that emits `linkActivated(bits)` when clicked, with dimmed text behind it.
+    /// Adds a line that emits `linkActivated(bits)` when clicked, with dimmed text after it.
     void addLink(const QString& text, quint32 bits, const QString& remark = {});
-    /// Call after the last addition: back to the top of the page.
+    /// Ends the page and scrolls to its top. Call after the last addition.
     void finish();
 
-    /// What stands on the page, as it would be copied.
+    /// Returns the text of the page as it would be copied.
     QString text() const;
     QSize sizeHint() const override { return {320, 400}; }
 
@@ -47,26 +46,26 @@ class FactSheet : public QTextBrowser {
     QColor dimmed() const;
     void finishEdit();
 
-    QTextCursor edit_;  ///< Holds the page together while it is being written; null otherwise.
+    QTextCursor edit_;  ///< The edit block of the page being written; null otherwise.
 };
 
 class FactSheet;
 
-/// What is known about the selected event, with links along its flow: from GPU work to the call
-/// that launched it, from a call to what it launched, and between streams that wait for each other.
+/// The facts of the selected event, with links along its flow: from GPU work to the launching call,
+/// from a call to its work, and between streams that wait for each other.
 class DetailsPanel : public QWidget {
     Q_OBJECT
   public:
     explicit DetailsPanel(QWidget* parent = nullptr);
 
     void setTrace(TracePtr trace);
-    /// An invalid reference shows a hint instead.
+    /// Shows the event; a hint if the reference is invalid.
     void setEvent(EventRef event);
     EventRef event() const { return event_; }
     FactSheet& sheet() const { return *sheet_; }
 
   signals:
-    /// The user follows a link to another event.
+    /// Emitted when the user follows a link to another event.
     void eventActivated(EventRef event);
 
   protected:

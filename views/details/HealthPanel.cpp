@@ -45,10 +45,10 @@ HealthBar::HealthBar(QWidget* parent)
 }
 
 void HealthBar::setNotes(const std::vector<HealthNote>& notes) {
-    const auto isGrave = [](const HealthNote& note) { return note.severity >= Severity::Warning; };
-    const auto graveCount = std::count_if(notes.begin(), notes.end(), isGrave);
-    setVisible(graveCount > 0);
-    if (graveCount == 0) {
+    const auto isSevere = [](const HealthNote& note) { return note.severity >= Severity::Warning; };
+    const auto severeCount = std::count_if(notes.begin(), notes.end(), isSevere);
+    setVisible(severeCount > 0);
+    if (severeCount == 0) {
         label_->clear();
         worstNote_ = {};
         return;
@@ -58,10 +58,10 @@ void HealthBar::setNotes(const std::vector<HealthNote>& notes) {
         [](const HealthNote& a, const HealthNote& b) { return a.severity < b.severity; });
     worst_ = worst->severity;
     worstNote_ = *worst;
-    // Other tools break their sentences as they like.
+    // Sentences of other tools may contain line breaks.
     label_->setText(toQString(printable(shownText(*worst))).simplified());
     label_->setToolTip(plainToolTip(label_->text()));
-    more_->setText(graveCount == 1 ? tr("Details") : tr("%1 more").arg(graveCount - 1));
+    more_->setText(severeCount == 1 ? tr("Details") : tr("%1 more").arg(severeCount - 1));
     updateColors();
 }
 

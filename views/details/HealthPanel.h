@@ -12,25 +12,25 @@ class QToolButton;
 
 namespace lanescope::views {
 
-/// A banner over a trace that is incomplete or doubtful: the gravest sentence, how many more there
-/// are, and a way to all of them. Hidden while there is no warning.
+/// A banner over an incomplete or inconsistent trace: the most severe sentence, the number of
+/// others, and a link to all. Hidden while there is no warning.
 class HealthBar : public QWidget {
     Q_OBJECT
   public:
     explicit HealthBar(QWidget* parent = nullptr);
 
-    /// Shows the warnings and errors of `notes`; information alone does not raise the banner.
+    /// Shows the warnings and errors of `notes`; information alone does not show the banner.
     void setNotes(const std::vector<HealthNote>& notes);
-    /// Offers to show where the gravest of them happened.
+    /// Offers to show the place of the most severe note.
     void setPlaceKnown(bool isKnown);
-    /// The gravest of the notes; nothing to be shown has an empty sentence.
+    /// Returns the most severe of the notes; its sentence is empty if none is shown.
     const HealthNote& worst() const { return worstNote_; }
     void setTheme(const Theme& theme);
     QString text() const;
 
   signals:
     void detailsRequested();
-    /// The user wants to see where it happened.
+    /// Emitted when the user asks to see the place.
     void placeRequested();
 
   protected:
@@ -60,8 +60,8 @@ namespace lanescope::views {
 
 class FactSheet;
 
-/// What `describeTrace` says of a trace: what was lost or is doubtful, what was recorded, and where
-/// and how.
+/// The result of `describeTrace`: losses and caveats, the recorded data, the machine and the
+/// method.
 class HealthPanel : public QWidget {
     Q_OBJECT
   public:

@@ -43,7 +43,7 @@ void EventTableModel::showWindow(TracePtr trace, const EventWindow& window, bool
     list_.clear();
     isList_ = false;
     isDescending_ = isDescending;
-    rows_ = static_cast<int>(std::min(window.size(), mostRows));
+    rows_ = static_cast<int>(std::min(window.size(), maxRows));
     for (Page& page : pages_) page.number = -1;
     endResetModel();
 }
@@ -129,12 +129,12 @@ void EventTableModel::sort(int column, Qt::SortOrder order) {
 
 namespace {
 
-/// Between a change of the range and the next look at the table; several changes make one.
+/// The delay from a change of the range to the next query; several changes make one.
 constexpr int settleMs = 60;
 
 constexpr int lettersOfName = 20;
 constexpr int lettersOfLine = 22;
-constexpr int aroundText = 32;  // of a cell, in pixels, as the style of the window pads it
+constexpr int aroundText = 32;  // of a cell, in pixels, as the window's style pads it
 
 const std::vector<EventKind>& kindsOffered() {
     static const std::vector<EventKind> kinds = [] {
@@ -157,7 +157,7 @@ EventsPanel::EventsPanel(QWidget* parent)
       copyJob_(new LatestJob(this)),
       timer_(new QTimer(this)),
       model_(new EventTableModel(this)),
-      words_(new QLineEdit(this)),
+      filterWords_(new QLineEdit(this)),
       kinds_(new QPushButton(this)),
       copy_(new QPushButton(this)),
       save_(new QPushButton(this)),
@@ -169,7 +169,7 @@ EventsPanel::EventsPanel(QWidget* parent)
     });
     connect(copyJob_, &LatestJob::ranOutOfMemory, this,
             [this] { remark_->setText(tr("There is not enough memory to copy these events.")); });
-    request_.mostScanned = EventTableModel::mostRows;
+    request_.maxScanned = EventTableModel::maxRows;
     timer_->setSingleShot(true);
     timer_->setInterval(settleMs);
     build();
@@ -177,7 +177,7 @@ EventsPanel::EventsPanel(QWidget* parent)
     fillKindsMenu();
     connect(timer_, &QTimer::timeout, this, &EventsPanel::refresh);
     connect(model_, &EventTableModel::sortRequested, this, &EventsPanel::sortBy);
-    connect(words_, &QLineEdit::textChanged, this, [this](const QString& text) {
+    connect(filterWords_, &QLineEdit::textChanged, this, [this](const QString& text) {
         request_.words = text.trimmed().toStdString();
         invalidate();
     });
@@ -195,10 +195,10 @@ EventsPanel::EventsPanel(QWidget* parent)
 }
 
 void EventsPanel::build() {
-    words_->setPlaceholderText(tr("Words in the name"));
-    words_->setAccessibleName(tr("Only events whose name holds these words"));
-    words_->setClearButtonEnabled(true);
-    words_->setFixedWidth(fontMetrics().averageCharWidth() * 32);
+    filterWords_->setPlaceholderText(tr("Words in the name"));
+    filterWords_->setAccessibleName(tr("Only events whose name holds these words"));
+    filterWords_->setClearButtonEnabled(true);
+    filterWords_->setFixedWidth(fontMetrics().averageCharWidth() * 32);
     kinds_->setAccessibleName(tr("Kinds of events"));
     copy_->setText(tr("Copy all"));
     copy_->setToolTip(tr("Copy all rows as tab-separated text"));
@@ -232,8 +232,8 @@ void EventsPanel::build() {
     connect(copy, &QAction::triggered, this, &EventsPanel::copySelection);
 }
 
-/// Numbers and kinds are never cut: their columns are as wide as the widest there can be, whatever
-/// rows are on the screen.
+/// Makes columns of numbers and kinds as wide as their widest possible value, so that they are
+/// never truncated.
 void EventsPanel::sizeColumns() {
     const auto widthOf = [this](const std::string& text) {
         return fontMetrics().horizontalAdvance(toQString(text)) + aroundText;
@@ -257,7 +257,7 @@ void EventsPanel::sizeColumns() {
     fillWithNames();
 }
 
-/// The names get what the other columns leave, but never so little that they cannot be read.
+/// Gives the names the remaining width, but at least a readable one.
 void EventsPanel::fillWithNames() {
     constexpr int name = static_cast<int>(EventColumn::Name);
     int room = width() - table_->verticalScrollBar()->sizeHint().width();
@@ -275,7 +275,7 @@ void EventsPanel::arrange() {
     auto* top = new QHBoxLayout;
     top->setContentsMargins(8, 5, 8, 5);
     top->setSpacing(10);
-    top->addWidget(words_);
+    top->addWidget(filterWords_);
     top->addWidget(kinds_);
     top->addWidget(remark_, 1);
     top->addWidget(copy_);
@@ -359,7 +359,7 @@ void EventsPanel::invalidate() {
 void EventsPanel::follow() {
     isStale_ = true;
     if (!isVisible()) job_->cancel();
-    // Not started anew: while one pans, the table follows instead of waiting for the end.
+    // Not restarted: while the user pans, the table follows instead of waiting for the end.
     if (isVisible() && !timer_->isActive()) timer_->start(settleMs);
 }
 
@@ -390,8 +390,7 @@ void EventsPanel::refresh() {
         restoreSelection();
         return;
     }
-    // What another question makes wrong was cancelled; the list of another range is out of date
-    // only.
+    // Other questions cancelled their jobs; the list of another range is only out of date.
     job_->start(
         [this, trace = trace_, request = request_,
          isSelected = selected_.has_value()]() -> LatestJob::Publish {

@@ -10,22 +10,22 @@
 
 namespace lanescope::views {
 
-/// Events as rows, fetched when they are looked at: either those of a window in order of start, of
-/// which no list exists, or a list that was filtered or sorted. GUI thread.
+/// Events as rows, fetched when they are shown: either a window in order of start, without a list,
+/// or a filtered or sorted list. GUI thread.
 class EventTableModel : public QAbstractTableModel {
     Q_OBJECT
 
   public:
-    /// Rows that a table shows at most; Qt's tables keep something for each.
-    static constexpr int64_t mostRows = 1'000'000;
+    /// Max rows of a table; Qt's tables store data for each row.
+    static constexpr int64_t maxRows = 1'000'000;
 
     explicit EventTableModel(QObject* parent = nullptr);
 
-    /// Shows a window from its first event on, or from its last one backwards.
+    /// Shows a window from its first event, or from its last one backwards.
     void showWindow(TracePtr trace, const EventWindow& window, bool isDescending);
     void showList(TracePtr trace, std::vector<EventRef> events);
     EventRef eventAt(int row) const;
-    /// -1 if the event is not there. Linear in a list, logarithmic in a window.
+    /// Returns -1 if the event has no row. Linear in a list, logarithmic in a window.
     int rowOf(EventRef event) const;
 
     int rowCount(const QModelIndex& parent = {}) const override;
@@ -33,7 +33,7 @@ class EventTableModel : public QAbstractTableModel {
     QVariant data(const QModelIndex& index, int role = Qt::DisplayRole) const override;
     QVariant headerData(int section, Qt::Orientation orientation,
                         int role = Qt::DisplayRole) const override;
-    /// Only tells: whoever owns the model shows other rows then.
+    /// Only emits a signal: the owner of the model then sets other rows.
     void sort(int column, Qt::SortOrder order) override;
 
   signals:
@@ -69,9 +69,8 @@ class EventTableModel;
 class LatestJob;
 
 /// The events of the selected range, else of the visible one, as a table that follows it. In order
-/// of start it shows any range at once; other orders and words are worked out off the GUI thread
-/// from the first events of the range, and the panel says how many. Does nothing while it is not
-/// on the screen.
+/// of start it shows any range at once. Other orders and filters are computed off the GUI thread
+/// from the first events of the range, and the panel reports how many. Inactive while hidden.
 class EventsPanel : public QWidget {
     Q_OBJECT
 
@@ -79,34 +78,34 @@ class EventsPanel : public QWidget {
     explicit EventsPanel(QWidget* parent = nullptr);
 
     void setTrace(TracePtr trace);
-    /// In the time of the trace.
+    /// Sets the visible range in trace time.
     void setVisibleRange(TimeRange range);
     void setSelectedRange(std::optional<TimeRange> range);
     /// Goes to the row of the event if it has one; emits nothing.
     void selectEvent(EventRef event);
 
-    /// What the table shows or is about to.
+    /// Returns the request of the current or pending table.
     const EventRequest& request() const { return request_; }
     EventTableModel& model() const { return *model_; }
     QTableView& table() const { return *table_; }
-    QLineEdit& wordsEdit() const { return *words_; }
+    QLineEdit& wordsEdit() const { return *filterWords_; }
     QPushButton& kindsButton() const { return *kinds_; }
-    /// What stands beside the filter: how many events, and what was left out.
+    /// Returns the text next to the filter: the number of events and omissions.
     QString remark() const;
-    /// Something is still being looked up or waits for the panel to be shown.
+    /// Returns true if a query runs or waits for the panel to be shown.
     bool isStale() const { return isStale_; }
 
   public slots:
-    /// The selected rows, or all if none is.
+    /// Copies the selected rows, or all if none is selected.
     void copySelection();
     void copyAll();
 
   signals:
-    /// The user went to another row.
+    /// Emitted when the user went to another row.
     void eventSelected(lanescope::EventRef event);
-    /// The user wants to see the event: double click, Enter.
+    /// Emitted when the user asks to see the event: double click, Enter.
     void eventActivated(lanescope::EventRef event);
-    /// The user wants what the table shows in a file.
+    /// Emitted when the user asks to save the table in a file.
     void saveRequested();
 
   protected:
@@ -120,9 +119,9 @@ class EventsPanel : public QWidget {
     void fillWithNames();
     void fillKindsMenu();
     void updateKindsText();
-    /// Another question is asked.
+    /// Cancels the running query, because the question changed.
     void invalidate();
-    /// The same is asked of another range.
+    /// Repeats the question for another range.
     void follow();
     void refresh();
     void showEvents(const EventList& list, bool isSelected);
@@ -141,7 +140,7 @@ class EventsPanel : public QWidget {
     LatestJob* copyJob_;
     QTimer* timer_;
     EventTableModel* model_;
-    QLineEdit* words_;
+    QLineEdit* filterWords_;
     QPushButton* kinds_;
     QPushButton* copy_;
     QPushButton* save_;

@@ -27,12 +27,12 @@ ExplainedRun::ExplainedRun(RunSummary made)
     : summary(std::move(made)), grid(summary), steady(explain::steadySteps(summary)) {}
 
 bool ExplainedRun::hasPlainSteps() const {
-    constexpr size_t fewestWithoutWord = 3;
+    constexpr size_t minUnnamedSteps = 3;
     return steady && (summary.source != StepSource::NvtxRange ||
-                      fewestStepsOf(summary.pattern) < fewestWithoutWord);
+                      minStepsOf(summary.pattern) < minUnnamedSteps);
 }
 
-void ExplainedRun::lookAt(const Trace& trace) {
+void ExplainedRun::findRanges(const Trace& trace) {
     constexpr double nearlyAll = 0.8;
     if (steady) {
         ranges = rangesOf(trace, summary.pattern);
@@ -43,7 +43,7 @@ void ExplainedRun::lookAt(const Trace& trace) {
     std::optional<TimeRange> both = work;
     if (ranges) both = both ? both->united(ranges->span) : ranges->span;
     const auto wholeNs = static_cast<double>(trace.timelineRange().durationNs());
-    // Ranges of the CPU may go on where GPUs have long ended, or not yet begun.
+    // CPU ranges may go on after the GPUs have ended, or start before them.
     for (const std::optional<TimeRange>& each : {both, work}) {
         if (!each || each->isEmpty()) continue;
         if (static_cast<double>(each->durationNs()) >= nearlyAll * wholeNs) continue;
@@ -83,7 +83,7 @@ void ExplainJob::start(TracePtr trace) {
             return
                 [this, sentence = toQString(summary.error().sentence)] { emit failed(sentence); };
         auto made = std::make_shared<ExplainedRun>(std::move(*summary));
-        if (!made->hasPlainSteps()) made->lookAt(*trace);
+        if (!made->hasPlainSteps()) made->findRanges(*trace);
         auto run = withHealthOf(made, *trace);
         return [this, run = std::move(run)] { emit explained(run); };
     });

@@ -15,49 +15,49 @@
 
 namespace lanescope::views {
 
-/// One run, explained, as its parts on the screen show it. Immutable.
+/// One explained run, as the widgets show it. Immutable.
 struct ExplainedRun {
     explicit ExplainedRun(analysis::RunSummary made);
 
-    /// Its steps are stretches that anybody would call so; else there is more to say of it.
+    /// Returns true if its steps are clearly steps; else `aboutRun` describes the run.
     bool hasPlainSteps() const;
-    /// From the events: the ranges that such a run comes back to, and where they are.
-    void lookAt(const Trace& trace);
-    /// What to begin with: the steady steps, else where ranges and the work of GPUs are, else where
-    /// the latter alone is; nothing if that is nearly all.
+    /// Finds the ranges that the run repeats, and their places, in the events.
+    void findRanges(const Trace& trace);
+    /// Returns the range to show first: the steady steps, else ranges and GPU work, else GPU work
+    /// only; nullopt if that is nearly the whole trace.
     std::optional<TimeRange> first() const { return steady ? steady : elsewhere; }
 
     analysis::RunSummary summary;
     explain::StepGrid grid;
     std::optional<TimeRange> steady;     ///< `explain::steadySteps`.
-    std::optional<MainRanges> ranges;    ///< Of a run without plain steps.
-    std::optional<TimeRange> elsewhere;  ///< Of one without any.
+    std::optional<MainRanges> ranges;    ///< For a run without plain steps.
+    std::optional<TimeRange> elsewhere;  ///< For a run without ranges.
 };
 using ExplainedRunPtr = std::shared_ptr<const ExplainedRun>;
 
 class LatestJob;
 
-/// The run with what the health of its trace says, which was loaded since: a summary that was
-/// stored before knows of no damage that befell the file. Any thread.
+/// Returns the run with the health notes of its trace, which was loaded since: a stored summary
+/// does not contain later damage to the file. Any thread.
 ExplainedRunPtr withHealthOf(ExplainedRunPtr run, const Trace& trace);
 
-/// Sums up a run off the GUI thread: by the summary that its file has, else by its events.
+/// Summarizes a run off the GUI thread: from the summary stored in its file, else from its events.
 /// Construct, start and destroy on the GUI thread.
 class ExplainJob : public QObject {
     Q_OBJECT
   public:
     explicit ExplainJob(QObject* parent = nullptr);
-    /// Stops what is running.
+    /// Stops the running job.
     ~ExplainJob() override;
 
     void start(TracePtr trace);
-    /// Stops what is running; nothing is told.
+    /// Stops the running job without a signal.
     void cancel();
     bool isRunning() const;
 
   signals:
     void explained(lanescope::views::ExplainedRunPtr run);
-    /// Why there is nothing to explain.
+    /// Reports why the run cannot be explained.
     void failed(const QString& sentence);
 
   private:

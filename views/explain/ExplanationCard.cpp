@@ -37,7 +37,7 @@ QString idleText(const RunSummary& summary, const explain::Explanation& explanat
         for (size_t index = 0; index < stepPartCount; ++index)
             if (const auto part = static_cast<StepPart>(index); isIdle(part))
                 idleNs += each.parts[part];
-        // Of a server also what lies between its requests.
+        // For a server, adds the time between its requests.
         const WorkerSummary& worker = summary.workers[each.worker];
         const auto steps = static_cast<int64_t>(worker.steps.size());
         const StepPauses& pauses = worker.pauses;
@@ -50,11 +50,11 @@ QString idleText(const RunSummary& summary, const explain::Explanation& explanat
     return {};
 }
 
-/// Some programs write all that they know into the name of a range.
+/// Truncates the name: some programs put much data into the name of a range.
 QString shortened(const QString& name) {
-    constexpr qsizetype most = 60, end = 20;
-    if (name.size() <= most) return name;
-    return name.left(most - end) + QStringLiteral("…") + name.right(end);
+    constexpr qsizetype maximum = 60, end = 20;
+    if (name.size() <= maximum) return name;
+    return name.left(maximum - end) + QStringLiteral("…") + name.right(end);
 }
 
 }  // namespace
@@ -72,8 +72,8 @@ QString aboutRun(const ExplainedRun& run, const explain::Explanation& explanatio
 namespace {
 
 constexpr int margin = 6;
-constexpr int space = 10;  // between what it gives back and the sentence
-constexpr int mostLines = 8;
+constexpr int space = 10;  // between the gain and the sentence
+constexpr int maxLines = 8;
 
 }  // namespace
 
@@ -114,7 +114,7 @@ int FindingButton::heightOf(int lines) const {
 }
 
 int FindingButton::linesIn(int width) const {
-    return static_cast<int>(linesOf(width, mostLines).size());
+    return static_cast<int>(linesOf(width, maxLines).size());
 }
 
 void FindingButton::setLines(int lines) {
@@ -128,11 +128,11 @@ const QString& FindingButton::gainIn(int width) const {
     return hasRoom ? gain_.whole : gain_.brief;
 }
 
-/// Behind what it gives back, and then from the left edge on.
-QStringList FindingButton::linesOf(int width, int most) const {
+/// Returns the lines: after the gain, then from the left edge.
+QStringList FindingButton::linesOf(int width, int maximum) const {
     const int room = width - 2 * margin;
     const int gain = std::min(QFontMetrics(strong()).horizontalAdvance(gainIn(room)), room);
-    return wrapWords(sentence_, fontMetrics(), {room, gain + space, most});
+    return wrapWords(sentence_, fontMetrics(), {room, gain + space, maximum});
 }
 
 void FindingButton::paintEvent(QPaintEvent*) {
@@ -163,9 +163,9 @@ void FindingButton::paintEvent(QPaintEvent*) {
 
 void FindingButton::keyPressEvent(QKeyEvent* event) {
     if (event->key() == Qt::Key_Return || event->key() == Qt::Key_Enter) return click();
-    // Buttons take these for Tab, and the area around them scrolls.
-    if (event->key() == Qt::Key_Down) return emit neighbourAsked(1);
-    if (event->key() == Qt::Key_Up) return emit neighbourAsked(-1);
+    // Buttons treat these keys like Tab, and the surrounding area scrolls.
+    if (event->key() == Qt::Key_Down) return emit neighbourRequested(1);
+    if (event->key() == Qt::Key_Up) return emit neighbourRequested(-1);
     QAbstractButton::keyPressEvent(event);
 }
 
@@ -184,7 +184,7 @@ namespace {
 constexpr int barWidth = 4;
 constexpr int rowSpacing = 4;  // between a finding and its query
 
-/// "Could give back up to 12.345 ms a step (estimate)".
+/// Returns, for example, "Could give back up to 12.345 ms a step (estimate)".
 FindingButton::Gain gainText(const Explanation& explanation, const Finding& finding) {
     int64_t meanNs = 0;
     for (const WorkerParts& each : explanation.workers)
@@ -198,7 +198,7 @@ FindingButton::Gain gainText(const Explanation& explanation, const Finding& find
         whole = ExplanationCard::tr("Could give back up to %1 a request (estimate)");
         brief = ExplanationCard::tr("Up to %1 a request (estimate)");
     }
-    const QString time = toQString(DurationScale::ofStep(meanNs).text(finding.mostGainNs));
+    const QString time = toQString(DurationScale::ofStep(meanNs).text(finding.maxGainNs));
     return {whole.arg(time), brief.arg(time)};
 }
 
@@ -274,14 +274,14 @@ void ExplanationCard::setTheme(const Theme& theme) {
     updateColors();
 }
 
-void ExplanationCard::setToldBeside(std::string doubt) {
-    if (toldBeside_ == doubt) return;
-    toldBeside_ = std::move(doubt);
+void ExplanationCard::setShownCaveat(std::string doubt) {
+    if (shownCaveat_ == doubt) return;
+    shownCaveat_ = std::move(doubt);
     refresh();
 }
 
-void ExplanationCard::setMostLines(int lines) {
-    mostLines_ = std::max(1, lines);
+void ExplanationCard::setMaxLines(int lines) {
+    maxLines_ = std::max(1, lines);
     updateHeight();
 }
 
@@ -302,19 +302,20 @@ void ExplanationCard::refresh() {
     explanation_ = run_ ? explain::explain(run_->summary, muted_) : Explanation();
     // Names of kernels and ranges come from untrusted files.
     sentence_->setText(toQString(printable(explanation_.sentence)));
-    // Which steps that is said of: worth a look, not a line of every window.
+    // The steps that the sentence covers: useful, but not worth a line in every window.
     sentence_->setToolTip(plainToolTip(toQString(printable(explanation_.steps))));
     sentence_->setAccessibleDescription(toQString(printable(explanation_.steps)));
     about_->setText(run_ ? aboutRun(*run_, explanation_) : QString());
     about_->setVisible(!about_->text().isEmpty());
-    QStringList doubts;
-    for (const std::string& doubt : explanation_.doubts)
-        if (doubt != toldBeside_) doubts << toQString(printable(doubt));
-    doubts_->setVisible(!doubts.isEmpty());
-    if (!doubts.isEmpty())
-        doubts_->setText(QStringLiteral("\u26a0 ") + doubts.front() +
-                         (doubts.size() > 1 ? tr(" (%1 more)").arg(doubts.size() - 1) : QString()));
-    doubts_->setToolTip(plainToolTip(doubts.join(QLatin1Char('\n'))));
+    QStringList caveats;
+    for (const std::string& doubt : explanation_.caveats)
+        if (doubt != shownCaveat_) caveats << toQString(printable(doubt));
+    doubts_->setVisible(!caveats.isEmpty());
+    if (!caveats.isEmpty())
+        doubts_->setText(
+            QStringLiteral("\u26a0 ") + caveats.front() +
+            (caveats.size() > 1 ? tr(" (%1 more)").arg(caveats.size() - 1) : QString()));
+    doubts_->setToolTip(plainToolTip(caveats.join(QLatin1Char('\n'))));
     while (QLayoutItem* line = rows_->takeAt(0)) {
         // It may be the one whose menu is open.
         line->widget()->hide();
@@ -342,11 +343,11 @@ void ExplanationCard::addLine(const Finding& finding) {
     const auto index = static_cast<int>(buttons_.size());
     buttons_.push_back(button);
     connect(button, &FindingButton::clicked, this, [this, index] {
-        // A copy: whoever hears of it may give this card another run.
+        // A copy: a receiver may set another run on this card.
         const Finding activated = explanation_.findings[static_cast<size_t>(index)];
         emit findingActivated(activated);
     });
-    connect(button, &FindingButton::neighbourAsked, this, [this, index](int direction) {
+    connect(button, &FindingButton::neighbourRequested, this, [this, index](int direction) {
         const int wanted = index + direction;
         if (wanted < 0 || wanted >= static_cast<int>(buttons_.size())) return;
         buttons_[static_cast<size_t>(wanted)]->setFocus(Qt::TabFocusReason);
@@ -409,11 +410,10 @@ int ExplanationCard::heightOfRow(size_t finding) const {
     return std::max(buttons_[finding]->height(), query ? query->sizeHint().height() : 0);
 }
 
-/// The first finding is the one to read, so it is whole. Of the others, if all lie before one's
-/// eyes, each has what is left of the lines; where they are scrolled to they may be as long as they
-/// are.
+/// Divides the lines: the first finding is always shown in full. Without scrolling, each of the
+/// others gets its share of the remaining lines; with scrolling, they are as long as needed.
 void ExplanationCard::shareLines(bool isScrolled) {
-    int left = mostLines_ - static_cast<int>(buttons_.size());
+    int left = maxLines_ - static_cast<int>(buttons_.size());
     const QMargins margins = layout()->contentsMargins();
     const int bar = isScrolled ? area_->verticalScrollBar()->sizeHint().width() : 0;
     const int room = width() - margins.left() - margins.right() - bar;
@@ -429,11 +429,11 @@ void ExplanationCard::shareLines(bool isScrolled) {
 
 void ExplanationCard::updateHeight() {
     if (buttons_.empty()) return;
-    const bool isScrolled = static_cast<int>(buttons_.size()) > mostLines_;
+    const bool isScrolled = static_cast<int>(buttons_.size()) > maxLines_;
     shareLines(isScrolled);
     int lines = 0, heightPx = 0;
     for (size_t index = 0; index < buttons_.size(); ++index) {
-        if (isScrolled && index > 0 && lines + buttons_[index]->lines() > mostLines_) break;
+        if (isScrolled && index > 0 && lines + buttons_[index]->lines() > maxLines_) break;
         lines += buttons_[index]->lines();
         heightPx += heightOfRow(index);
     }

@@ -13,17 +13,17 @@
 
 namespace lanescope::views {
 
-/// What a program does again and again, where nobody would call that a step, such as the requests
-/// of a server: how many there are, how long they take, and how much of the time its GPU is idle.
-/// Empty of ranges that are called steps, and without ranges. Holds names of the trace.
+/// Describes the repeated work of a program that has no plain steps, such as the requests of a
+/// server: count, duration, and the share of time in which its GPU is idle. Empty for ranges called
+/// steps and without ranges. Contains names of the trace.
 QString aboutRun(const ExplainedRun& run, const explain::Explanation& explanation);
 
-/// A finding as a link: what it could give back, and behind that its sentence as far as its lines
-/// have room; the whole of it in the tool tip.
+/// A finding as a link: its gain, then as much of its sentence as fits its lines. The tool tip has
+/// the full text.
 class FindingButton : public QAbstractButton {
     Q_OBJECT
   public:
-    /// What it gives back, in a sentence and in few words, for where there is little room.
+    /// The gain of a finding as a sentence, and as a short text for narrow windows.
     struct Gain {
         QString whole, brief;
     };
@@ -33,9 +33,9 @@ class FindingButton : public QAbstractButton {
     const QString& gain() const { return gain_.whole; }
     const QString& sentence() const { return sentence_; }
 
-    /// How many lines the whole sentence takes in a button of this width in pixels.
+    /// Returns the number of lines of the whole sentence at this width in pixels.
     int linesIn(int width) const;
-    /// As many lines as it is high; one, unless told otherwise.
+    /// Sets the height in lines; default 1.
     void setLines(int lines);
     int lines() const { return lines_; }
 
@@ -43,8 +43,8 @@ class FindingButton : public QAbstractButton {
     QSize minimumSizeHint() const override;
 
   signals:
-    /// The arrow keys: 1 for the next finding, -1 for the one before.
-    void neighbourAsked(int direction);
+    /// Emitted on the arrow keys: 1 for the next finding, -1 for the previous one.
+    void neighbourRequested(int direction);
 
   protected:
     void paintEvent(QPaintEvent* event) override;
@@ -55,7 +55,7 @@ class FindingButton : public QAbstractButton {
   private:
     QFont strong() const;
     int heightOf(int lines) const;
-    QStringList linesOf(int width, int most) const;
+    QStringList linesOf(int width, int maximum) const;
     const QString& gainIn(int width) const;
 
     Gain gain_;
@@ -75,8 +75,8 @@ namespace lanescope::views {
 
 class FindingButton;
 
-/// What is wrong with a run and what to change first: the sentence of its explanation, what makes
-/// it doubtful, and a line for each finding that leads to the place where it costs most.
+/// The findings of a run: the sentence of its explanation, its caveats, and a line per finding that
+/// leads to the place of its greatest cost.
 class ExplanationCard : public QWidget {
     Q_OBJECT
   public:
@@ -85,29 +85,30 @@ class ExplanationCard : public QWidget {
     /// Shows nothing for null.
     void setRun(ExplainedRunPtr run);
     const ExplainedRunPtr& run() const { return run_; }
-    /// Rules that are not to be told of.
+    /// Sets the rules to hide.
     void setMuted(std::set<explain::Rule> muted);
     const std::set<explain::Rule>& muted() const { return muted_; }
-    /// A doubt that stands beside the card already, and is not said again; empty if there is none.
-    void setToldBeside(std::string doubt);
+    /// Sets a caveat that is already shown next to the card and is not repeated; empty for none.
+    void setShownCaveat(std::string doubt);
     void setTheme(const Theme& theme);
-    /// At most so many lines of findings are seen at once, but always the whole of the first; the
-    /// others are scrolled to.
-    void setMostLines(int lines);
+    /// Limits the visible lines of findings; the first is always shown in full, and the others are
+    /// scrolled to.
+    void setMaxLines(int lines);
 
-    /// Gives the keyboard to the first finding.
+    /// Sets the keyboard focus to the first finding.
     void focusFirst();
 
     const explain::Explanation& explanation() const { return explanation_; }
     QString sentence() const;
-    /// The lines, in their order.
+    /// Returns the findings in their order.
     const std::vector<FindingButton*>& findings() const { return buttons_; }
-    /// The button to the query of a finding; null if there is none.
+    /// Returns the query button of a finding; null if it has no query.
     QToolButton* queryButton(size_t finding) const { return queries_[finding]; }
     QToolButton& closeButton() const { return *close_; }
-    /// There is something to show: whoever owns this decides whether it is shown.
+    /// Returns true if the card has content. The owner decides about its visibility.
     bool hasContent() const { return run_ && (!run_->summary.isEmpty() || run_->ranges); }
-    /// What the program does again and again, where that is not called a step; empty if it is.
+    /// Returns the description of what the program repeats if that is not called a step; else
+    /// empty.
     QString about() const;
 
   signals:
@@ -136,9 +137,9 @@ class ExplanationCard : public QWidget {
     ExplainedRunPtr run_;
     explain::Explanation explanation_;
     std::set<explain::Rule> muted_;
-    std::string toldBeside_;
+    std::string shownCaveat_;
     Theme theme_ = Theme::light();
-    int mostLines_ = 3;
+    int maxLines_ = 3;
     QLabel* sentence_;
     QLabel* about_;
     QLabel* doubts_;

@@ -18,7 +18,7 @@ using namespace analysis;
 
 namespace {
 
-constexpr size_t mostCauses = 3;
+constexpr size_t maxCauses = 3;
 constexpr uint32_t smallTrace = 1'000'000;  // pieces of GPU work
 
 }  // namespace
@@ -44,7 +44,7 @@ void IdleFinder::setTrace(TracePtr trace) {
     job_->cancel();
     trace_ = std::move(trace);
     gaps_.reset();
-    isAsked_ = false;
+    isRequested_ = false;
 }
 
 bool IdleFinder::isBusy() const {
@@ -52,17 +52,17 @@ bool IdleFinder::isBusy() const {
 }
 
 void IdleFinder::demand() {
-    if (isAsked_ || !trace_) return;
-    isAsked_ = true;
+    if (isRequested_ || !trace_) return;
+    isRequested_ = true;
     isCancelled_ = std::make_shared<std::atomic<bool>>(false);
     job_->start([this, trace = trace_, flag = isCancelled_]() -> LatestJob::Publish {
         Result<IdleGaps> made = IdleGaps::of(*trace, {}, [&flag](double) { return !flag->load(); });
-        // Without steps there is no worker, and nothing is told.
+        // Without steps the run has no rank and nothing is published.
         if (!made) return [] {};
-        // They refer to the trace.
+        // The gaps refer to the trace.
         auto kept = std::make_shared<std::pair<TracePtr, IdleGaps>>(trace, std::move(*made));
         std::shared_ptr<const IdleGaps> gaps =
-            freedElsewhere(std::shared_ptr<const IdleGaps>(kept, &kept->second));
+            freedInBackground(std::shared_ptr<const IdleGaps>(kept, &kept->second));
         return [this, gaps] { gaps_ = gaps; };
     });
 }
@@ -116,27 +116,27 @@ std::optional<EmptyPlace> IdleFinder::placeAt(uint32_t track, int64_t timeNs) {
     const IdleGap& gap = gaps_->at(*place);
     const std::vector<IdleCause> causes = gaps_->whyIdle(place->worker, gap.range);
     if (causes.empty()) return std::nullopt;
-    EmptyPlace told;
-    told.range = gap.range;
-    told.color = theme_.colorOf(causes.front().part);
-    told.title = tr("GPU %1 idle for %2")
-                     .arg(trace_->gpus[gaps_->gpuOf(place->worker)].id)
-                     .arg(toQString(formatDuration(gap.range.durationNs())));
+    EmptyPlace explained;
+    explained.range = gap.range;
+    explained.color = theme_.colorOf(causes.front().part);
+    explained.title = tr("GPU %1 idle for %2")
+                          .arg(trace_->gpus[gaps_->gpuOf(place->worker)].id)
+                          .arg(toQString(formatDuration(gap.range.durationNs())));
     QStringList lines;
     for (const IdleCause& cause : causes) {
-        if (static_cast<size_t>(lines.size()) == mostCauses) break;
+        if (static_cast<size_t>(lines.size()) == maxCauses) break;
         const QString text = causeText(cause);
         lines << (causes.size() == 1 ? text
                                      : tr("%1  %2").arg(toQString(formatDuration(cause.ns)), text));
     }
-    if (causes.size() > mostCauses) lines << tr("and %1 more").arg(causes.size() - mostCauses);
+    if (causes.size() > maxCauses) lines << tr("and %1 more").arg(causes.size() - maxCauses);
     if (gap.call != noIndex)
         lines << tr("ended by %1, launched by TID %2")
                      .arg(toQString(shortContributorName(trace_->nameOf(gap.next))))
                      .arg(trace_->threads[trace_->apiCalls.thread[gap.call]].tid);
     lines << tr("Click for more");
-    told.detail = lines.join(QLatin1Char('\n'));
-    return told;
+    explained.detail = lines.join(QLatin1Char('\n'));
+    return explained;
 }
 
 GapMark IdleFinder::markOf(Place place) const {
@@ -169,7 +169,7 @@ void IdleCard::setGap(const TracePtr& trace, std::shared_ptr<const IdleGaps> gap
 
 void IdleCard::setTheme(const Theme& theme) {
     theme_ = theme;
-    // Colours are written into the text; the sheet has the new ones once this event is through.
+    // The text contains colours; the sheet has the new ones after this event.
     QMetaObject::invokeMethod(this, &IdleCard::refresh, Qt::QueuedConnection);
 }
 

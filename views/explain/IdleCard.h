@@ -17,43 +17,43 @@ namespace lanescope::views {
 
 class LatestJob;
 
-/// Tells of the empty places of GPUs' lanes why they are empty. What it takes is worked out off the
-/// GUI thread when it is first asked. GUI thread.
+/// Explains the empty places of GPU lanes. Computes the gaps off the GUI thread on first use. GUI
+/// thread.
 class IdleFinder : public QObject {
     Q_OBJECT
   public:
     using Place = analysis::IdleGaps::Place;
 
     explicit IdleFinder(QObject* parent = nullptr);
-    /// Stops what is running.
+    /// Stops the running job.
     ~IdleFinder() override;
 
     void setTrace(TracePtr trace);
     void setTheme(const Theme& theme) { theme_ = theme; }
-    /// Begins to work out all gaps, unless that was done.
+    /// Starts to compute all gaps unless already done.
     void demand();
-    /// The same of a trace that is small enough for nobody to notice.
+    /// Calls `demand` if the trace is small enough for this to be unnoticeable.
     void demandIfSmall();
-    /// Null until they are known.
+    /// Returns the gaps; null until they are known.
     const std::shared_ptr<const analysis::IdleGaps>& gaps() const { return gaps_; }
     bool isBusy() const;
 
-    /// What to tell of a place of a track; nothing of tracks that are no GPU's, and while the GPU
-    /// works. O(log n).
+    /// Returns the explanation of a place of a track; nullopt for tracks of no GPU and while the
+    /// GPU works. O(log n).
     std::optional<EmptyPlace> placeAt(uint32_t track, int64_t timeNs);
-    /// The gap there, if it is known.
+    /// Returns the gap there if it is known.
     std::optional<Place> gapAt(uint32_t track, int64_t timeNs) const;
-    /// The gap of a GPU at a time.
+    /// Returns the gap of a GPU at a time.
     std::optional<Place> gapOf(uint32_t gpu, int64_t timeNs) const;
-    /// What a GPU did in columns of a time; false if that is not known, or several processes shared
-    /// it.
+    /// Computes the parts of a GPU's time in `count` columns. Returns false if they are unknown or
+    /// several processes shared the GPU.
     bool partsOf(uint32_t gpu, TimeRange time, size_t count,
                  std::vector<analysis::StepParts>& columns) const;
-    /// How it is marked on the tracks of its GPU.
+    /// Returns the mark of a gap on the tracks of its GPU.
     GapMark markOf(Place place) const;
 
   signals:
-    /// The gaps are known, or are not going to be.
+    /// Emitted when the gaps are known or cannot be computed.
     void found();
 
   private:
@@ -62,31 +62,31 @@ class IdleFinder : public QObject {
     TracePtr trace_;
     Theme theme_ = Theme::light();
     std::shared_ptr<const analysis::IdleGaps> gaps_;
-    bool isAsked_ = false;
+    bool isRequested_ = false;
     LatestJob* job_;
     std::shared_ptr<std::atomic<bool>> isCancelled_;
 };
 
-/// "launch-bound idle: outside CUDA calls on the main thread, in backward".
+/// Returns, for example, "launch-bound idle: outside CUDA calls on the main thread, in backward".
 QString causeText(const analysis::IdleCause& cause);
 
 class FactSheet;
 
-/// What is known of a time in which a GPU did nothing: why, what came before and after, which
-/// thread it waited for, and how much of that there is in the run.
+/// The facts of a GPU's idle time: its cause, the work before and after, the thread that it waited
+/// for, and the total of this cause in the run.
 class IdleCard : public QWidget {
     Q_OBJECT
   public:
     explicit IdleCard(QWidget* parent = nullptr);
 
-    /// `gaps` is of `trace`.
+    /// `gaps` belongs to `trace`.
     void setGap(const TracePtr& trace, std::shared_ptr<const analysis::IdleGaps> gaps,
                 analysis::IdleGaps::Place place);
     void setTheme(const Theme& theme);
     FactSheet& sheet() const { return *sheet_; }
 
   signals:
-    /// The user follows a link to an event.
+    /// Emitted when the user follows a link to an event.
     void eventActivated(lanescope::EventRef event);
 
   private:

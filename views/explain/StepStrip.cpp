@@ -22,11 +22,12 @@ namespace {
 
 constexpr int markHeight = 6;  // over the bars
 constexpr int border = 2;
-// A bar longer than this many medians is cut, or a single stall would press all others flat.
-constexpr double mostMedians = 3;
-constexpr int leastHeight = 6, mostHeight = 44;  // of a row
-constexpr int wholeHeight = 96;                  // of all rows
-constexpr double widestColumn = 56;
+// A bar longer than this many medians is truncated; otherwise a single stall would flatten all
+// others.
+constexpr double maxMedians = 3;
+constexpr int minRowHeight = 6, maxRowHeight = 44;  // of a row
+constexpr int wholeHeight = 96;                     // of all rows
+constexpr double maxColumnWidth = 56;
 
 }  // namespace
 
@@ -45,9 +46,9 @@ void StepStrip::setRun(ExplainedRunPtr run) {
     hovered_.reset();
     if (run_) {
         const size_t count = run_->grid.rowCount();
-        for (size_t row = 0; row < std::min(count, mostRows); ++row) rows_.push_back(row);
+        for (size_t row = 0; row < std::min(count, maxRows); ++row) rows_.push_back(row);
         const size_t critical = run_->grid.rowOf(run_->summary.criticalWorker());
-        if (critical >= mostRows && critical < count) rows_.back() = critical;
+        if (critical >= maxRows && critical < count) rows_.back() = critical;
         setAccessibleDescription(
             (areRequests() ? tr("%1 requests of %2 workers") : tr("%1 steps of %2 workers"))
                 .arg(run_->grid.columnCount())
@@ -69,9 +70,9 @@ void StepStrip::setMargins(int left, int right) {
     invalidate();
 }
 
-void StepStrip::setMostHeight(int height) {
+void StepStrip::setMaxHeight(int height) {
     const int before = sizeHint().height();
-    mostHeight_ = height;
+    maxHeight_ = height;
     if (sizeHint().height() == before) return;
     updateGeometry();
     invalidate();
@@ -93,7 +94,7 @@ std::optional<StepPlace> StepStrip::chosen() const {
 
 int StepStrip::rowHeight() const {
     const int count = std::max(1, static_cast<int>(rows_.size()));
-    return std::clamp(std::min(wholeHeight, mostHeight_) / count, leastHeight, mostHeight);
+    return std::clamp(std::min(wholeHeight, maxHeight_) / count, minRowHeight, maxRowHeight);
 }
 
 QSize StepStrip::sizeHint() const {
@@ -103,7 +104,7 @@ QSize StepStrip::sizeHint() const {
 }
 
 int StepStrip::labelLines() const {
-    return mostHeight_ < wholeHeight ? 1 : 2;
+    return maxHeight_ < wholeHeight ? 1 : 2;
 }
 
 QRect StepStrip::rowArea(size_t shown) const {
@@ -113,7 +114,7 @@ QRect StepStrip::rowArea(size_t shown) const {
 
 double StepStrip::columnWidth() const {
     const int room = std::max(1, width() - left_ - right_);
-    return std::min(widestColumn,
+    return std::min(maxColumnWidth,
                     double(room) / double(std::max<size_t>(1, run_->grid.columnCount())));
 }
 
@@ -125,8 +126,8 @@ int64_t StepStrip::highestNs() const {
     double medianNs = 0;
     for (size_t row = 0; row < run_->grid.rowCount(); ++row)
         medianNs = std::max(medianNs, double(run_->grid.medianNs(row)));
-    const double most = std::min(double(run_->grid.longestNs()), mostMedians * medianNs);
-    return std::max<int64_t>(1, static_cast<int64_t>(most));
+    const double maxHeightNs = std::min(double(run_->grid.longestNs()), maxMedians * medianNs);
+    return std::max<int64_t>(1, static_cast<int64_t>(maxHeightNs));
 }
 
 const StepSummary& StepStrip::stepOf(StepPlace place) const {
@@ -161,7 +162,7 @@ void StepStrip::renderBars() {
             const auto column = run_->grid.longestIn(rows_[shown], first, together);
             if (!column) continue;
             const double width = each * double(together);
-            // Bars that have room stand apart.
+            // Wide bars have a gap.
             const double gap = width >= 4 ? 1 : 0;
             const QRectF bar(area.left() + each * double(first), area.top(),
                              std::max(1.0, width - gap), area.height() - 1);
@@ -186,7 +187,7 @@ void StepStrip::paintBar(QPainter& painter, Cell cell, const QRectF& area) const
                          theme_.colorOf(part));
         bottom = top;
     }
-    // A line through what is longer than the strip is high.
+    // A line through bars that are higher than the strip.
     if (step.wallNs > highestNs())
         painter.fillRect(QRectF(area.left(), area.top() + 3, area.width(), 1.5), theme_.canvas);
 }
@@ -195,7 +196,7 @@ void StepStrip::paintMark(QPainter& painter, Cell cell, const QRectF& area) cons
     const bool isSlowest =
         cell.row == run_->grid.slowestRow() && cell.column == run_->grid.slowestColumn();
     if (!isSlowest && !run_->grid.isOdd(cell.row, cell.column)) return;
-    // A triangle that points at the bar; of the slowest it is filled.
+    // A triangle that points at the bar; filled for the slowest.
     const double tip = area.top(), middle = area.center().x(), half = markHeight / 2.0;
     const QPolygonF mark({{middle - half, tip - markHeight + 1},
                           {middle + half, tip - markHeight + 1},
@@ -235,7 +236,7 @@ void StepStrip::paintLabels(QPainter& painter) const {
     const int line = fontMetrics().height();
     const int top = std::max(border, (height() - labelLines() * line) / 2);
     const size_t all = run_->grid.rowCount();
-    // Several GPUs of one process that says no rank are no ranks.
+    // Several GPUs of one process without a rank are not ranks.
     const auto& workers = run_->summary.workers;
     const bool haveRanks = std::any_of(workers.begin(), workers.end(),
                                        [](const auto& each) { return each.rank.has_value(); });
@@ -348,7 +349,7 @@ QString StepStrip::tipAt(StepPlace place) const {
 }
 
 void StepStrip::choose(size_t row, size_t column, int direction) {
-    // Past numbers that this worker has no step of.
+    // Skips numbers that this rank has no step for.
     while (column < run_->grid.columnCount()) {
         if (const auto place = run_->grid.at(row, column)) {
             chosen_ = Cell{row, column};
@@ -425,7 +426,7 @@ void StepStrip::keyPressEvent(QKeyEvent* event) {
 }
 
 bool StepStrip::event(QEvent* event) {
-    // The arrows are keys of the timeline as well, and commands of the window.
+    // The arrow keys are also keys of the timeline and commands of the window.
     if (event->type() == QEvent::ShortcutOverride) {
         const auto* key = static_cast<QKeyEvent*>(event);
         constexpr std::array keys{Qt::Key_Left, Qt::Key_Right, Qt::Key_Up,     Qt::Key_Down,

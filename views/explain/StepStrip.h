@@ -11,9 +11,9 @@
 
 namespace lanescope::views {
 
-/// All steps of a run in a row of bars for each worker: as high as they are long, in the colours of
-/// their parts; the slowest and the odd ones are marked. Where there are more steps than pixels, a
-/// pixel shows the longest of those that it stands for. A click, or the arrow keys, go to a step.
+/// All steps of a run as a row of bars per rank: their height is the duration, their colours are
+/// the parts. The slowest and unusual steps are marked. If there are more steps than pixels, a
+/// pixel shows the longest of its steps. A click, or the arrow keys, go to a step.
 class StepStrip : public QWidget {
     Q_OBJECT
   public:
@@ -22,26 +22,27 @@ class StepStrip : public QWidget {
     /// Shows nothing for null.
     void setRun(ExplainedRunPtr run);
     void setTheme(const Theme& theme);
-    /// What stands left of the bars is as wide as the labels of the tracks below, and what is right
-    /// of them as their scroll bar.
+    /// Aligns the bars with the tracks below: `left` is the width of the labels, `right` that of
+    /// the scroll bar.
     void setMargins(int left, int right);
-    /// The rows take no more height than that, unless they would be too low to tell apart.
-    void setMostHeight(int height);
-    /// What the timeline shows, in the trace's own time; those steps are underlined.
+    /// Limits the height of the rows, unless they would become indistinguishable.
+    void setMaxHeight(int height);
+    /// Sets the visible range in trace time; its steps are underlined.
     void setVisibleRange(TimeRange range);
-    /// Marks a step; nothing for none.
+    /// Marks a step; nullopt for none.
     void setChosen(std::optional<explain::StepPlace> place);
     std::optional<explain::StepPlace> chosen() const;
     bool hasContent() const { return run_ && run_->grid.columnCount() > 1; }
 
-    /// Rows that are shown: all, or the first ones and that of the worker that the others wait for.
+    /// Returns the shown rows: all, or the first ones and that of the rank that the others wait
+    /// for.
     const std::vector<size_t>& rows() const { return rows_; }
-    static constexpr size_t mostRows = 16;
-    /// The step at this place; nothing beside the bars.
+    static constexpr size_t maxRows = 16;
+    /// Returns the step at this place; nullopt outside the bars.
     std::optional<explain::StepPlace> stepAt(QPoint position) const;
-    /// Where the bar of a step stands; empty if it is not shown.
+    /// Returns the rectangle of a step's bar; empty if it is not shown.
     QRect barOf(explain::StepPlace place) const;
-    /// What a program that answers does again and again. There must be a run.
+    /// Returns true if the program repeats requests instead of steps. Requires a run.
     bool areRequests() const;
     QString tipAt(explain::StepPlace place) const;
 
@@ -75,11 +76,11 @@ class StepStrip : public QWidget {
     void paintLabels(QPainter& painter) const;
     void paintView(QPainter& painter) const;
     int rowHeight() const;
-    /// What the labels have room for, if not every row has one.
+    /// Returns the number of label lines that fit if not every row has a label.
     int labelLines() const;
     QRect rowArea(size_t shown) const;
     double columnWidth() const;
-    /// Columns that share a bar: one, or as many as stand in a pixel.
+    /// Returns the number of columns per bar: 1, or as many as share a pixel.
     size_t columnsPerBar() const;
     int64_t highestNs() const;
     const analysis::StepSummary& stepOf(explain::StepPlace place) const;
@@ -94,7 +95,7 @@ class StepStrip : public QWidget {
     std::optional<Cell> chosen_;
     std::optional<explain::StepPlace> hovered_;
     int left_ = 0, right_ = 0;
-    int mostHeight_ = 96;
+    int maxHeight_ = 96;
     QImage bars_;
     bool isStale_ = true;
 };

@@ -30,7 +30,7 @@ using namespace explain;
 
 namespace {
 
-constexpr int leastRow = 4, mostRow = 28;
+constexpr int minMapRowHeight = 4, maxMapRowHeight = 28;
 
 }  // namespace
 
@@ -62,12 +62,12 @@ void RankLens::setTheme(const Theme& theme) {
 
 QSize RankLens::minimumSizeHint() const {
     const int rows = isEmpty() ? 1 : static_cast<int>(run_->grid.rowCount());
-    return {240, rows * leastRow + 2 * fontMetrics().height() + 20};
+    return {240, rows * minMapRowHeight + 2 * fontMetrics().height() + 20};
 }
 
 QSize RankLens::sizeHint() const {
     const int rows = isEmpty() ? 1 : static_cast<int>(run_->grid.rowCount());
-    return {800, rows * mostRow + 2 * fontMetrics().height() + 20};
+    return {800, rows * maxMapRowHeight + 2 * fontMetrics().height() + 20};
 }
 
 QRect RankLens::mapArea() const {
@@ -86,7 +86,8 @@ void RankLens::measureLabels() {
 
 int RankLens::rowHeight() const {
     const int rows = isEmpty() ? 1 : static_cast<int>(run_->grid.rowCount());
-    return std::clamp((height() - 20 - fontMetrics().height()) / rows, leastRow, mostRow);
+    return std::clamp((height() - 20 - fontMetrics().height()) / rows, minMapRowHeight,
+                      maxMapRowHeight);
 }
 
 double RankLens::columnWidth() const {
@@ -129,7 +130,7 @@ void RankLens::paintEvent(QPaintEvent* event) {
     const double gap = columnWidth() >= 6 ? 1 : 0;
     for (size_t row = 0; row < run_->grid.rowCount(); ++row) {
         const QRect line(0, area.top() + static_cast<int>(row) * high, area.left() - 8, high);
-        // Of thousands of ranks few are on the screen.
+        // Only few of thousands of rows are visible.
         if (line.bottom() < event->rect().top() || line.top() > event->rect().bottom()) continue;
         if (high >= fontMetrics().height()) {
             painter.setPen(theme_.text);
@@ -333,7 +334,7 @@ void StepsPanel::build() {
     top->addWidget(choice_);
     top->addWidget(measure_);
     top->addWidget(bars_, 1);
-    // In the order of the pages; the map has nothing to filter.
+    // In page order; the map has no filter.
     bars_->addWidget(&table_->bar());
     bars_->addWidget(new QWidget);
     for (ReportPanel* panel : lateness_) bars_->addWidget(&panel->view().bar());
@@ -367,7 +368,7 @@ ReportPanel* StepsPanel::addLateness(const QString& title, const QString& report
             if (table.columns[column].unit == Unit::Timestamp)
                 if (const auto* timeNs =
                         std::get_if<int64_t>(&table.rows[static_cast<size_t>(row)][column]))
-                    return emit momentActivated(*timeNs);
+                    return emit timeActivated(*timeNs);
     });
     return panel;
 }

@@ -12,9 +12,9 @@
 
 namespace lanescope::views {
 
-/// A map of a run: a row for each rank, a column for each step, the stronger the colour the longer
-/// it took. Where there are more steps than pixels, a pixel shows the longest. A click, or the
-/// arrow keys, choose a step; Enter or a double click go there.
+/// A map of a run: a row per rank, a column per step; the stronger the colour, the longer the step.
+/// If there are more steps than pixels, a pixel shows the longest. A click, or the arrow keys,
+/// choose a step; Enter or a double click go there.
 class RankLens : public QWidget {
     Q_OBJECT
   public:
@@ -79,7 +79,7 @@ class RankLens;
 class ReportPanel;
 class ReportView;
 
-/// The steps of a run: a table of steps and ranks, a map of them, and how late ranks enter
+/// The steps of a run: a table of steps and ranks, a map of them, and the delays of ranks at
 /// collectives.
 class StepsPanel : public QWidget {
     Q_OBJECT
@@ -89,7 +89,7 @@ class StepsPanel : public QWidget {
     void setTrace(TracePtr trace);
     /// Null while the run is not yet explained.
     void setRun(ExplainedRunPtr run);
-    /// The selected range; collectives are of that.
+    /// Sets the selected range; collectives are limited to it.
     void setRange(std::optional<TimeRange> range);
     void setTheme(const Theme& theme);
 
@@ -97,14 +97,14 @@ class StepsPanel : public QWidget {
     QComboBox& measure() const { return *measure_; }
     ReportView& table() const { return *table_; }
     RankLens& lens() const { return *lens_; }
-    /// The table on the screen; null for the map.
+    /// Returns the visible table; null for the map.
     ReportView* currentTable() const;
     bool isStale() const;
 
   signals:
     void stepActivated(lanescope::explain::StepPlace place);
-    /// The user wants to see this moment.
-    void momentActivated(qint64 timeNs);
+    /// Emitted when the user asks to see this time.
+    void timeActivated(qint64 timeNs);
 
   private:
     void build();
@@ -113,11 +113,11 @@ class StepsPanel : public QWidget {
     ReportPanel* addLateness(const QString& title, const QString& report);
 
     ExplainedRunPtr run_;
-    std::vector<explain::StepPlace> places_;  ///< Of the rows of the table.
+    std::vector<explain::StepPlace> places_;  ///< By row of the table.
     LatestJob* job_;
     QComboBox* choice_;
     QComboBox* measure_;
-    QStackedWidget* bars_;  ///< What filters and counts the rows of each page.
+    QStackedWidget* bars_;  ///< The filter and row count of each page.
     QStackedWidget* pages_;
     ReportView* table_;
     RankLens* lens_;

@@ -125,14 +125,14 @@ QString searchFor(const Trace& trace, const FlameTree& tree, uint32_t node, bool
 
 namespace {
 
-constexpr int leastLabel = 26;  // pixels: less has no room for a word
+constexpr int minLabelWidth = 26;  // pixels: narrower labels have no room for a word
 constexpr int inset = 4;
 constexpr double faintShare = 0.3;
 constexpr double libraryShare = 0.5;
 constexpr int shades = 4;
 constexpr double shadeStep = 0.07;
 
-/// Neighbours differ a little, equal names do not.
+/// Varies the colour slightly by name, so that neighbours differ and equal names match.
 QColor shadeOf(const QColor& color, std::string_view name, const Theme& theme) {
     Fnv1a sum;
     sum.add(name);
@@ -141,7 +141,7 @@ QColor shadeOf(const QColor& color, std::string_view name, const Theme& theme) {
 }
 
 void paintLabel(QPainter& painter, const QRect& frame, const QString& text, const QColor& color) {
-    if (frame.width() < leastLabel) return;
+    if (frame.width() < minLabelWidth) return;
     const QRect room = frame.adjusted(inset, 0, -inset, 0);
     painter.setPen(color);
     painter.drawText(room, Qt::AlignLeft | Qt::AlignVCenter | Qt::TextSingleLine,
@@ -193,7 +193,7 @@ std::vector<DrawnFrame> drawnFrames(const FlamePlaces& places, uint32_t depth) {
     std::vector<DrawnFrame> drawn;
     const std::span<const uint32_t> frames = places.row(depth);
     const auto& nodes = places.tree->nodes();
-    int nextX = 0;  // the first pixel that nothing is drawn in
+    int nextX = 0;  // the first pixel that is still free
     for (auto frame = frames.begin(); frame != frames.end();) {
         const FlameTree::Node& node = nodes[*frame];
         const int left = std::max(nextX, places.xOf(node.startNs));
@@ -204,7 +204,7 @@ std::vector<DrawnFrame> drawnFrames(const FlamePlaces& places, uint32_t depth) {
             ++frame;
             continue;
         }
-        // All that ends within this pixel too.
+        // Includes all frames that end within this pixel.
         const auto end = std::partition_point(frame, frames.end(), [&](uint32_t each) {
             return places.xOf(nodes[each].endNs()) <= left;
         });
@@ -265,7 +265,8 @@ void paintFlame(QPainter& painter, QRect area, const FlamePlaces& places, uint32
 
 namespace {
 
-/// The frame of `to` that stands at the path of one of `from`, or of as much of it as there is.
+/// Returns the frame of `to` at the path of `node` in `from`, or at the longest existing part of
+/// that path.
 uint32_t samePlace(const FlameTree& from, uint32_t node, const FlameTree& to) {
     uint32_t place = 0;
     for (const uint32_t each : from.pathTo(node)) {
@@ -299,7 +300,7 @@ FlamePlaces FlameChart::places() const {
 }
 
 uint32_t FlameChart::deepest() const {
-    // The deepest of all is no deeper than the tree; rows end where nothing stands in them.
+    // The depth is at most that of the tree; rows end where they have no frames.
     uint32_t low = tree_->nodes()[root_].depth, high = tree_->depth();
     const FlamePlaces here = places();
     while (low < high) {
@@ -352,7 +353,7 @@ bool FlameChart::goUp() {
     if (!tree_ || root_ == 0) return false;
     const uint32_t left = root_;
     zoomTo(tree_->nodes()[root_].parent);
-    // So that Enter leads back.
+    // So that Enter goes back.
     setCurrent(left);
     return true;
 }
@@ -473,8 +474,8 @@ void FlameChart::contextMenuEvent(QContextMenuEvent* event) {
     if (node == noIndex) node = root_;
     setCurrent(node);
     const QRect frame = rectOf(node);
-    emit menuWanted(node, isByKey ? viewport()->mapToGlobal(frame.bottomLeft() + QPoint(8, 0))
-                                  : event->globalPos());
+    emit menuRequested(node, isByKey ? viewport()->mapToGlobal(frame.bottomLeft() + QPoint(8, 0))
+                                     : event->globalPos());
 }
 
 void FlameChart::stepTo(uint32_t node) {
@@ -484,8 +485,8 @@ void FlameChart::stepTo(uint32_t node) {
     showCard(node, {frame.left() + std::min(frame.width() / 2, 80), frame.bottom() - 8});
 }
 
-/// To the next frame of the row that is drawn apart.
-void FlameChart::stepBeside(int direction) {
+/// Goes to the next frame of the row that is drawn separately.
+void FlameChart::stepInRow(int direction) {
     const std::vector<DrawnFrame> row = drawnFrames(places(), tree_->nodes()[current_].depth);
     const QRect here = rectOf(current_);
     if (direction > 0) {
@@ -499,7 +500,7 @@ void FlameChart::stepBeside(int direction) {
 
 void FlameChart::keyPressEvent(QKeyEvent* event) {
     if (!tree_ || tree_->isEmpty()) return QAbstractScrollArea::keyPressEvent(event);
-    if (event->matches(QKeySequence::Copy)) return emit copyWanted();
+    if (event->matches(QKeySequence::Copy)) return emit copyRequested();
     const auto begin = [this] {
         if (current_ != noIndex) return false;
         stepTo(root_);
@@ -508,7 +509,7 @@ void FlameChart::keyPressEvent(QKeyEvent* event) {
     switch (event->key()) {
         case Qt::Key_Left:
         case Qt::Key_Right:
-            if (!begin()) stepBeside(event->key() == Qt::Key_Left ? -1 : 1);
+            if (!begin()) stepInRow(event->key() == Qt::Key_Left ? -1 : 1);
             return;
         case Qt::Key_Up:
             if (!begin() && current_ != root_) stepTo(tree_->nodes()[current_].parent);

@@ -17,19 +17,19 @@
 
 namespace lanescope::views {
 
-// What a frame of a flame graph is told by. Any thread.
+// Texts about the frames of a flame graph. Any thread.
 
-/// "12.3 ms, 4.5 %" of the time of the whole tree.
+/// Returns the time of a frame and its share of the tree: "12.3 ms, 4.5 %".
 QString timeOf(const FlameTree& tree, uint32_t node);
-/// The lines of the card: kind, time, shares of all and of what is shown, time of its own.
+/// Returns the lines of the card: kind, time, shares of the tree and of the shown part, self time.
 QString detailOf(const FlameTree& tree, uint32_t node, uint32_t root);
-/// The frame and those around it, the innermost first, a line each, then its times: for the
+/// Returns the frame and its ancestors, innermost first, one per line, then its times: for the
 /// clipboard.
 QString stackOf(const FlameTree& tree, uint32_t node);
-/// "3 frames, 12.3 ms, 4.5 % of GPU time".
+/// Returns, for example, "3 frames, 12.3 ms, 4.5 % of GPU time".
 QString textOf(const FlameTree& tree, const FlameMatches& matches);
-/// What finds on a timeline what a frame stands for: `line:train.py:212`, `function:forward`, the
-/// name of a kernel. Empty where nothing does.
+/// Returns the search text that finds a frame's events on a timeline: `line:train.py:212`,
+/// `function:forward`, the name of a kernel. Empty if none does.
 QString searchFor(const Trace& trace, const FlameTree& tree, uint32_t node, bool isByLine);
 
 }  // namespace lanescope::views
@@ -38,73 +38,74 @@ class QPainter;
 
 namespace lanescope::views {
 
-/// Where frames of a tree stand on the screen: a row for each depth, `root` at the top over the
-/// whole width.
+/// The places of a tree's frames on the screen: a row per depth, `root` at the top over the whole
+/// width.
 struct FlamePlaces {
     const FlameTree* tree = nullptr;
     uint32_t root = 0;
-    int width = 0;      ///< Of `root`, in pixels.
+    int width = 0;      ///< Width of `root` in pixels.
     int rowHeight = 0;  ///< In pixels.
 
-    /// Frames of a depth within `root`, by where they start. O(log n).
+    /// Returns the frames of a depth within `root`, by start. O(log n).
     std::span<const uint32_t> row(uint32_t depth) const;
-    /// Where a frame within `root` is drawn; as wide as a pixel at least.
+    /// Returns the rectangle of a frame within `root`; at least one pixel wide.
     QRect rectOf(uint32_t node) const;
-    /// The pixel in which a time of the axis of `FlameTree::Node::startNs` lies.
+    /// Returns the pixel of a time on the axis of `FlameTree::Node::startNs`.
     int xOf(int64_t ns) const;
-    /// The deepest frame whose pixels hold this one; of several the longest. `noIndex` for none.
+    /// Returns the deepest frame that covers this pixel, the longest of several; `noIndex` for
+    /// none.
     uint32_t frameAt(QPoint position) const;
 };
 
-/// A frame as it is drawn: alone, or with others that share its pixel.
+/// A drawn frame: a single one, or several that share its pixel.
 struct DrawnFrame {
-    uint32_t node = 0;  ///< Of several the one that starts first.
+    uint32_t node = 0;  ///< The first to start, if several share the pixel.
     int x = 0, width = 0;
     bool isSeveral = false;
 };
 
-/// What is drawn of a row: no more than there are pixels, so that its cost does not grow with the
-/// tree. A pixel shows every frame of its own width at least; narrower ones share one. O(width *
-/// log n).
+/// Returns the drawn frames of a row: at most one per pixel, so that the cost does not grow with
+/// the tree. Each pixel shows all frames at least as wide; narrower ones share one. O(width * log
+/// n).
 std::vector<DrawnFrame> drawnFrames(const FlamePlaces& places, uint32_t depth);
 
-/// The colour of a frame: what ran as on the timeline, the program's own functions stronger than
-/// those of packages.
+/// Returns the colour of a frame: GPU work as on the timeline, the program's own functions stronger
+/// than those of packages.
 QColor flameColor(const FlameTree& tree, uint32_t node, const Theme& theme);
 
-/// Paints the rows from `firstDepth` that `area` has room for, from its top on. With matches all
-/// other frames are faint. GUI thread.
+/// Paints the rows from `firstDepth` that fit into `area`, from its top. With matches, all other
+/// frames are faint. GUI thread.
 void paintFlame(QPainter& painter, QRect area, const FlamePlaces& places, uint32_t firstDepth,
                 const FlameMatches& matches, const Theme& theme);
 
 using FlameTreePtr = std::shared_ptr<const FlameTree>;
 
-/// A flame graph from the top down: frames as wide as their time. A click or Enter lets a frame
-/// take the whole width, Esc or Backspace goes up to the one around it; arrows go from frame to
-/// frame. What it draws costs the same however large the tree is, and is kept until it changes.
+/// A flame graph from the top down: frames as wide as their time. A click or Enter zooms a frame to
+/// the whole width; Esc or Backspace goes to its parent; arrows move between frames. The cost of
+/// drawing does not depend on the tree size, and the picture is cached.
 class FlameChart : public QAbstractScrollArea {
     Q_OBJECT
 
   public:
     explicit FlameChart(QWidget* parent = nullptr);
 
-    /// Null for none. Stays at the frame of the same path, or at what there still is of it; the
-    /// first tree is shown from where it splits.
+    /// Null for none. Stays at the frame of the same path or its closest remaining ancestor. The
+    /// first tree is shown from its first branch.
     void setTree(FlameTreePtr tree);
     const FlameTreePtr& tree() const { return tree_; }
     void setTheme(const Theme& theme);
-    /// Made of the tree; empty shows all alike.
+    /// Sets the matches, made for this tree; empty shows all frames alike.
     void setMatches(FlameMatches matches);
 
-    /// The frame over the whole width; 0 shows all.
+    /// Returns the frame over the whole width; 0 = all.
     uint32_t root() const { return root_; }
     void zoomTo(uint32_t node);
-    /// Shows the frame around this one; false if all is shown already.
+    /// Shows the parent of the root frame; returns false if all is shown already.
     bool goUp();
-    /// The frame that keys have come to; `noIndex` for none.
+    /// Returns the frame of the keyboard cursor; `noIndex` for none.
     uint32_t current() const { return current_; }
     void setCurrent(uint32_t node);
-    /// In the viewport.
+    /// Returns the rectangle in the viewport.
     QRect rectOf(uint32_t node) const;
     uint32_t frameAt(QPoint position) const;
     const HoverCard& card() const { return card_; }
@@ -113,10 +114,10 @@ class FlameChart : public QAbstractScrollArea {
     QSize sizeHint() const override { return {900, 240}; }
 
   signals:
-    /// Another frame has the whole width.
+    /// Emitted when another frame has the whole width.
     void zoomed();
-    void menuWanted(quint32 node, QPoint globalPosition);
-    void copyWanted();
+    void menuRequested(quint32 node, QPoint globalPosition);
+    void copyRequested();
 
   protected:
     void paintEvent(QPaintEvent* event) override;
@@ -138,7 +139,7 @@ class FlameChart : public QAbstractScrollArea {
     void updateScrollBar();
     void redraw();
     void showCard(uint32_t node, QPoint beside);
-    void stepBeside(int direction);
+    void stepInRow(int direction);
     void stepTo(uint32_t node);
 
     FlameTreePtr tree_;
@@ -147,7 +148,7 @@ class FlameChart : public QAbstractScrollArea {
     uint32_t root_ = 0;
     uint32_t current_ = noIndex, hovered_ = noIndex;
     HoverCard card_;
-    QPixmap picture_;  ///< Without marks and card; null if it is out of date.
+    QPixmap picture_;  ///< Without marks and card; null if out of date.
 };
 
 }  // namespace lanescope::views

@@ -32,7 +32,7 @@ namespace lanescope::views {
 namespace {
 
 constexpr int left = 8;
-constexpr int longestCrumb = 260;  // pixels
+constexpr int maxCrumbWidth = 260;  // pixels
 
 QString divider() {
     return QStringLiteral(" › ");
@@ -58,7 +58,7 @@ void FlameTrail::setTheme(const Theme& theme) {
     update();
 }
 
-/// The outermost and as many of the innermost as there is room for.
+/// Lays out the outermost frame and as many of the innermost as fit.
 void FlameTrail::layOut() {
     crumbs_.clear();
     update();
@@ -68,19 +68,19 @@ void FlameTrail::layOut() {
     const auto crumbOf = [&](uint32_t node) {
         return Crumb{
             node,
-            metrics.elidedText(toQString(tree_->nameOf(node)), Qt::ElideRight, longestCrumb),
+            metrics.elidedText(toQString(tree_->nameOf(node)), Qt::ElideRight, maxCrumbWidth),
             {}};
     };
     const int between = metrics.horizontalAdvance(divider());
     const auto widthOf = [&](const Crumb& crumb) {
         return metrics.horizontalAdvance(crumb.text) + between;
     };
-    const Crumb leftOut{noIndex, QStringLiteral("…"), {}};
-    int room = width() - left - widthOf(crumbOf(0)) - widthOf(leftOut);
+    const Crumb omitted{noIndex, QStringLiteral("…"), {}};
+    int room = width() - left - widthOf(crumbOf(0)) - widthOf(omitted);
     std::vector<Crumb> inner;
     for (size_t place = path.size(); place-- > 1;) {
         Crumb crumb = crumbOf(path[place]);
-        // The innermost says where one is, however narrow the window.
+        // The innermost is always shown, also in a narrow window.
         if (inner.empty() && widthOf(crumb) > room)
             crumb.text = metrics.elidedText(crumb.text, Qt::ElideRight, std::max(40, room));
         else if (widthOf(crumb) > room)
@@ -89,7 +89,7 @@ void FlameTrail::layOut() {
         inner.push_back(std::move(crumb));
     }
     crumbs_.push_back(crumbOf(0));
-    if (inner.size() + 1 < path.size()) crumbs_.push_back(leftOut);
+    if (inner.size() + 1 < path.size()) crumbs_.push_back(omitted);
     crumbs_.insert(crumbs_.end(), inner.rbegin(), inner.rend());
     int x = left;
     for (Crumb& crumb : crumbs_) {
@@ -128,7 +128,7 @@ void FlameTrail::paintEvent(QPaintEvent*) {
                          crumb.text);
         if (index + 1 == crumbs_.size()) continue;
         painter.setPen(theme_.mutedText);
-        painter.drawText(QRect(crumb.area.right() + 1, 0, longestCrumb, height()),
+        painter.drawText(QRect(crumb.area.right() + 1, 0, maxCrumbWidth, height()),
                          Qt::AlignLeft | Qt::AlignVCenter | Qt::TextSingleLine, divider());
     }
 }
@@ -164,7 +164,7 @@ bool FlameTrail::event(QEvent* event) {
 
 namespace {
 
-constexpr int widestSearch = 260;  // pixels
+constexpr int maxSearchWidth = 260;  // pixels
 constexpr int sentenceMs = 8'000;
 
 std::string textFrom(const std::function<void(const TextSink&)>& write) {
@@ -213,8 +213,8 @@ FlamePanel::FlamePanel(QWidget* parent)
     connect(trail_, &FlameTrail::frameChosen, chart_, &FlameChart::zoomTo);
     connect(chart_, &FlameChart::zoomed, this,
             [this] { trail_->setPlace(chart_->tree(), chart_->root()); });
-    connect(chart_, &FlameChart::copyWanted, this, &FlamePanel::copyFrame);
-    connect(chart_, &FlameChart::menuWanted, this, [this](quint32 node, QPoint at) {
+    connect(chart_, &FlameChart::copyRequested, this, &FlamePanel::copyFrame);
+    connect(chart_, &FlameChart::menuRequested, this, [this](quint32 node, QPoint at) {
         QMenu* menu = menuFor(node);
         menu->setAttribute(Qt::WA_DeleteOnClose);
         menu->popup(at);
@@ -233,7 +233,7 @@ QWidget* FlamePanel::makeControls() {
     searchEdit_ = new QLineEdit(controls);
     searchEdit_->setPlaceholderText(tr("Find frames"));
     searchEdit_->setAccessibleName(tr("Find frames by a part of their name"));
-    searchEdit_->setMaximumWidth(widestSearch);
+    searchEdit_->setMaximumWidth(maxSearchWidth);
     auto* clear = new QAction(tr("Clear what is looked for"), searchEdit_);
     clear->setShortcut(Qt::Key_Escape);
     clear->setShortcutContext(Qt::WidgetShortcut);
@@ -263,8 +263,8 @@ QWidget* FlamePanel::makeControls() {
     connect(searchEdit_, &QLineEdit::textChanged, this, &FlamePanel::search);
     connect(searchEdit_, &QLineEdit::returnPressed, chart_, qOverload<>(&QWidget::setFocus));
     connect(copy, &QToolButton::clicked, this, &FlamePanel::copyFolded);
-    connect(picture, &QToolButton::clicked, this, [this] { emit fileWanted(true); });
-    connect(folded, &QToolButton::clicked, this, [this] { emit fileWanted(false); });
+    connect(picture, &QToolButton::clicked, this, [this] { emit fileRequested(true); });
+    connect(folded, &QToolButton::clicked, this, [this] { emit fileRequested(false); });
     return controls;
 }
 
@@ -284,7 +284,7 @@ void FlamePanel::setTrace(TracePtr trace) {
     invalidate();
 }
 
-/// An empty page is a bad beginning where another base has something.
+/// Chooses another base if the default one is empty.
 void FlamePanel::choosePossibleBase() {
     if (!trace_ || hasBase(*trace_, base())) return;
     if (hasBase(*trace_, FlameBase::Ranges)) setBase(FlameBase::Ranges);
@@ -315,7 +315,7 @@ void FlamePanel::invalidate() {
     if (isVisible()) refresh();
 }
 
-/// While a range is being dragged, what was counted a moment ago is better than nothing.
+/// While a range is being dragged, the previous tree stays visible.
 void FlamePanel::follow() {
     isStale_ = true;
     if (isVisible())
@@ -331,9 +331,9 @@ void FlamePanel::refresh(LatestJob::Older older) {
          range = scopeChoice_->counted()]() -> LatestJob::Publish {
             FlameTreePtr tree;
             if (hasBase(*trace, base))
-                tree = freedElsewhere(
+                tree = freedInBackground(
                     std::make_shared<const FlameTree>(makeFlame(*trace, base, range)));
-            // `this` is only used on the GUI thread, where the job has made sure that it is alive.
+            // Only the GUI thread uses `this`; the job has checked there that it is alive.
             return [this, tree] { showTree(tree); };
         },
         older);
@@ -411,7 +411,7 @@ void FlamePanel::showRemark() {
                      QLocale(QLocale::English).toString(qulonglong(tree->nodes().size() - 1))));
 }
 
-void FlamePanel::say(const QString& sentence) {
+void FlamePanel::showMessage(const QString& sentence) {
     remark_->setText(fontMetrics().elidedText(sentence, Qt::ElideMiddle, width() / 2));
     remark_->setToolTip(sentence);
     QTimer::singleShot(sentenceMs, this, [this] {
@@ -458,7 +458,7 @@ QMenu* FlamePanel::menuFor(uint32_t node) {
     menu->addSeparator();
     const QString wanted = searchFor(*trace_, *tree, node, base() == FlameBase::Lines);
     add(tr("Find on the timeline"), !wanted.isEmpty(),
-        [this, wanted] { emit searchWanted(wanted); });
+        [this, wanted] { emit searchRequested(wanted); });
     const QString name = toQString(tree->nameOf(node));
     add(tr("Find all frames of this name"), node != 0,
         [this, name] { searchEdit_->setText(name); });
@@ -468,8 +468,8 @@ QMenu* FlamePanel::menuFor(uint32_t node) {
         copyFrame();
     });
     add(tr("Copy what is shown as folded text"), true, [this] { copyFolded(); });
-    add(tr("Save as SVG…"), true, [this] { emit fileWanted(true); });
-    add(tr("Save as folded text…"), true, [this] { emit fileWanted(false); });
+    add(tr("Save as SVG…"), true, [this] { emit fileRequested(true); });
+    add(tr("Save as folded text…"), true, [this] { emit fileRequested(false); });
     return menu;
 }
 

@@ -11,8 +11,8 @@
 
 namespace lanescope::views {
 
-/// Where a flame graph is zoomed to: the frames around it and itself, from the outermost on, in one
-/// line. A click on one of them goes there. What has no room in the middle is left out.
+/// The path to the zoomed frame of a flame graph, outermost first, in one line. A click on a frame
+/// goes there. Frames in the middle that do not fit are omitted.
 class FlameTrail : public QWidget {
     Q_OBJECT
 
@@ -21,9 +21,9 @@ class FlameTrail : public QWidget {
 
     void setPlace(FlameTreePtr tree, uint32_t node);
     void setTheme(const Theme& theme);
-    /// What is shown, as text: "all › train (train.py:10)".
+    /// Returns the shown text: "all › train (train.py:10)".
     QString text() const;
-    /// Where a frame stands; empty if it has no room.
+    /// Returns the rectangle of a frame; empty if it does not fit.
     QRect rectOf(uint32_t node) const;
 
     QSize sizeHint() const override { return {200, fontMetrics().height() + 6}; }
@@ -42,7 +42,7 @@ class FlameTrail : public QWidget {
 
   private:
     struct Crumb {
-        uint32_t node = noIndex;  ///< `noIndex` for what is left out.
+        uint32_t node = noIndex;  ///< `noIndex` for omitted frames.
         QString text;
         QRect area;
     };
@@ -69,9 +69,9 @@ namespace lanescope::views {
 class FlameTrail;
 class ScopeChoice;
 
-/// Time on GPUs as a flame graph over Python lines, functions or NVTX ranges, of the whole trace or
-/// a range of it. Counts off the GUI thread, and only while on the screen. Writes no files: who has
-/// it asks for what is to be written.
+/// GPU time as a flame graph over Python lines, functions or NVTX ranges, for the whole trace or a
+/// range. Counts off the GUI thread and only while visible. Writes no files: the owner receives
+/// `fileRequested`.
 class FlamePanel : public QWidget {
     Q_OBJECT
 
@@ -79,9 +79,9 @@ class FlamePanel : public QWidget {
     explicit FlamePanel(QWidget* parent = nullptr);
 
     void setTrace(TracePtr trace);
-    /// The selected range; none counts the whole trace.
+    /// Sets the selected range; none = the whole trace.
     void setRange(std::optional<TimeRange> range);
-    /// What the timeline shows, in the trace's own time; counted if the user wants that.
+    /// Sets the visible range in trace time; counted if the user chose this scope.
     void setVisibleRange(TimeRange range);
     void setTheme(const Theme& theme);
     void setBase(FlameBase base);
@@ -91,26 +91,27 @@ class FlamePanel : public QWidget {
     QComboBox& baseChoice() const { return *baseChoice_; }
     ScopeChoice& scopeChoice() const { return *scopeChoice_; }
     QLineEdit& searchEdit() const { return *searchEdit_; }
-    /// How much is shown, or what was found.
+    /// Returns the amount shown or the number of matches.
     QString remark() const;
-    /// Why nothing is shown; empty if there is something.
+    /// Returns the reason for an empty chart; empty if it has content.
     QString emptyText() const;
-    /// A tree is being made, or waits for the panel to be shown.
+    /// Returns true if a tree is being built or waits for the panel to be shown.
     bool isStale() const { return isStale_; }
 
-    /// What is shown, as text for a file: a picture, or folded. Empty if nothing is.
+    /// Returns the chart as text for a file: a picture, or folded stacks. Empty if nothing is
+    /// shown.
     std::string svg() const;
     std::string folded() const;
-    /// Says for a while what became of a file.
-    void say(const QString& sentence);
-    /// What can be done with a frame; the caller's.
+    /// Shows the result of a file operation for a while.
+    void showMessage(const QString& sentence);
+    /// Returns a menu of commands for a frame; the caller owns it.
     QMenu* menuFor(uint32_t node);
 
   signals:
-    void searchWanted(const QString& text);
-    /// The user asks for a file, a picture or else folded text.
-    void fileWanted(bool isPicture);
-    /// The tree on the screen belongs to what was set last.
+    void searchRequested(const QString& text);
+    /// Emitted when the user requests a file: a picture, or else folded text.
+    void fileRequested(bool isPicture);
+    /// Emitted when the visible tree matches the last settings.
     void updated();
 
   protected:
@@ -137,7 +138,7 @@ class FlamePanel : public QWidget {
     QComboBox* baseChoice_;
     ScopeChoice* scopeChoice_;
     QLineEdit* searchEdit_;
-    std::vector<QToolButton*> outputs_;  ///< Of no use while nothing is shown.
+    std::vector<QToolButton*> outputs_;  ///< Disabled while nothing is shown.
     FlameTrail* trail_;
     QLabel* remark_;
     FlameChart* chart_;

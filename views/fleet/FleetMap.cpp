@@ -22,7 +22,7 @@ using namespace fleet;
 
 namespace {
 
-constexpr size_t mostWorst = 8;
+constexpr size_t maxWorstRanks = 8;
 constexpr int lossWidth = 92, gap = 10;
 constexpr float unknown = std::numeric_limits<float>::quiet_NaN();
 
@@ -51,7 +51,7 @@ void FleetMap::setReport(FleetReportPtr report) {
         std::stable_sort(worst_.begin(), worst_.end(), [this](size_t a, size_t b) {
             return report_->ranks[a].lostNs > report_->ranks[b].lostNs;
         });
-        worst_.resize(std::min(worst_.size(), std::min(mostWorst, report_->ranks.size() / 2)));
+        worst_.resize(std::min(worst_.size(), std::min(maxWorstRanks, report_->ranks.size() / 2)));
         std::set<size_t> named;
         for (const ReportFinding& finding : report_->findings)
             if (finding.kind == "rank" || finding.kind == "host" || finding.kind == "order")
@@ -121,8 +121,8 @@ FleetMap::Band FleetMap::band(bool isWorst) const {
     const int end = height() - 2 * line - 18;
     Band all;
     all.rows.assign(ordered_.rows.begin(), ordered_.rows.end());
-    const int most = static_cast<int>(std::min<size_t>(all.rows.size(), 4096)) * (line + 4);
-    all.area = {left, begin, wide, std::max(1, std::min(end - begin, most))};
+    const int maximum = static_cast<int>(std::min<size_t>(all.rows.size(), 4096)) * (line + 4);
+    all.area = {left, begin, wide, std::max(1, std::min(end - begin, maximum))};
     return all;
 }
 
@@ -142,7 +142,8 @@ float FleetMap::shareIn(const Band& band, size_t firstRow, size_t endRow, size_t
 
 namespace {
 
-/// Which of `count` things share the pixel `at` of `pixels`: the first, and one past the last.
+/// Returns which of `count` things share the pixel `at` of `pixels`: the first, and one past the
+/// last.
 std::pair<size_t, size_t> sharing(int at, int pixels, size_t count) {
     const auto of = [&](int pixel) {
         return static_cast<size_t>(static_cast<double>(pixel) * static_cast<double>(count) /
@@ -160,7 +161,7 @@ QColor FleetMap::colorOf(float share) const {
                           : measure_ == Measure::Late ? theme_.slower
                                                       : theme_.accent;
     if (measure_ != Measure::Late) return heatColor(theme_, strong, share);
-    // What ranks differ by anyhow stays faint, so that what stands out does.
+    // Ordinary differences between ranks stay faint, so that outliers stand out.
     return Theme::mix(theme_.canvas, strong, std::pow(std::abs(share), 1.4F));
 }
 
@@ -329,7 +330,7 @@ void FleetMap::mouseDoubleClickEvent(QMouseEvent* event) {
     const auto cell = event->button() == Qt::LeftButton ? cellAt(event->pos()) : std::nullopt;
     if (!cell) return;
     select({{cell->row}, cell->column, cell->column});
-    emit openWanted();
+    emit openRequested();
 }
 
 void FleetMap::leaveEvent(QEvent*) {
@@ -383,7 +384,7 @@ void FleetMap::keyPressEvent(QKeyEvent* event) {
             break;
         case Qt::Key_Return:
         case Qt::Key_Enter:
-            if (!selection_.isEmpty()) emit openWanted();
+            if (!selection_.isEmpty()) emit openRequested();
             return;
         default:
             break;
@@ -417,7 +418,7 @@ void FleetMap::changeEvent(QEvent* event) {
 
 namespace {
 
-/// 1, 2 or 5 times a power of ten, such that marks of so many pixels each have room.
+/// Returns 1, 2 or 5 times a power of ten, so that marks of `room` pixels fit.
 size_t stepBetweenMarks(double pixelsPerColumn, int room) {
     for (size_t power = 1;; power *= 10)
         for (const size_t factor : {1, 2, 5})
@@ -520,7 +521,7 @@ void FleetMap::paintLabels(QPainter& painter) const {
         painter.drawText(QRect(0, top, wide, line), Qt::AlignRight | Qt::AlignVCenter,
                          fontMetrics().elidedText(text, Qt::ElideRight, wide));
     };
-    // Who is named has a mark, however little room there is for the others.
+    // Ranks in findings always have a mark, even if others have no room.
     for (const size_t row : named_) {
         const QRectF cell = rectIn(all, places_[row], 0, last);
         const double middle = cell.center().y();
@@ -554,9 +555,9 @@ void FleetMap::paintLabels(QPainter& painter) const {
 
 void FleetMap::paintLosses(QPainter& painter) const {
     const Band all = band(false);
-    double most = 0;
-    for (const ReportRank& rank : report_->ranks) most = std::max(most, rank.lostNs);
-    if (most <= 0) return;
+    double maximum = 0;
+    for (const ReportRank& rank : report_->ranks) maximum = std::max(maximum, rank.lostNs);
+    if (maximum <= 0) return;
     const int left = all.area.right() + 8, wide = width() - left - 8;
     const size_t rows = all.rows.size();
     for (int y = 0; y < all.area.height(); ++y) {
@@ -570,7 +571,7 @@ void FleetMap::paintLosses(QPainter& painter) const {
             lost = std::max(lost, report_->ranks[all.rows[place]].lostNs);
             isNamed = isNamed || std::binary_search(named_.begin(), named_.end(), all.rows[place]);
         }
-        const double length = wide * lost / most;
+        const double length = wide * lost / maximum;
         if (length >= 1)
             painter.fillRect(
                 QRectF(left, all.area.top() + y, length, 1),
@@ -644,7 +645,7 @@ void FleetMap::paintSelection(QPainter& painter, const Band& band) const {
         while (last + 1 < band.rows.size() && isIn(band.rows[last + 1])) ++last;
         QRectF box = rectIn(band, place, selection_.firstColumn, selection_.lastColumn)
                          .united(rectIn(band, last, selection_.firstColumn, selection_.lastColumn));
-        // What is less than a few pixels would hide what it marks.
+        // A frame inside only a few pixels would cover the marked cells.
         box.adjust(-2, -2, box.width() < 3 ? 2 : 1, box.height() < 3 ? 2 : 1);
         painter.setBrush(Qt::NoBrush);
         painter.setPen(QPen(theme_.canvas, 3));

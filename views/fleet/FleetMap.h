@@ -11,13 +11,13 @@
 
 namespace lanescope::views {
 
-/// A rank and a step, by their row and column in the report.
+/// A rank and a step, by row and column of the report.
 struct FleetCell {
     size_t row = 0, column = 0;
     bool operator==(const FleetCell&) const = default;
 };
 
-/// What is marked in a map: some ranks, and the steps from one to another.
+/// The marked part of a map: some ranks, and a range of steps.
 struct FleetSelection {
     std::vector<size_t> rows;  ///< Ascending.
     size_t firstColumn = 0, lastColumn = 0;
@@ -25,12 +25,12 @@ struct FleetSelection {
     bool operator==(const FleetSelection&) const = default;
 };
 
-/// Every rank of a job in every step. Above stand the ranks that lose most, each as high as a line
-/// of text; below all of them, in the order that is chosen, as high as there is room: where several
-/// share a pixel the strongest of them shows. At the right is what each loses in all.
+/// Every rank of a job in every step. On top, the ranks with the greatest losses, one line of text
+/// high each. Below, all ranks in the chosen order, as high as there is room: ranks that share a
+/// pixel show the strongest. On the right, the total loss of each rank.
 ///
-/// A rubber band marks ranks and steps, as do the arrow keys with Shift; Enter or a double click
-/// asks to open them.
+/// A rubber band, or the arrow keys with Shift, mark ranks and steps; Enter or a double click
+/// requests to open them.
 class FleetMap : public QWidget {
     Q_OBJECT
   public:
@@ -42,19 +42,19 @@ class FleetMap : public QWidget {
     void setTheme(const Theme& theme);
 
     const FleetSelection& selection() const { return selection_; }
-    /// Rows that are not there are left out; columns are cut to those there are.
+    /// Selects cells; skips missing rows and clips the columns.
     void select(FleetSelection selection);
 
-    /// The cell under a place of the widget; of several that share it the one that shows.
+    /// Returns the cell at a place of the widget; of several that share it, the visible one.
     std::optional<FleetCell> cellAt(QPoint position) const;
-    /// Where a cell is drawn among all.
+    /// Returns the rectangle of a cell among all ranks.
     QRectF rectOf(FleetCell cell) const;
-    /// Where it is drawn among those that lose most; empty if it is not there.
+    /// Returns the rectangle of a cell among the top ranks; empty if it is not there.
     QRectF worstRectOf(FleetCell cell) const;
-    /// "rank 517, node064, step 123": all that is known of a cell, in two lines.
+    /// Describes a cell in two lines: "rank 517, node064, step 123".
     QString textOf(FleetCell cell) const;
     QColor colorOf(float share) const;
-    /// The ranks above, by row, worst first.
+    /// Returns the top ranks by row, worst first.
     const std::vector<size_t>& worst() const { return worst_; }
 
     QSize sizeHint() const override { return {900, 560}; }
@@ -62,8 +62,8 @@ class FleetMap : public QWidget {
 
   signals:
     void selectionChanged();
-    void openWanted();
-    /// Of the cell under the pointer or the keys; empty away from all.
+    void openRequested();
+    /// Describes the cell under the pointer or the keyboard cursor; empty outside all cells.
     void pointed(const QString& text);
 
   protected:
@@ -79,9 +79,9 @@ class FleetMap : public QWidget {
     bool event(QEvent* event) override;
 
   private:
-    /// Rows that stand under each other.
+    /// Rows drawn one below the other.
     struct Band {
-        std::vector<size_t> rows;  ///< Of the report.
+        std::vector<size_t> rows;  ///< Indices into the report.
         QRect area;
     };
     bool isEmpty() const { return !report_ || report_->ranks.empty() || report_->steps.empty(); }
@@ -108,14 +108,14 @@ class FleetMap : public QWidget {
     fleet::RowOrder order_ = fleet::RowOrder::Machine;
     fleet::MapScale scale_;
     fleet::OrderedRows ordered_;
-    std::vector<size_t> worst_, named_;  ///< Rows; those that findings name.
-    std::vector<size_t> places_;         ///< Of each row in the order.
+    std::vector<size_t> worst_, named_;  ///< Rows; `named_` are those in findings.
+    std::vector<size_t> places_;         ///< By row, the place in the order.
     Theme theme_ = Theme::light();
     FleetSelection selection_;
     std::optional<QPoint> dragFrom_;
     std::optional<QRect> rubber_;
     FleetCell cursor_, anchor_;
-    mutable QImage all_, few_;  ///< Of both bands; null until they are painted.
+    mutable QImage all_, few_;  ///< Pictures of both bands; null until painted.
     int labelWidth_ = 0;
 };
 

@@ -146,7 +146,7 @@ FindingList::FindingList(QWidget* parent) : QListView(parent) {
     setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     setResizeMode(Adjust);
     setSpacing(2);
-    connect(this, &QListView::doubleClicked, this, &FindingList::openWanted);
+    connect(this, &QListView::doubleClicked, this, &FindingList::openRequested);
 }
 
 void FindingList::setReport(FleetReportPtr report) {
@@ -179,14 +179,14 @@ void FindingList::currentChanged(const QModelIndex& current, const QModelIndex& 
 void FindingList::mousePressEvent(QMouseEvent* event) {
     const QModelIndex before = currentIndex();
     QListView::mousePressEvent(event);
-    // What was marked in the map meanwhile comes back.
+    // The marks in the map may have changed since; this restores them.
     if (before.isValid() && before == currentIndex()) emit chosen();
 }
 
 void FindingList::keyPressEvent(QKeyEvent* event) {
     if (event->matches(QKeySequence::Copy)) return copyCommand();
     if (event->key() == Qt::Key_Return || event->key() == Qt::Key_Enter) {
-        if (current()) emit openWanted();
+        if (current()) emit openRequested();
         return;
     }
     QListView::keyPressEvent(event);
@@ -221,7 +221,7 @@ FleetView::FleetView(QWidget* parent)
       measure_(new QComboBox(this)),
       order_(new QComboBox(this)),
       openMarked_(new QPushButton(this)),
-      openTelling_(new QPushButton(tr("Open the most telling ranks"), this)),
+      openFindings_(new QPushButton(tr("Open the most telling ranks"), this)),
       copy_(new QPushButton(tr("Copy command"), this)),
       heading_(plainLabel(this)),
       notes_(plainLabel(this)),
@@ -240,13 +240,13 @@ FleetView::FleetView(QWidget* parent)
     connect(order_, &QComboBox::currentIndexChanged, this,
             [this](int index) { map_->setOrder(static_cast<RowOrder>(index)); });
     connect(map_, &FleetMap::pointed, pointed_, &QLabel::setText);
-    connect(map_, &FleetMap::selectionChanged, this, &FleetView::sayMarked);
-    connect(map_, &FleetMap::openWanted, this, &FleetView::openSelection);
+    connect(map_, &FleetMap::selectionChanged, this, &FleetView::showMarked);
+    connect(map_, &FleetMap::openRequested, this, &FleetView::openSelection);
     connect(openMarked_, &QPushButton::clicked, this, &FleetView::openSelection);
-    connect(openTelling_, &QPushButton::clicked, this, &FleetView::openTellingPart);
+    connect(openFindings_, &QPushButton::clicked, this, &FleetView::openFindings);
     connect(copy_, &QPushButton::clicked, findings_, &FindingList::copyCommand);
     connect(findings_, &FindingList::chosen, this, &FleetView::showFinding);
-    connect(findings_, &FindingList::openWanted, this, &FleetView::openFinding);
+    connect(findings_, &FindingList::openRequested, this, &FleetView::openFinding);
 }
 
 void FleetView::build() {
@@ -277,7 +277,7 @@ void FleetView::build() {
     column->addWidget(pointed_);
 
     auto* buttons = new QHBoxLayout;
-    buttons->addWidget(openTelling_, 1);
+    buttons->addWidget(openFindings_, 1);
     buttons->addWidget(copy_);
     auto* right = new QWidget(splitter_);
     auto* side = new QVBoxLayout(right);
@@ -309,7 +309,7 @@ void FleetView::setReport(FleetReportPtr report) {
                         .arg(countText(report_->ranks.size(), "rank", "ranks"),
                              countText(machines.size(), "machine", "machines"),
                              countText(report_->steps.size(), "step", "steps"),
-                             toQString(formatDuration(std::llround(report_->usualStepNs())))));
+                             toQString(formatDuration(std::llround(report_->medianStepNs())))));
     headline_->setText(report_->findings.empty()
                            ? tr("No rank, link or host stands out, and no rank is missing.")
                            : toQString(report_->findings.front().sentence));
@@ -327,9 +327,9 @@ void FleetView::setReport(FleetReportPtr report) {
     findings_->setReport(report_);
     measure_->setCurrentIndex(
         report_->findings.empty() ? 0 : static_cast<int>(measureOf(report_->findings.front())));
-    openTelling_->setEnabled(tellingPart(*report_).has_value());
+    openFindings_->setEnabled(tellingPart(*report_).has_value());
     copy_->setEnabled(!report_->findings.empty());
-    sayMarked();
+    showMarked();
 }
 
 void FleetView::setTheme(const Theme& theme) {
@@ -354,7 +354,7 @@ void FleetView::restoreState(const QByteArray& state) {
     if (state.isEmpty() || !splitter_->restoreState(state)) splitter_->setSizes({1000, 340});
 }
 
-void FleetView::sayMarked() {
+void FleetView::showMarked() {
     const FleetSelection& marked = map_->selection();
     openMarked_->setEnabled(!marked.isEmpty());
     if (marked.isEmpty()) {
@@ -387,14 +387,14 @@ void FleetView::open(const TellingPart& part) {
     std::vector<size_t> rows;
     for (const int64_t rank : part.ranks)
         if (const auto row = report_->rowOf(rank)) rows.push_back(*row);
-    if (!rows.empty()) emit openWanted(rows, part.steps);
+    if (!rows.empty()) emit openRequested(rows, part.steps);
 }
 
 void FleetView::openFinding() {
     if (const ReportFinding* finding = findings_->current()) open(tellingPart(*finding));
 }
 
-void FleetView::openTellingPart() {
+void FleetView::openFindings() {
     if (!report_) return;
     if (const auto part = tellingPart(*report_)) open(*part);
 }
@@ -402,8 +402,8 @@ void FleetView::openTellingPart() {
 void FleetView::openSelection() {
     const FleetSelection& marked = map_->selection();
     if (marked.isEmpty()) return;
-    emit openWanted(marked.rows, StepRange{report_->steps[marked.firstColumn],
-                                           report_->steps[marked.lastColumn]});
+    emit openRequested(marked.rows, StepRange{report_->steps[marked.firstColumn],
+                                              report_->steps[marked.lastColumn]});
 }
 
 }  // namespace lanescope::views

@@ -11,8 +11,8 @@
 
 namespace lanescope::views {
 
-/// The findings of a report, worst first: what each says, what it cost, which ranks and steps show
-/// it. Enter or a double click asks to open these; Ctrl+C copies the command.
+/// The findings of a report, worst first: sentence, cost, ranks and steps of each. Enter or a
+/// double click requests to open these; Ctrl+C copies the command.
 class FindingList : public QListView {
     Q_OBJECT
   public:
@@ -20,13 +20,13 @@ class FindingList : public QListView {
 
     void setReport(fleet::FleetReportPtr report);
     void setTheme(const Theme& theme);
-    /// The one that is chosen; nothing if none is.
+    /// Returns the chosen finding, or null.
     const fleet::ReportFinding* current() const;
     void copyCommand() const;
 
   signals:
     void chosen();
-    void openWanted();
+    void openRequested();
 
   protected:
     void currentChanged(const QModelIndex& current, const QModelIndex& previous) override;
@@ -51,8 +51,8 @@ namespace lanescope::views {
 class FindingList;
 class FleetMap;
 
-/// A report of many ranks: what stands out, the map of every rank in every step, and the findings
-/// beside it. A finding marks its cells in the map; what is marked can be opened.
+/// A report of many ranks: its headline, the map of every rank in every step, and the findings next
+/// to it. A finding marks its cells in the map; marked cells can be opened.
 class FleetView : public QWidget {
     Q_OBJECT
   public:
@@ -65,24 +65,24 @@ class FleetView : public QWidget {
     QComboBox& measure() const { return *measure_; }
     QComboBox& order() const { return *order_; }
     QPushButton& openMarked() const { return *openMarked_; }
-    QPushButton& openTelling() const { return *openTelling_; }
+    QPushButton& openTelling() const { return *openFindings_; }
     QString headline() const;
     QByteArray saveState() const;
     void restoreState(const QByteArray& state);
 
-    /// Asks to open what the findings choose; nothing if there is none.
-    void openTellingPart();
+    /// Requests to open the ranks and steps of the findings; does nothing if there are none.
+    void openFindings();
 
   signals:
-    /// Ranks by their rows, at least one, and the numbers of the steps.
-    void openWanted(const std::vector<size_t>& rows, const std::optional<lanescope::StepRange>&);
+    /// Ranks by row, at least one, and the numbers of the steps.
+    void openRequested(const std::vector<size_t>& rows, const std::optional<lanescope::StepRange>&);
 
   private:
     void build();
     void showFinding();
     void openFinding();
     void openSelection();
-    void sayMarked();
+    void showMarked();
     void open(const fleet::TellingPart& part);
 
     fleet::FleetReportPtr report_;
@@ -92,7 +92,7 @@ class FleetView : public QWidget {
     QComboBox* measure_;
     QComboBox* order_;
     QPushButton* openMarked_;
-    QPushButton* openTelling_;
+    QPushButton* openFindings_;
     QPushButton* copy_;
     QLabel* heading_;
     QLabel* notes_;

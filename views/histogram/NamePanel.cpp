@@ -21,7 +21,7 @@ namespace {
 
 constexpr int margin = 8;
 constexpr int pixelsPerBar = 9;
-constexpr int aim = 4;  // pixels beside a point that still count as on it
+constexpr int aim = 4;  // a pixel distance that still counts as on the point
 
 }  // namespace
 
@@ -82,10 +82,10 @@ int NameHistogram::xOf(int64_t timeNs) const {
     return timeArea().left() + static_cast<int>(std::floor(share * timeArea().width()));
 }
 
-/// From 0, so that twice as high is twice as long.
+/// From 0, so that double height is double time.
 int NameHistogram::yOf(int64_t durationNs) const {
     const double share = static_cast<double>(durationNs) /
-                         static_cast<double>(std::max<int64_t>(1, occurrences_->longestNs));
+                         static_cast<double>(std::max<int64_t>(1, occurrences_->maxNs));
     return timeArea().bottom() - static_cast<int>(std::lround(share * (timeArea().height() - 3)));
 }
 
@@ -95,8 +95,8 @@ QRect NameHistogram::barArea(size_t bar) const {
     const int left = area.left() + area.width() * static_cast<int>(bar) / count;
     const int right = area.left() + area.width() * (static_cast<int>(bar) + 1) / count;
     const double share = static_cast<double>(histogram_.bars[bar].count) /
-                         static_cast<double>(std::max<int64_t>(1, histogram_.mostInOne));
-    // One alone is still seen.
+                         static_cast<double>(std::max<int64_t>(1, histogram_.maxBarCount));
+    // A single occurrence is still visible.
     const int high = histogram_.bars[bar].count == 0
                          ? 0
                          : std::max(2, static_cast<int>(std::lround(share * area.height())));
@@ -135,7 +135,7 @@ void NameHistogram::paintOverTime(QPainter& painter) const {
     const int baseline = margin + fontMetrics().ascent() - 2;
     painter.drawText(area.left(), baseline,
                      tr("how long, over time; highest %1, line: median %2")
-                         .arg(toQString(formatDuration(occurrences_->longestNs)),
+                         .arg(toQString(formatDuration(occurrences_->maxNs)),
                               toQString(formatDuration(occurrences_->medianNs))));
     const int foot = area.bottom() + fontMetrics().ascent() + 4;
     painter.drawText(area.left(), foot, toQString(formatTimestamp(trace_.startNs)));
@@ -159,10 +159,10 @@ void NameHistogram::paintByDuration(QPainter& painter) const {
     const QString scale = histogram_.isLogarithmic ? tr(", logarithmic") : QString();
     painter.drawText(area.left(), margin + fontMetrics().ascent() - 2,
                      tr("how many took how long%1; most in one bar: %2")
-                         .arg(scale, toQString(formatCount(histogram_.mostInOne))));
+                         .arg(scale, toQString(formatCount(histogram_.maxBarCount))));
     const int foot = area.bottom() + fontMetrics().ascent() + 4;
-    painter.drawText(area.left(), foot, toQString(formatDuration(occurrences_->shortestNs)));
-    const QString end = toQString(formatDuration(occurrences_->longestNs));
+    painter.drawText(area.left(), foot, toQString(formatDuration(occurrences_->minNs)));
+    const QString end = toQString(formatDuration(occurrences_->maxNs));
     painter.drawText(area.right() - fontMetrics().horizontalAdvance(end), foot, end);
 }
 
@@ -178,7 +178,7 @@ std::optional<size_t> NameHistogram::occurrenceAt(QPoint position) const {
         return std::nullopt;
     }
     if (!timeArea().adjusted(0, 0, 1, 1).contains(position)) return std::nullopt;
-    // The nearest of the pixels beside it that has one.
+    // The nearest occupied pixel.
     const int pixel = position.x() - timeArea().left();
     for (int away = 0; away <= aim; ++away)
         for (const int each : {pixel - away, pixel + away})
@@ -253,8 +253,8 @@ namespace {
 QString sentenceOf(const NameOccurrences& found) {
     return NamePanel::tr("%1: %2 times, %3 in all; shortest %4, median %5, longest %6.")
         .arg(toQString(found.name), toQString(formatCount(int64_t(found.events.size()))),
-             toQString(formatDuration(found.totalNs)), toQString(formatDuration(found.shortestNs)),
-             toQString(formatDuration(found.medianNs)), toQString(formatDuration(found.longestNs)));
+             toQString(formatDuration(found.totalNs)), toQString(formatDuration(found.minNs)),
+             toQString(formatDuration(found.medianNs)), toQString(formatDuration(found.maxNs)));
 }
 
 }  // namespace

@@ -13,9 +13,9 @@ namespace lanescope::views {
 
 using NameOccurrencesPtr = std::shared_ptr<const NameOccurrences>;
 
-/// Two charts of everything of one name: at the left how long each took over the time of the trace,
-/// at the right how many took how long. A click on either, or Enter, leads to one of them: where
-/// several share a place, to the longest.
+/// Two charts of all events of one name: durations over trace time on the left, a histogram of
+/// durations on the right. A click on either, or Enter, leads to an event; if several share a
+/// place, to the longest.
 class NameHistogram : public QWidget {
     Q_OBJECT
 
@@ -25,11 +25,11 @@ class NameHistogram : public QWidget {
     /// Null for none.
     void setOccurrences(NameOccurrencesPtr occurrences, TimeRange trace);
     void setTheme(const Theme& theme);
-    // Where the two charts are drawn.
+    // The areas of the two charts.
     QRect timeArea() const;
     QRect durationArea() const;
     const DurationHistogram& histogram() const { return histogram_; }
-    /// The one that a click there leads to; nothing where there is none.
+    /// Returns the event that a click there leads to, or nullopt.
     std::optional<size_t> occurrenceAt(QPoint position) const;
     QSize minimumSizeHint() const override { return {320, 90}; }
     QSize sizeHint() const override { return {900, 200}; }
@@ -60,7 +60,7 @@ class NameHistogram : public QWidget {
     TimeRange trace_;
     Theme theme_ = Theme::light();
     DurationHistogram histogram_;
-    std::vector<size_t> longestAt_;  ///< By pixel of the time, the longest there; else the count.
+    std::vector<size_t> longestAt_;  ///< The longest by pixel of the time axis; else the count.
     std::optional<size_t> current_;
 };
 
@@ -73,8 +73,8 @@ namespace lanescope::views {
 class LatestJob;
 class NameHistogram;
 
-/// Everything in a trace that is called as one event: a line that sums it up, and when and how long
-/// it ran. Found off the GUI thread.
+/// All events of a trace with the name of one event: a summary line, and their times and durations.
+/// Computed off the GUI thread.
 class NamePanel : public QWidget {
     Q_OBJECT
 
@@ -82,7 +82,7 @@ class NamePanel : public QWidget {
     explicit NamePanel(QWidget* parent = nullptr);
 
     void setTrace(TracePtr trace);
-    /// Shows what is called as this one. Events that stand on no lane leave what was shown.
+    /// Shows all events with the name of this one. Ignores events that are on no lane.
     void showNameOf(EventRef event);
     void setTheme(const Theme& theme);
     NameHistogram& histogram() const { return *histogram_; }

@@ -10,7 +10,7 @@
 
 namespace lanescope::views {
 
-// The application waits for the threads of the pool before it deletes what it owns.
+// The application waits for the threads of the pool before it deletes its children.
 Courier::Courier(std::function<void()> arrive)
     : QObject(QCoreApplication::instance()),
       arrive_(std::move(arrive)),
@@ -23,7 +23,7 @@ void Courier::send() noexcept {
 }
 
 void Courier::customEvent(QEvent*) {
-    // What it refers to may be gone when the application deletes this.
+    // The captured objects may be gone when the application deletes this.
     const std::function<void()> arrive = std::exchange(arrive_, nullptr);
     deleteLater();
     arrive();
@@ -34,7 +34,7 @@ LatestJob::LatestJob(QObject* parent) : QObject(parent) {}
 void LatestJob::start(Work work, Older older) {
     ++newest_;
     if (older == Older::Void) firstValid_ = newest_;
-    // What is publishing has the GUI thread, and may start the next.
+    // A job that publishes runs on the GUI thread and may start the next.
     if (!isRunning_ && !isPublishing_) return launch(newest_, std::move(work));
     waiting_ = std::move(work);
     waitingNumber_ = newest_;
@@ -47,8 +47,8 @@ void LatestJob::cancel() {
 
 void LatestJob::launch(quint64 number, Work work) {
     isRunning_ = true;
-    // The worker must not touch `this`, which may be gone by then; the guard is looked at where the
-    // answer arrives.
+    // The worker must not touch `this`, which may be gone by then; the guard is checked on
+    // delivery.
     auto answer = std::make_shared<Answer>();
     auto* const courier = new Courier([guard = QPointer<LatestJob>(this), number, answer] {
         if (guard) guard->finish(number, *answer);
@@ -59,9 +59,9 @@ void LatestJob::launch(quint64 number, Work work) {
                 answer->publish = work();
                 answer->isThere = true;
             } catch (const std::bad_alloc&) {
-                // What there is no memory for is not shown; all else goes on.
+                // An answer that ran out of memory is not shown; everything else goes on.
             }
-            answer.reset();  // what it holds goes away on the GUI thread
+            answer.reset();  // its content is deleted on the GUI thread
             courier->send();
         });
 }

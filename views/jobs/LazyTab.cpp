@@ -13,7 +13,7 @@ namespace lanescope::views {
 PageArea::PageArea(QWidget* page, QWidget* parent) : QScrollArea(parent) {
     setFrameShape(QFrame::NoFrame);
     setFocusPolicy(Qt::NoFocus);
-    // What is scrolled holds timelines and tables of its own; arrows are theirs.
+    // The scrolled content contains timelines and tables that use the arrow keys.
     horizontalScrollBar()->setFocusPolicy(Qt::NoFocus);
     verticalScrollBar()->setFocusPolicy(Qt::NoFocus);
     viewport()->setAutoFillBackground(false);
@@ -27,11 +27,11 @@ QSize PageArea::sizeHint() const {
 }
 
 QSize PageArea::minimumSizeHint() const {
-    const QSize least = QScrollArea::minimumSizeHint();
-    if (!isOnlySideways_) return least;
+    const QSize minSize = QScrollArea::minimumSizeHint();
+    if (!isOnlySideways_) return minSize;
     const bool isWide = widget()->width() > width();
     const int bar = isWide ? horizontalScrollBar()->sizeHint().height() : 0;
-    return {least.width(), widget()->layout()->totalMinimumSize().height() + bar};
+    return {minSize.width(), widget()->layout()->totalMinimumSize().height() + bar};
 }
 
 QSize PageArea::sizeIn(QSize room) const {
@@ -45,7 +45,7 @@ QSize PageArea::sizeIn(QSize room) const {
 void PageArea::fit() {
     const QSize room = maximumViewportSize();
     QSize size = sizeIn(room);
-    // A bar takes from the room that the other direction has.
+    // A scroll bar reduces the room of the other direction.
     const bool isTall = size.height() > room.height();
     const bool isWide =
         size.width() > room.width() - (isTall ? verticalScrollBar()->sizeHint().width() : 0);
@@ -95,11 +95,11 @@ void LazyTab::showEvent(QShowEvent* event) {
 QWidget& LazyTab::demand() {
     if (!content_) {
         content_ = make();
-        // What is wider than the window is scrolled, and not the page around with it.
+        // Wide content is scrolled without the surrounding page.
         auto* area = new PageArea(content_, this);
         area->setOnlySideways();
         layout()->addWidget(area);
-        // A layout that is on the screen would show it a turn later only.
+        // A visible layout would show it only in the next event loop turn.
         area->show();
         content_->show();
         fill();

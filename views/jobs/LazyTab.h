@@ -8,25 +8,24 @@
 
 namespace lanescope::views {
 
-/// Holds a page that needs some room. It gets all that the window has; where that is less than the
-/// page needs it is scrolled, so that the smallest window cuts nothing off. Unlike a QScrollArea
-/// that resizes its widget it asks for no more height than the least, also of pages with lines that
-/// wrap.
+/// A scroll area for a page with a minimum size. The page fills the window; in a smaller window it
+/// is scrolled, so that nothing is clipped. Unlike a resizing QScrollArea it requests no more than
+/// the minimum height, also for pages with wrapped text.
 class PageArea : public QScrollArea {
     Q_OBJECT
   public:
-    /// Takes over `page`, which has a layout.
+    /// Takes ownership of `page`, which has a layout.
     explicit PageArea(QWidget* page, QWidget* parent = nullptr);
 
-    /// Scrolls so that as much as possible of a part of the page can be seen, its top first. If all
-    /// of it is seen already, nothing moves.
+    /// Scrolls so that as much as possible of a part of the page is visible, its top first. Does
+    /// not scroll if all of it is visible.
     void showPart(const QWidget& part);
 
-    /// The page's.
+    /// Returns that of the page.
     QSize sizeHint() const override;
-    /// Almost nothing; as high as the page needs if that is only scrolled sideways.
+    /// Returns nearly nothing; the page's height if only scrolled sideways.
     QSize minimumSizeHint() const override;
-    /// For a page in a page, which scrolls both of them up and down.
+    /// For a page in a page that scrolls vertically.
     void setOnlySideways() { isOnlySideways_ = true; }
 
   protected:
@@ -42,27 +41,27 @@ class PageArea : public QScrollArea {
 
 class ReportView;
 
-/// A tab whose content is made when it is first shown or asked for: a page with many tabs opens as
-/// quickly as one with none. Shown, it is made in the next turn of the event loop, after the rest
-/// of the page was painted.
+/// A tab whose content is created when first shown or requested, so that a page opens equally fast
+/// with many tabs. A shown tab creates it in the next turn of the event loop, after the rest of the
+/// page was painted.
 class LazyTab : public QWidget {
     Q_OBJECT
 
   public:
     explicit LazyTab(QWidget* parent = nullptr);
 
-    /// Null until it is made.
+    /// Null until created.
     QWidget* content() const { return content_; }
-    /// The table that is copied and exported; null while there is none.
+    /// Returns the table to copy and export, or null.
     virtual ReportView* table() const { return nullptr; }
-    /// On the screen, and what it shows is still to be made or computed.
+    /// Returns true if the tab is visible and its content is still to be created or computed.
     bool isBusy() const { return isVisible() && (!content_ || isStale()); }
 
   protected:
     void showEvent(QShowEvent* event) override;
     QWidget& demand();
     virtual QWidget* make() = 0;
-    /// Called once the content stands in its place and has its style.
+    /// Called once the content is in place and has its style.
     virtual void fill() = 0;
     virtual bool isStale() const = 0;
 
@@ -70,8 +69,8 @@ class LazyTab : public QWidget {
     QWidget* content_ = nullptr;
 };
 
-/// A `LazyTab` with one kind of panel. What the panel is to show is set by whoever makes it: from
-/// then on it is told of changes like any other.
+/// A `LazyTab` with one kind of panel. The creator sets the panel's data; from then on the panel
+/// receives changes like any other.
 template <class Panel>
 class PanelTab : public LazyTab {
   public:
@@ -79,14 +78,13 @@ class PanelTab : public LazyTab {
     using TableOf = std::function<ReportView*(Panel&)>;
     using Fill = std::function<void(Panel&)>;
 
-    /// `fill` gives the panel what depends on its style, as columns do that are as wide as their
-    /// content.
+    /// `fill` sets style-dependent data of the panel, such as columns as wide as their content.
     explicit PanelTab(Make make, TableOf tableOf = {}, Fill fill = {})
         : make_(std::move(make)), tableOf_(std::move(tableOf)), fill_(std::move(fill)) {}
 
-    /// Null until it is made.
+    /// Null until created.
     Panel* panel() const { return static_cast<Panel*>(content()); }
-    /// Makes it if nobody has.
+    /// Returns the panel; creates it if necessary.
     Panel& demandPanel() { return static_cast<Panel&>(demand()); }
     ReportView* table() const override {
         return panel() && tableOf_ ? tableOf_(*panel()) : nullptr;

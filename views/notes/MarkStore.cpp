@@ -7,7 +7,7 @@
 
 namespace lanescope::views {
 
-/// One edit: what a mark was and what it became; nothing where there was or is none.
+/// One edit: a mark before and after; nullopt where it did not or does not exist.
 class MarkEdit : public QUndoCommand {
   public:
     MarkEdit(MarkStore& store, const QString& text, std::optional<Mark> before,
@@ -23,7 +23,7 @@ class MarkEdit : public QUndoCommand {
 
   private:
     void apply(std::optional<Mark>& mark) {
-        // Of two changes in two viewers the later one counts, and this one is now.
+        // The later of two changes in two viewers wins, and this one is now.
         if (mark) mark->changedUtcNs = utcNow();
         store_.put(id_, mark ? &*mark : nullptr);
     }
@@ -72,7 +72,7 @@ void MarkStore::select(const std::string& id) {
 
 const Mark* MarkStore::next(int64_t timeNs, bool isForward) const {
     const auto& marks = notes_.marks;
-    // Marks at one moment are passed one by one, from the selected one on.
+    // Marks at the same time are visited one by one, starting with the selected one.
     const auto selected = std::ranges::find(marks, selected_, &Mark::id);
     if (selected != marks.end() && selected->range.startNs == timeNs) {
         if (isForward) return selected + 1 != marks.end() ? &*(selected + 1) : nullptr;

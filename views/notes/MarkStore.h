@@ -10,8 +10,8 @@ class QUndoStack;
 
 namespace lanescope::views {
 
-/// The marks of one trace as they are on the screen: what the user does to them can be undone, what
-/// comes from elsewhere is taken in beside. GUI thread.
+/// The marks of one trace as shown. Changes by the user can be undone; external changes are merged.
+/// GUI thread.
 class MarkStore : public QObject {
     Q_OBJECT
 
@@ -20,32 +20,33 @@ class MarkStore : public QObject {
 
     const std::vector<Mark>& marks() const { return notes_.marks; }
     const Notes& notes() const { return notes_; }
-    /// Null if there is no such mark. O(marks).
+    /// Returns null if the mark does not exist. O(marks).
     const Mark* find(const std::string& id) const;
-    /// Takes over what a file holds. Not an edit; what was done before can still be undone.
+    /// Replaces the marks by those of a file. Not an edit; earlier edits can still be undone.
     void setNotes(Notes notes);
 
-    // Edits, each of which can be undone. They say `edited` beside `changed`.
+    // Adds a mark. This and the next functions are edits that can be undone; they emit `edited` and
+    // `changed`.
     void add(const Mark& mark);
     void change(const Mark& mark);
     void remove(const std::string& id);
     QUndoStack& undoStack() const { return *undo_; }
 
-    /// The mark that keys are about; empty for none.
+    /// Returns the mark that key commands apply to; empty for none.
     const std::string& selected() const { return selected_; }
     void select(const std::string& id);
-    /// The first mark after `timeNs`, or the last before it; null without one.
+    /// Returns the first mark after `timeNs`, or the last before it; null if none.
     const Mark* next(int64_t timeNs, bool isForward) const;
 
   signals:
     void changed();
-    /// The user changed something, so there is something to keep.
+    /// Emitted when the user changed something that must be saved.
     void edited();
     void selectionChanged();
 
   private:
     friend class MarkEdit;
-    /// Puts `mark` in the place of the one with its id, or takes that away.
+    /// Replaces the mark with this id by `mark`, or removes it.
     void put(const std::string& id, const Mark* mark);
 
     Notes notes_;
@@ -53,7 +54,7 @@ class MarkStore : public QObject {
     QUndoStack* undo_;
 };
 
-/// Six colours that colour-blind people can tell apart, as 0xRRGGBB.
+/// Six colours distinguishable by colour-blind people, as 0xRRGGBB.
 inline constexpr uint32_t markColors[] = {0xe69f00, 0x56b4e9, 0x009e73,
                                           0xd55e00, 0xcc79a7, 0x0072b2};
 

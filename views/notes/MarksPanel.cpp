@@ -26,10 +26,10 @@ namespace lanescope::views {
 
 MarksModel::MarksModel(MarkStore& store, QObject* parent)
     : QAbstractTableModel(parent), store_(store), rows_(store.marks()) {
-    connect(&store_, &MarkStore::changed, this, &MarksModel::takeOver);
+    connect(&store_, &MarkStore::changed, this, &MarksModel::adopt);
 }
 
-void MarksModel::takeOver() {
+void MarksModel::adopt() {
     const auto& marks = store_.marks();
     const bool isSameOrder = std::ranges::equal(rows_, marks, {}, &Mark::id, &Mark::id);
     if (!isSameOrder) {

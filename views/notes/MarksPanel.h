@@ -11,7 +11,7 @@ namespace lanescope::views {
 
 class MarkStore;
 
-/// The marks as rows, in order of time; their texts can be edited. GUI thread.
+/// The marks as rows, ordered by time; their texts are editable. GUI thread.
 class MarksModel : public QAbstractTableModel {
     Q_OBJECT
 
@@ -20,7 +20,7 @@ class MarksModel : public QAbstractTableModel {
 
     explicit MarksModel(MarkStore& store, QObject* parent = nullptr);
 
-    /// Null outside the rows.
+    /// Returns null outside the rows.
     const Mark* markAt(int row) const;
     int rowOf(const std::string& id) const;
 
@@ -33,7 +33,7 @@ class MarksModel : public QAbstractTableModel {
                         int role = Qt::DisplayRole) const override;
 
   private:
-    void takeOver();
+    void adopt();
 
     MarkStore& store_;
     std::vector<Mark> rows_;
@@ -50,7 +50,7 @@ namespace lanescope::views {
 class MarksModel;
 
 /// The marks of a trace as a list: double click or Enter goes there, F2 edits the text, Delete
-/// removes; copied as tab-separated text or as a Markdown table.
+/// removes. Copies as tab-separated text or as a Markdown table.
 class MarksPanel : public QWidget {
     Q_OBJECT
 
@@ -60,14 +60,14 @@ class MarksPanel : public QWidget {
 
     QTableView& table() const { return *table_; }
     MarksModel& model() const { return *model_; }
-    /// What is said beside the buttons: where the marks are kept, or what went wrong.
+    /// Sets the text next to the buttons: the place where the marks are saved, or an error.
     void setRemark(const QString& text, bool isTrouble);
     QString remark() const;
-    /// How the trace is called in what is copied.
+    /// Sets the name of the trace in copied text.
     void setTitle(const QString& title) { title_ = title; }
 
   public slots:
-    // The selected rows, or all if none is.
+    // Copies the selected rows, or all if none is selected.
     void copyAsText() const;
     void copyAsMarkdown() const;
     void removeSelected();
@@ -89,7 +89,7 @@ class MarksPanel : public QWidget {
     QTableView* table_;
     QLabel* empty_;
     QLabel* remark_;
-    std::vector<QPushButton*> buttons_;  ///< Of no use without marks.
+    std::vector<QPushButton*> buttons_;  ///< Disabled without marks.
     QString title_;
     bool isFollowing_ = false;
 };

@@ -129,7 +129,7 @@ bool MarkEditor::eventFilter(QObject* watched, QEvent* event) {
         }
     }
     if (event->type() == QEvent::FocusOut) {
-        // To a colour of this very window is not away, nor to a menu or another program.
+        // Focus on a colour button, a menu or another program does not end the editing.
         const Qt::FocusReason reason = static_cast<QFocusEvent*>(event)->reason();
         if (reason == Qt::PopupFocusReason || reason == Qt::ActiveWindowFocusReason)
             return QFrame::eventFilter(watched, event);
@@ -165,7 +165,7 @@ MarkLines::MarkLines(MarkStore& store, TimelineView& timeline)
 }
 
 void MarkLines::follow() {
-    // Without marks there is nothing to lie in the way of painting.
+    // Without marks the widget must not slow down painting.
     setVisible(!store_.marks().empty());
     setGeometry(timeline_.tracksArea());
     raise();
@@ -184,7 +184,7 @@ void MarkLines::paintMark(QPainter& painter, const Mark& mark) const {
     if (to < -2 || from > width() + 2) return;
     const QColor color = QColor::fromRgb(mark.color);
     const int width = mark.id == store_.selected() ? 2 : 1;
-    // Cut to the widget first: far in, the other end may lie beyond what a painter can count.
+    // Clipped to the widget first: zoomed in, the other end may exceed a painter's range.
     const int left = static_cast<int>(std::floor(std::max(from, -4.0)));
     const int right = static_cast<int>(std::floor(std::min<double>(to, this->width() + 4)));
     const auto paintIn = [&](const QRect& area, int lineAlpha) {
@@ -207,7 +207,7 @@ void MarkLines::paintMark(QPainter& painter, const Mark& mark) const {
 namespace {
 
 constexpr int pennantWidth = 11;
-constexpr int widestFlag = 220;
+constexpr int maxFlagWidth = 220;
 constexpr int textInset = 6;
 
 QString tipOf(const Mark& mark) {
@@ -247,14 +247,14 @@ std::vector<MarkStrip::Flag> MarkStrip::flags() const {
         const TimeRange range = shownRange(mark);
         const double from = toX(range.startNs), to = toX(range.endNs);
         if (to < 0 || from > width()) continue;
-        // A range whose start is out of sight keeps its flag at the edge.
+        // A range that starts outside the visible part keeps its flag at the edge.
         const int left = static_cast<int>(std::floor(std::max(from, 0.0)));
         found.push_back({&mark, QRect(left, 2, 0, height() - 6), range});
     }
-    // Of those at one place always the same lies on top.
+    // A fixed order of flags at the same place.
     std::ranges::stable_sort(found, {}, [](const Flag& flag) { return flag.area.left(); });
     for (size_t index = 0; index < found.size(); ++index) {
-        // Each ends where the next begins, so that all can be read and grasped.
+        // Each flag ends where the next begins, so that all can be read and dragged.
         const int left = found[index].area.left();
         int room = std::max(pennantWidth, width() - 2 - left);
         if (index + 1 < found.size())
@@ -264,13 +264,13 @@ std::vector<MarkStrip::Flag> MarkStrip::flags() const {
     return found;
 }
 
-/// Texts are measured where there is room for them only: of any number of marks some hundred.
+/// Measures only texts that have room: some hundred for any number of marks.
 int MarkStrip::widthOf(const Mark& mark, int room) const {
-    constexpr int narrowest = 3;
+    constexpr int minTextRoom = 3;
     if (room <= pennantWidth || mark.text.empty())
-        return std::max(narrowest, std::min(room, pennantWidth));
+        return std::max(minTextRoom, std::min(room, pennantWidth));
     const int textWidth = QFontMetrics(font()).horizontalAdvance(toQString(mark.text));
-    return std::min(room, std::clamp(textWidth + 2 * textInset, pennantWidth, widestFlag));
+    return std::min(room, std::clamp(textWidth + 2 * textInset, pennantWidth, maxFlagWidth));
 }
 
 QRect MarkStrip::flagOf(const std::string& id) const {
@@ -294,8 +294,8 @@ void MarkStrip::paintEvent(QPaintEvent*) {
     painter.setRenderHint(QPainter::Antialiasing);
     const std::vector<Flag> all = flags();
     for (size_t index = 0; index < all.size(); ++index) {
-        paintStretch(painter, all[index]);
-        // Many at one place are one flag.
+        paintRange(painter, all[index]);
+        // Many flags at one place are drawn as one.
         const bool isCovered =
             index + 1 < all.size() && all[index + 1].area.left() == all[index].area.left();
         const std::string& id = all[index].mark->id;
@@ -303,7 +303,7 @@ void MarkStrip::paintEvent(QPaintEvent*) {
     }
 }
 
-void MarkStrip::paintStretch(QPainter& painter, const Flag& flag) const {
+void MarkStrip::paintRange(QPainter& painter, const Flag& flag) const {
     if (flag.range.isEmpty()) return;
     const double from = std::max(0.0, toX(flag.range.startNs));
     const double to = std::min<double>(width(), toX(flag.range.endNs));
@@ -319,7 +319,7 @@ void MarkStrip::paintFlag(QPainter& painter, const Flag& flag) const {
     painter.fillRect(QRect(flag.area.left(), 2, 2, height() - 3), color);
     QPainterPath shape;
     const QRectF area = flag.area;
-    // A pennant without text has a notch, so that it does not look like a slice.
+    // A pennant without text has a notch to distinguish it from a slice.
     if (area.width() <= pennantWidth) {
         shape.addPolygon(QPolygonF({area.topLeft(),
                                     {area.right(), area.top() + 4.5},
@@ -401,7 +401,7 @@ bool MarkStrip::event(QEvent* event) {
 
 namespace {
 
-/// Where the names of the tracks begin.
+/// The x where the names of the tracks begin.
 constexpr int labelIndent = 12;
 
 }  // namespace

@@ -16,17 +16,17 @@ namespace lanescope::views {
 
 struct Theme;
 
-/// A small window over the timeline in which one writes the text of a mark and picks its colour.
-/// Enter keeps, Escape gives up; leaving it keeps, too.
+/// A small window over the timeline to edit the text and colour of a mark. Enter and focus loss
+/// save, Escape cancels.
 class MarkEditor : public QFrame {
     Q_OBJECT
 
   public:
     explicit MarkEditor(QWidget* parent);
-    /// Gives up what is being written.
+    /// Cancels the edit.
     ~MarkEditor() override;
 
-    /// Begins with `mark`. A `isNew` one that is given up is reported as such.
+    /// Starts to edit `mark`. A cancelled edit of an `isNew` mark is reported as such.
     void edit(const Mark& mark, bool isNew);
     const Mark& mark() const { return mark_; }
     QLineEdit& text() const { return *text_; }
@@ -53,8 +53,8 @@ class MarkEditor : public QFrame {
 
 class TimelineView;
 
-/// Lies over the tracks and draws the marks through them: a line, or the edges of a range, stronger
-/// in the track that a mark is about. Takes no part in input.
+/// An overlay on the tracks that draws the marks: a line, or the edges of a range, stronger in the
+/// track of a mark. Ignores input.
 class MarkLines : public QWidget {
     Q_OBJECT
 
@@ -73,7 +73,7 @@ class MarkLines : public QWidget {
 };
 
 /// The flags of the marks, on a strip between the ruler and the tracks. Click selects, drag moves,
-/// double click edits; a double click beside them asks for a new mark.
+/// double click edits; a double click elsewhere requests a new mark.
 class MarkStrip : public QWidget {
     Q_OBJECT
 
@@ -82,7 +82,7 @@ class MarkStrip : public QWidget {
 
     MarkStrip(MarkStore& store, TimelineView& timeline);
 
-    /// Where the flag of a mark stands; empty while it is out of sight.
+    /// Returns the rectangle of a mark's flag; empty while it is not visible.
     QRect flagOf(const std::string& id) const;
 
   signals:
@@ -102,15 +102,16 @@ class MarkStrip : public QWidget {
     struct Flag {
         const Mark* mark;
         QRect area;
-        TimeRange range;  ///< As drawn: while it is dragged not yet the mark's.
+        TimeRange range;  ///< As drawn; differs from the mark during a drag.
     };
-    /// Those in sight, from left to right. O(n log n) in the marks, without their texts.
+    /// Returns the visible flags, from left to right. O(n log n) in the marks, excluding their
+    /// texts.
     std::vector<Flag> flags() const;
     int widthOf(const Mark& mark, int room) const;
     const Mark* markAt(QPoint position) const;
     TimeRange shownRange(const Mark& mark) const;
     double toX(int64_t timeNs) const;
-    void paintStretch(QPainter& painter, const Flag& flag) const;
+    void paintRange(QPainter& painter, const Flag& flag) const;
     void paintFlag(QPainter& painter, const Flag& flag) const;
 
     MarkStore& store_;
@@ -130,8 +131,8 @@ namespace lanescope::views {
 class TimelineView;
 struct Theme;
 
-/// Marks on one timeline: flags under the ruler, lines through the tracks, the editor over them,
-/// and what the commands about marks do. The flags take no room while there are none.
+/// The marks of one timeline: flags under the ruler, lines through the tracks, the editor over
+/// them, and the commands about marks. The flags take no room without marks.
 class TimelineMarks : public QObject {
     Q_OBJECT
 
@@ -144,15 +145,15 @@ class TimelineMarks : public QObject {
     void setTheme(const Theme& theme);
 
   public slots:
-    /// Begins a mark at the selected range, else the selected event, else under the pointer, else
-    /// in the middle of what is visible.
+    /// Creates a mark at the selected range, else the selected event, else under the pointer, else
+    /// in the middle of the visible range.
     void addMark();
-    /// The selected mark.
+    /// Edits the selected mark.
     void editMark();
     void removeMark();
     void goToNext();
     void goToPrevious();
-    /// Selects the mark and brings it into sight.
+    /// Selects the mark and makes it visible.
     void show(const std::string& id);
 
   private:

@@ -28,7 +28,7 @@
 namespace lanescope::views {
 namespace {
 
-constexpr int mostRemembered = 50;
+constexpr int maxRememberedQueries = 50;
 constexpr int clockMs = 200;
 
 QString firstLine(const QString& query) {
@@ -36,12 +36,12 @@ QString firstLine(const QString& query) {
     return line.size() > 90 ? line.left(89) + QStringLiteral("…") : line;
 }
 
-/// As SQL writes a name: plain if it can be, else in quotes.
+/// Returns the name in SQL: plain if possible, else in quotes.
 QString quoted(const QString& name) {
     const bool isPlain = !name.isEmpty() && std::all_of(name.begin(), name.end(), [](QChar letter) {
         return letter == QLatin1Char('_') || (letter < QChar(128) && letter.isLetterOrNumber());
     });
-    // A column that is a keyword.
+    // A column with the name of a keyword.
     const bool isKeyword = name.compare(QLatin1String("end"), Qt::CaseInsensitive) == 0 ||
                            name.compare(QLatin1String("index"), Qt::CaseInsensitive) == 0;
     if (isPlain && !isKeyword && !name.front().isDigit()) return name;
@@ -133,7 +133,7 @@ void SqlPanel::build() {
     status_->setTextFormat(Qt::PlainText);
     status_->setWordWrap(true);
     status_->setTextInteractionFlags(Qt::TextSelectableByMouse);
-    answer_->setTotalShown(false);  // the status says it, with the time it took
+    answer_->setTotalShown(false);  // the status has it, with the time
     answer_->setEmptyText(
         tr("The answer stands here. A row with a column \"start\" leads to that "
            "place on the timeline: double click or Enter."));
@@ -179,7 +179,7 @@ bool SqlPanel::eventFilter(QObject* watched, QEvent* event) {
             return true;
         }
     }
-    // The window has Ctrl+Enter too, for the timeline.
+    // The window also uses Ctrl+Enter, for the timeline.
     if (watched == editor_ && event->type() == QEvent::ShortcutOverride) {
         const auto* key = static_cast<QKeyEvent*>(event);
         const bool isEnter = key->key() == Qt::Key_Return || key->key() == Qt::Key_Enter;
@@ -287,13 +287,13 @@ void SqlPanel::remember(const QString& query) {
     const QString kept = query.trimmed();
     history_.removeAll(kept);
     history_.prepend(kept);
-    while (history_.size() > mostRemembered) history_.removeLast();
+    while (history_.size() > maxRememberedQueries) history_.removeLast();
     fillHistory();
     emit historyChanged(history_);
 }
 
 void SqlPanel::setHistory(const QStringList& queries) {
-    history_ = queries.mid(0, mostRemembered);
+    history_ = queries.mid(0, maxRememberedQueries);
     fillHistory();
 }
 
@@ -312,7 +312,7 @@ void SqlPanel::fillHistory() {
     earlier_->menu()->clear();
     earlier_->setEnabled(!history_.isEmpty());
     for (const QString& query : history_) {
-        // An ampersand would be taken for the mark of a key.
+        // Menus would interpret an ampersand as the mark of a shortcut.
         QAction* action = earlier_->menu()->addAction(
             firstLine(query).replace(QLatin1Char('&'), QLatin1String("&&")));
         action->setToolTip(plainToolTip(query));
@@ -321,7 +321,7 @@ void SqlPanel::fillHistory() {
 }
 
 void SqlPanel::setQuery(const QString& query) {
-    // Not setPlainText, so that Ctrl+Z brings back what was there.
+    // Not setPlainText, so that Ctrl+Z restores the previous text.
     editor_->selectAll();
     editor_->insertPlainText(query);
     editor_->setFocus();

@@ -26,9 +26,9 @@ class LatestJob;
 class ReportView;
 struct Theme;
 
-/// Asks a trace file in SQL: an editor, the tables of the file beside it, and the answer below.
-/// Only reads. Queries run off the GUI thread, can be stopped, and are stopped after half a minute.
-/// A row with a column `start` leads to that place on the timeline.
+/// SQL queries on a trace file: an editor, the tables of the file next to it, and the answer below.
+/// Read-only. Queries run off the GUI thread, can be stopped, and time out after 30 s. A row with a
+/// column `start` leads to its place on the timeline.
 class SqlPanel : public QWidget {
     Q_OBJECT
 
@@ -36,12 +36,12 @@ class SqlPanel : public QWidget {
     explicit SqlPanel(QWidget* parent = nullptr);
     ~SqlPanel() override;
 
-    /// The file to ask; opened when the panel is first shown.
+    /// Sets the file; opened when the panel is first shown.
     void setFile(const std::filesystem::path& path);
     const std::filesystem::path& file() const { return file_; }
     void setTheme(const Theme& theme);
     void setLimits(const QueryLimits& limits) { limits_ = limits; }
-    /// What was asked before, the latest first.
+    /// Sets earlier queries, the latest first.
     void setHistory(const QStringList& queries);
     const QStringList& history() const { return history_; }
 
@@ -50,21 +50,21 @@ class SqlPanel : public QWidget {
     ReportView& answer() const { return *answer_; }
     QPushButton& runButton() const { return *run_; }
     QPushButton& samplesButton() const { return *samples_; }
-    /// What stands under the editor: rows and time, progress, or why there is no answer.
+    /// Returns the text under the editor: rows and time, progress, or an error.
     QString status() const;
-    /// That says why there is no answer.
+    /// Returns true if the status is an error.
     bool hasFailed() const { return hasFailed_; }
     bool isRunning() const { return isRunning_; }
-    /// A query runs or the tables are still being read.
+    /// Returns true if a query runs or the tables are still being read.
     bool isStale() const;
 
   public slots:
-    /// Runs what is in the editor, or the selected part of it.
+    /// Runs the text of the editor, or its selected part.
     void run();
     void stop();
 
   signals:
-    /// The user wants to see this place; both ends are equal for a moment.
+    /// Emitted when the user asks to see this range; both ends are equal for a single time.
     void rangeActivated(lanescope::TimeRange range);
     void historyChanged(const QStringList& queries);
 
@@ -73,7 +73,7 @@ class SqlPanel : public QWidget {
     bool eventFilter(QObject* watched, QEvent* event) override;
 
   private:
-    /// The open file, shared with the thread that works on it.
+    /// The open file, shared with the worker thread.
     struct Source;
 
     void build();
@@ -113,7 +113,7 @@ class SqlPanel : public QWidget {
     QSplitter* split_;
 };
 
-/// Opens its file when it is first asked. Asked from worker threads, one at a time; stopped from
+/// A file that is opened on its first query. Used by worker threads, one at a time; stopped from
 /// any thread.
 struct SqlPanel::Source {
   public:
@@ -122,13 +122,13 @@ struct SqlPanel::Source {
 
     Result<std::vector<QueryTable>> tables();
     Result<QueryResult, QueryError> run(const std::string& sql, const QueryLimits& limits);
-    /// Ends what runs now, and everything that is asked until `goOn`.
+    /// Interrupts the running query and rejects all further ones until `goOn`.
     void stop() { isStopped_ = true; }
     void goOn() { isStopped_ = false; }
 
   private:
     Result<void> open();
-    /// Closes a file that somebody is writing, who may want it for himself.
+    /// Closes a file that is still being written, so that its writer is not blocked.
     void letGo() {
         if (isBeingWritten_) query_.reset();
     }

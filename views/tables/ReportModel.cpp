@@ -89,7 +89,7 @@ QVariant ReportModel::headerData(int section, Qt::Orientation orientation, int r
 }
 
 QString ReportModel::toolTip(const Cell& cell, int column) const {
-    // The rounded form is on screen; the tip gives what rounding hid, or the end of a long name.
+    // Cells show rounded values; the tip has the exact value or the end of a long name.
     if (unitOf(column) == Unit::Text) return plainToolTip(toVariant(cell).toString());
     const auto* whole = std::get_if<int64_t>(&cell);
     if (!whole) return {};
@@ -110,7 +110,7 @@ ReportFilter::ReportFilter(QObject* parent) : QSortFilterProxyModel(parent) {
 }
 
 void ReportFilter::setText(const QString& text) {
-    words_ = text.simplified().split(QLatin1Char(' '), Qt::SkipEmptyParts);
+    filterWords_ = text.simplified().split(QLatin1Char(' '), Qt::SkipEmptyParts);
     invalidateFilter();
 }
 
@@ -124,14 +124,14 @@ bool ReportFilter::filterAcceptsRow(int row, const QModelIndex& parent) const {
         const QVariant group = sourceModel()->index(row, 0, parent).data(ReportModel::SortRole);
         if (!groups_.contains(group.toString())) return false;
     }
-    if (words_.isEmpty()) return true;
+    if (filterWords_.isEmpty()) return true;
     QString text;
     for (int column = 0; column < sourceModel()->columnCount(parent); ++column) {
         const QVariant value =
             sourceModel()->index(row, column, parent).data(ReportModel::SortRole);
         if (value.typeId() == QMetaType::QString) text += value.toString() + QLatin1Char('\n');
     }
-    return std::all_of(words_.begin(), words_.end(), [&](const QString& word) {
+    return std::all_of(filterWords_.begin(), filterWords_.end(), [&](const QString& word) {
         return text.contains(word, Qt::CaseInsensitive);
     });
 }
@@ -139,7 +139,8 @@ bool ReportFilter::filterAcceptsRow(int row, const QModelIndex& parent) const {
 bool ReportFilter::lessThan(const QModelIndex& left, const QModelIndex& right) const {
     const QVariant a = left.data(ReportModel::SortRole);
     const QVariant b = right.data(ReportModel::SortRole);
-    // An empty cell is less than any number, so that "greatest first" shows the filled ones first.
+    // An empty cell is less than any number, so that a descending order shows the filled ones
+    // first.
     if (!a.isValid() || !b.isValid()) return !a.isValid() && b.isValid();
     return QSortFilterProxyModel::lessThan(left, right);
 }

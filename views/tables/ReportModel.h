@@ -9,20 +9,20 @@
 
 namespace lanescope::views {
 
-/// Shows a `ReportTable` to Qt's item views: formatted text to read, plain numbers to sort by.
-/// Holds its own copy of the table. Use on the GUI thread.
+/// A `ReportTable` for Qt's item views: formatted text for display, plain numbers for sorting. Owns
+/// its copy of the table. GUI thread.
 class ReportModel : public QAbstractTableModel {
     Q_OBJECT
   public:
     enum Role {
-        SortRole = Qt::UserRole,  ///< The bare number or text; invalid for an empty cell.
-        ShareRole,  ///< [0, 1] of a full bar under the cell, as in percent columns; else invalid.
-        BarColorRole,  ///< Colour of that bar; invalid for the usual one.
+        SortRole = Qt::UserRole,  ///< The plain number or text; invalid for an empty cell.
+        ShareRole,                ///< Share [0, 1] of the bar, as in percent columns; else invalid.
+        BarColorRole,             ///< Colour of this bar; invalid for the default.
     };
 
     explicit ReportModel(QObject* parent = nullptr);
 
-    /// Replaces all rows. Rows shorter than the columns are shown with empty cells.
+    /// Replaces all rows. Pads short rows with empty cells.
     virtual void setTable(ReportTable table);
     const ReportTable& table() const { return table_; }
     Unit unitOf(int column) const;
@@ -34,7 +34,7 @@ class ReportModel : public QAbstractTableModel {
                         int role = Qt::DisplayRole) const override;
 
   protected:
-    /// The cell, or null outside the table.
+    /// Returns the cell, or null outside the table.
     const Cell* cellAt(int row, int column) const;
 
   private:
@@ -43,12 +43,13 @@ class ReportModel : public QAbstractTableModel {
     ReportTable table_;
 };
 
-/// Sorts a `ReportModel` by value and keeps the rows whose text columns contain every typed word.
+/// A filter of a `ReportModel`: sorts by value and keeps the rows whose text columns contain every
+/// typed word.
 class ReportFilter : public QSortFilterProxyModel {
     Q_OBJECT
   public:
     explicit ReportFilter(QObject* parent = nullptr);
-    /// Words are separated by spaces; case is ignored. Empty text keeps every row.
+    /// Sets words separated by spaces; case is ignored. Empty text keeps every row.
     void setText(const QString& text);
     /// Keeps rows whose first column is one of `groups`; empty keeps every row.
     void setGroups(const QStringList& groups);
@@ -58,7 +59,7 @@ class ReportFilter : public QSortFilterProxyModel {
     bool lessThan(const QModelIndex& left, const QModelIndex& right) const override;
 
   private:
-    QStringList words_;
+    QStringList filterWords_;
     QStringList groups_;
 };
 

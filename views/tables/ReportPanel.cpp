@@ -123,7 +123,7 @@ void ReportPanel::refresh(LatestJob::Older older) {
         [this, trace = trace_, range = range_,
          name = reportName_.toStdString()]() -> LatestJob::Publish {
             auto report = std::make_shared<Result<ReportTable>>(makeReport(*trace, name, range));
-            // `this` is only used on the GUI thread, where the job has made sure that it is alive.
+            // Only the GUI thread uses `this`; the job has checked there that it is alive.
             return [this, report, range] { showReport(*report, range); };
         },
         older);

@@ -15,8 +15,8 @@
 
 namespace lanescope::views {
 
-/// The user's choice of which time a page counts: what is selected, what the timeline shows, or
-/// all. Knows the ranges and says which one counts.
+/// The user's choice of the counted time: the selected range, the visible range, or the whole
+/// trace. Stores the ranges and returns the counted one.
 class ScopeChoice : public QComboBox {
     Q_OBJECT
   public:
@@ -24,17 +24,17 @@ class ScopeChoice : public QComboBox {
 
     explicit ScopeChoice(QWidget* parent = nullptr);
 
-    /// Forgets what was selected, in another trace; says nothing of it.
+    /// Clears the selected range for another trace, without a signal.
     void reset() { selected_.reset(); }
     void setSelectedRange(std::optional<TimeRange> range);
     void setVisibleRange(TimeRange range);
-    /// The range that counts; nothing for the whole trace.
+    /// Returns the counted range; nullopt for the whole trace.
     std::optional<TimeRange> counted() const;
-    /// "Selected range, 25 ms from 1.2 s", "Whole trace".
+    /// Returns, for example, "Selected range, 25 ms from 1.2 s" or "Whole trace".
     QString remark() const;
 
   signals:
-    /// Another time counts than before.
+    /// Emitted when the counted range changed.
     void countedChanged();
 
   private:
@@ -53,27 +53,27 @@ namespace lanescope::views {
 class ReportView;
 
 /// One report of a trace, over its whole range or a selected one. Builds the report off the GUI
-/// thread, and only while the panel is on the screen.
+/// thread and only while visible.
 class ReportPanel : public QWidget {
     Q_OBJECT
   public:
-    /// `reportName` is one of `allReports()`, as in "cuda_gpu_kern_sum".
+    /// `reportName` is one of `allReports()`, such as "cuda_gpu_kern_sum".
     explicit ReportPanel(const QString& reportName, QWidget* parent = nullptr);
 
-    /// Lets the user choose among reports, titles and names, instead of the one.
+    /// Adds a choice of reports, given by title and name.
     void offer(const std::vector<std::pair<QString, QString>>& reports);
-    /// Null unless there is a choice.
+    /// Null without a choice.
     QComboBox* choice() const { return choice_; }
     void setTrace(TracePtr trace);
-    /// The selected range; none shows the whole trace.
+    /// Sets the selected range; none = the whole trace.
     void setRange(std::optional<TimeRange> range);
     ReportView& view() const { return *view_; }
-    /// A report is being built or waits for the panel to be shown.
+    /// Returns true if a report is being built or waits for the panel to be shown.
     bool isStale() const { return isStale_; }
 
   signals:
     void nameActivated(const QString& name);
-    /// The rows on the screen belong to the trace and range set last.
+    /// Emitted when the visible rows match the trace and range set last.
     void updated();
 
   protected:
@@ -91,7 +91,7 @@ class ReportPanel : public QWidget {
     bool isStale_ = false;
     LatestJob* job_;
     ReportView* view_;
-    QLabel* notes_;  ///< Those of the report, below it; hidden without any.
+    QLabel* notes_;  ///< The notes of the report, below it; hidden without any.
 };
 
 }  // namespace lanescope::views

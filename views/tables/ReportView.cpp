@@ -95,7 +95,7 @@ void ShareBarDelegate::paint(QPainter* painter, const QStyleOptionViewItem& opti
 
 namespace {
 
-constexpr int leastNameCharacters = 28;
+constexpr int minNameCharacters = 28;
 
 bool sameColumns(const ReportTable& a, const ReportTable& b) {
     return std::equal(a.columns.begin(), a.columns.end(), b.columns.begin(), b.columns.end(),
@@ -127,7 +127,7 @@ void ReportView::build() {
     filter_->setSourceModel(model_);
     filterEdit_->setPlaceholderText(tr("Filter rows"));
     filterEdit_->setAccessibleName(tr("Filter rows"));
-    // Tab leads on to the next part of the window; arrows walk the cells.
+    // Tab moves to the next part of the window; arrows move between cells.
     table_->setTabKeyNavigation(false);
     table_->setAccessibleName(tr("Report"));
     filterEdit_->setClearButtonEnabled(true);
@@ -204,7 +204,7 @@ void ReportView::setTable(ReportTable table) {
 
 void ReportView::fitAndSort(int column, Qt::SortOrder order) {
     fitColumns();
-    // Qt 6.8 turns the rows of no column about when it is asked for a descending order.
+    // Qt 6.8 reverses the rows if asked for no column in descending order.
     table_->sortByColumn(column, column < 0 ? Qt::AscendingOrder : order);
 }
 
@@ -246,7 +246,7 @@ void ReportView::fitColumns() {
     const int stretched = stretchedColumn();
     for (int column = 0; column < model_->columnCount(); ++column) {
         table_->horizontalHeader()->setSectionResizeMode(column, QHeaderView::Interactive);
-        // Room for values that are wider than those of the first rows.
+        // Room for values wider than those of the first rows.
         const int width = table_->columnWidth(column) + 2 * fontMetrics().averageCharWidth();
         if (column != stretched) table_->setColumnWidth(column, std::min(width, widest));
     }
@@ -259,11 +259,11 @@ void ReportView::stretchName() {
     QHeaderView* header = table_->horizontalHeader();
     const int room =
         table_->viewport()->width() - (header->length() - header->sectionSize(stretched));
-    const int least = leastNameCharacters * fontMetrics().averageCharWidth();
-    // A name of three letters is none; rather let the table scroll.
+    const int minWidth = minNameCharacters * fontMetrics().averageCharWidth();
+    // A name of three letters is unreadable; scrolling is better.
     header->setSectionResizeMode(stretched,
-                                 room < least ? QHeaderView::Interactive : QHeaderView::Stretch);
-    if (room < least) header->resizeSection(stretched, least);
+                                 room < minWidth ? QHeaderView::Interactive : QHeaderView::Stretch);
+    if (room < minWidth) header->resizeSection(stretched, minWidth);
 }
 
 bool ReportView::eventFilter(QObject* watched, QEvent* event) {

@@ -40,7 +40,7 @@ ReportTable hitTable(const Trace& trace, std::span<const EventRef> events) {
         {"Start", Unit::Timestamp}, {"Duration", Unit::Nanoseconds},  {"What", Unit::Text},
         {"Name", Unit::Text},       {"Thread or stream", Unit::Text}, {"Rank", Unit::Identifier},
         {"GPU", Unit::Identifier}};
-    const size_t count = std::min(events.size(), maximumHitRows);
+    const size_t count = std::min(events.size(), maxHitRows);
     table.rows.reserve(count);
     for (const EventRef event : events.first(count)) {
         const TimeRange range = trace.rangeOf(event);
@@ -54,10 +54,10 @@ ReportTable hitTable(const Trace& trace, std::span<const EventRef> events) {
 
 namespace {
 
-/// Of kernels, of API calls and so on.
-constexpr size_t mostNames = 10;
-constexpr int mostGroups = 64;
-constexpr int longestGroup = 60;
+/// Per table: kernels, API calls and so on.
+constexpr size_t maxNames = 10;
+constexpr int maxGroups = 64;
+constexpr int maxGroupNameLength = 60;
 
 }  // namespace
 
@@ -86,7 +86,7 @@ SelectionPanel::SelectionPanel(QWidget* parent)
     copies_->setEmptyText(tr("No memory was copied or set in the selected range."));
     splitter_->addWidget(names_);
     splitter_->addWidget(copies_);
-    // Names need the room; of copies there are a few short words.
+    // Names need the room; copies have a few short words.
     splitter_->setStretchFactor(0, 1);
     splitter_->setStretchFactor(1, 0);
     splitter_->setSizes({900, 620});
@@ -131,12 +131,12 @@ void SelectionPanel::fillTracks() {
     menu.addSeparator();
     int listed = 0;
     const uint32_t count = trace_ ? static_cast<uint32_t>(trace_->tracks.size()) : 0;
-    for (uint32_t track = 0; track < count && listed < mostGroups; ++track) {
+    for (uint32_t track = 0; track < count && listed < maxGroups; ++track) {
         const Track& group = trace_->tracks[track];
         if (group.parent >= 0 || group.kind == TrackKind::CounterGroup) continue;
         QString text = toQString(group.title).simplified();
         if (!group.subtitle.empty()) text += ", " + toQString(group.subtitle).simplified();
-        QAction* action = menu.addAction(text.left(longestGroup).replace('&', "&&"));
+        QAction* action = menu.addAction(text.left(maxGroupNameLength).replace('&', "&&"));
         action->setCheckable(true);
         connect(action, &QAction::triggered, this,
                 [this, track](bool isChosen) { choose(track, isChosen); });
@@ -189,16 +189,16 @@ void SelectionPanel::refresh() {
         job_->cancel();
         return showCounted({});
     }
-    // What still runs is of another range, and would be taken for this one's when it is shown.
+    // A running job is for another range, and its result would be wrong when shown.
     if (!isVisible()) return job_->cancel();
-    // Of a range that is being dragged what was counted a moment ago is better than nothing.
+    // While a range is being dragged, the previous numbers stay visible.
     job_->start(
         [this, trace = trace_, range = *range_, tracks = chosenTracks()]() -> LatestJob::Publish {
             Counted counted;
             const SelectionStatistics statistics =
                 selectionStatistics(*trace, trace->sums, range, tracks);
             counted.headline = selectionHeadline(*trace, statistics);
-            counted.names = selectedNames(*trace, statistics, mostNames);
+            counted.names = selectedNames(*trace, statistics, maxNames);
             counted.copies = selectedCopies(statistics);
             return [this, counted = std::move(counted)] { showCounted(counted); };
         },

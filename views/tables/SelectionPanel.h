@@ -12,10 +12,10 @@
 
 namespace lanescope::views {
 
-/// Events as rows to choose from, in the given order: what, start, duration, name. Not more than
-/// `maximumHitRows`, as nobody reads on.
+/// Returns events as rows to choose from, in the given order: kind, start, duration, name. At most
+/// `maxHitRows`, because longer lists are not read.
 ReportTable hitTable(const Trace& trace, std::span<const EventRef> events);
-inline constexpr size_t maximumHitRows = 20'000;
+inline constexpr size_t maxHitRows = 20'000;
 
 }  // namespace lanescope::views
 
@@ -28,9 +28,8 @@ namespace lanescope::views {
 class LatestJob;
 class ReportView;
 
-/// What lies in the selected range of time, while it is being dragged: how busy the GPUs were,
-/// which names took the time, how fast memory was copied. Counts off the GUI thread, and only while
-/// on the screen.
+/// Statistics of the selected time range, updated while it is dragged: GPU utilization, names by
+/// time, rates of memory copies. Counts off the GUI thread and only while visible.
 class SelectionPanel : public QWidget {
     Q_OBJECT
   public:
@@ -42,11 +41,12 @@ class SelectionPanel : public QWidget {
     ReportView& copies() const { return *copies_; }
     QString headline() const;
     bool isStale() const { return isStale_; }
-    /// Chooses whose slices count: GPUs, processes and the host, each with all that stands in it.
+    /// Returns the button that chooses the counted tracks: GPUs, processes and the host, each with
+    /// its subtracks.
     QToolButton& tracksButton() const { return *tracksButton_; }
 
   signals:
-    /// What is shown belongs to the trace and range set last.
+    /// Emitted when the content matches the trace and range set last.
     void updated();
     void nameActivated(const QString& name);
 
@@ -59,7 +59,7 @@ class SelectionPanel : public QWidget {
     void showCounted(const Counted& counted);
     void fillTracks();
     void choose(uint32_t track, bool isChosen);
-    /// The chosen groups with all that stands in them; nothing for all tracks.
+    /// Returns the chosen groups with their subtracks; nullopt for all tracks.
     std::optional<std::vector<uint32_t>> chosenTracks() const;
 
     TracePtr trace_;

@@ -8,7 +8,7 @@ namespace lanescope::views {
 QStringList wrapWords(QString text, const QFontMetrics& metrics, const LineRoom& room) {
     QStringList lines;
     const auto widthOf = [&] { return room.width - (lines.isEmpty() ? room.firstIndent : 0); };
-    while (metrics.horizontalAdvance(text) > widthOf() && lines.size() + 1 < room.mostLines) {
+    while (metrics.horizontalAdvance(text) > widthOf() && lines.size() + 1 < room.maxLines) {
         qsizetype end = 0;
         for (qsizetype at = text.indexOf(QLatin1Char(' ')); at >= 0;
              at = text.indexOf(QLatin1Char(' '), at + 1)) {

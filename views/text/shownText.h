@@ -9,42 +9,40 @@
 
 namespace lanescope::views {
 
-/// Text of the model, which is UTF-8, for a widget. Bytes that are no UTF-8 show as replacement
-/// characters: names come from untrusted files.
+/// Converts UTF-8 text of the model for a widget. Invalid bytes become replacement characters:
+/// names come from untrusted files.
 inline QString toQString(std::string_view text) {
     return QString::fromUtf8(text.data(), static_cast<qsizetype>(text.size()));
 }
 
-/// `text` as a tool tip that is shown as it is, with its lines. Qt takes tool tips that look like
-/// markup for markup, and names from a trace file must not be able to load pictures or change how
-/// they look.
+/// Returns `text` as a tool tip that is shown literally, with its lines. Qt interprets tool tips
+/// that look like markup, and names from a trace file must not load pictures or change their style.
 inline QString plainToolTip(const QString& text) {
     if (text.isEmpty()) return {};
     return QStringLiteral("<qt>%1</qt>")
         .arg(text.toHtmlEscaped().replace(QLatin1Char('\n'), QLatin1String("<br>")));
 }
 
-/// A rate in GB/s with three digits, from 1000 on without a fraction: "45.3", "4814".
+/// Returns a rate in GB/s with three digits, from 1000 on without a fraction: "45.3", "4814".
 inline QString shortRate(double gigabytesPerSecond) {
     const bool isLarge = gigabytesPerSecond >= 1000;
     return QString::number(gigabytesPerSecond, isLarge ? 'f' : 'g', isLarge ? 0 : 3);
 }
 
-/// How lines are broken. Lengths in pixels.
+/// The room for wrapped lines. Lengths in pixels.
 struct LineRoom {
     int width = 0;
-    int firstIndent = 0;  ///< So much of the first line is taken.
-    qsizetype mostLines = 1;
+    int firstIndent = 0;  ///< The occupied part of the first line.
+    qsizetype maxLines = 1;
 };
 
-/// `text` broken between words into lines that fit; the first is empty where its first word has no
-/// room beside what stands there. A word may be of any length and lines may be few, so what has no
-/// room ends in "…".
+/// Returns `text` wrapped between words. The first line is empty if its first word does not fit.
+/// Words may be long and lines few; text that does not fit ends in "…".
 QStringList wrapWords(QString text, const QFontMetrics& metrics, const LineRoom& room);
 
-/// Plain text on as many lines as it needs. Splitters and docks ask a wrapped QLabel for its
-/// minimum size only, which knows nothing of its width, and press it below the height of its text;
-/// this one asks for that height.
+/// A label of plain text with as many lines as it needs. Splitters and docks use only the minimum
+/// size of a wrapped QLabel, which ignores its width, and clip its text; this label requests the
+/// full height.
 class WrappedLabel : public QLabel {
   public:
     explicit WrappedLabel(QWidget* parent = nullptr);

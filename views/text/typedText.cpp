@@ -23,7 +23,7 @@ std::string_view trimmed(std::string_view text) {
     return text.substr(from, text.find_last_not_of(spaces) - from + 1);
 }
 
-/// Reads a number without a sign and takes it off the front of `text`.
+/// Reads an unsigned number and removes it from the front of `text`.
 std::optional<double> takeNumber(std::string_view& text) {
     const bool isDigit =
         !text.empty() && ((text.front() >= '0' && text.front() <= '9') || text.front() == '.');
@@ -42,11 +42,11 @@ std::optional<double> takeNumber(std::string_view& text) {
     return value;
 }
 
-std::optional<int64_t> takeInteger(std::string_view& text, size_t fewest, size_t most) {
+std::optional<int64_t> takeInteger(std::string_view& text, size_t minDigits, size_t maxDigits) {
     int64_t value = 0;
     size_t length = 0;
     while (length < text.size() && text[length] >= '0' && text[length] <= '9') ++length;
-    if (length < fewest || length > most) return std::nullopt;
+    if (length < minDigits || length > maxDigits) return std::nullopt;
     std::from_chars(text.data(), text.data() + length, value);
     text.remove_prefix(length);
     return value;
@@ -58,13 +58,13 @@ bool take(std::string_view& text, char expected) {
     return true;
 }
 
-/// Without a sign, which here says what the time counts from.
+/// Parses without a sign, which here selects the origin of the time.
 std::optional<int64_t> parseDistance(std::string_view text) {
     if (!text.empty() && text.front() == '-') return std::nullopt;
     return parseDuration(text);
 }
 
-/// Times of a file may be anything.
+/// Adds with overflow check: times of a file are arbitrary.
 std::optional<int64_t> sum(int64_t one, int64_t other) {
     int64_t result = 0;
     return __builtin_add_overflow(one, other, &result) ? std::nullopt : std::optional(result);
@@ -77,7 +77,8 @@ Error noTime(std::string_view text) {
         "such as 1.2s..1.4s."};
 }
 
-/// "12:34:56.7", with or without "2026-11-21 " or "2026-11-21T" before it; nothing for other texts.
+/// Parses "12:34:56.7", optionally after "2026-11-21 " or "2026-11-21T"; returns nullopt for other
+/// texts.
 std::optional<int64_t> parseClock(std::string_view text, int64_t startUtcNs) {
     int64_t dayNs = startUtcNs / nsPerDay * nsPerDay;
     bool hasDate = false;
@@ -92,7 +93,7 @@ std::optional<int64_t> parseClock(std::string_view text, int64_t startUtcNs) {
         const std::chrono::year_month_day date{std::chrono::year(static_cast<int>(*year)),
                                                std::chrono::month(static_cast<unsigned>(*month)),
                                                std::chrono::day(static_cast<unsigned>(*day))};
-        // What 64 bits of nanoseconds can hold.
+        // The range of 64-bit nanoseconds.
         if (!date.ok() || *year < 1970 || *year > 2200) return std::nullopt;
         dayNs = std::chrono::sys_days(date).time_since_epoch().count() * nsPerDay;
         hasDate = true;
@@ -110,12 +111,12 @@ std::optional<int64_t> parseClock(std::string_view text, int64_t startUtcNs) {
     }
     if (!text.empty() && text != "Z") return std::nullopt;
     int64_t utcNs = dayNs + (*hours * 60 + *minutes) * 60'000'000'000 + std::llround(seconds * 1e9);
-    // A run that goes on past midnight: the first such time after its start.
+    // A run past midnight: the first such time after its start.
     if (!hasDate && utcNs < startUtcNs) utcNs += nsPerDay;
     return utcNs;
 }
 
-/// `baseNs` is what a sign counts from.
+/// `baseNs` is the origin of a time with a sign.
 Result<int64_t> parseMoment(std::string_view text, const TimeContext& context, int64_t baseNs) {
     text = trimmed(text);
     if (text.empty()) return fail(noTime(text));
@@ -148,7 +149,7 @@ Result<int64_t> parseMoment(std::string_view text, const TimeContext& context, i
     return *timeNs;
 }
 
-/// "step 12", "it 12": a word, then a number.
+/// Returns true for a word, then a number: "step 12", "it 12".
 bool isNamedStep(std::string_view text) {
     const auto isDigit = [](char letter) { return letter >= '0' && letter <= '9'; };
     constexpr std::string_view noWord = "0123456789.+-#:%";
@@ -207,7 +208,7 @@ constexpr int atTextStart = 40;
 constexpr int scattered = 20;
 constexpr int perInitial = 8;
 // Letters farther apart than this are a coincidence.
-constexpr size_t widestGap = 12;
+constexpr size_t maxLetterGap = 12;
 
 char lower(char c) {
     return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
@@ -236,7 +237,7 @@ int scoreOfLetters(std::string_view word, std::string_view text) {
     size_t from = 0;
     for (size_t i = 0; i < word.size(); ++i) {
         const size_t at = text.find(word[i], from);
-        if (at == std::string_view::npos || (i > 0 && at - from > widestGap)) return 0;
+        if (at == std::string_view::npos || (i > 0 && at - from > maxLetterGap)) return 0;
         if (startsWord(text, at)) score += perInitial;
         from = at + 1;
     }
@@ -254,24 +255,24 @@ std::string lowerAscii(std::string_view text) {
 FuzzyPattern::FuzzyPattern(std::string_view typed) {
     for (const char c : typed) {
         const bool isSpace = c == ' ' || c == '\t';
-        if (isSpace && (words_.empty() || words_.back() == ' ')) continue;
-        words_ += isSpace ? ' ' : lower(c);
+        if (isSpace && (text_.empty() || text_.back() == ' ')) continue;
+        text_ += isSpace ? ' ' : lower(c);
     }
-    if (!words_.empty() && words_.back() == ' ') words_.pop_back();
+    if (!text_.empty() && text_.back() == ' ') text_.pop_back();
 }
 
 int FuzzyPattern::score(std::string_view lowered) const {
     int sum = 0;
-    for (size_t from = 0; from < words_.size();) {
-        const size_t end = std::min(words_.find(' ', from), words_.size());
-        const std::string_view word = std::string_view(words_).substr(from, end - from);
+    for (size_t from = 0; from < text_.size();) {
+        const size_t end = std::min(text_.find(' ', from), text_.size());
+        const std::string_view word = std::string_view(text_).substr(from, end - from);
         int score = scoreOfPiece(word, lowered);
         if (score == 0) score = scoreOfLetters(word, lowered);
         if (score == 0) return 0;
         sum += score;
         from = end + 1;
     }
-    // Of equals the shorter name is the better answer.
+    // The shorter of equal matches is better.
     const int length = static_cast<int>(std::min<size_t>(lowered.size(), 200));
     return std::max(1, 4 * sum - length / 4);
 }

@@ -18,9 +18,9 @@
 namespace lanescope::views {
 namespace {
 
-// Copies are the warm colours, kernels the cool ones, NCCL the only purple: the three questions one
-// asks of a training timeline can be told apart from afar. Within a family neighbours differ in
-// lightness as well as in hue, so they stay apart for colour-blind eyes.
+// Copies have warm colours, kernels cool ones, NCCL the only purple: the three questions about a
+// training timeline are visible from afar. Within a family, neighbours differ in lightness as well
+// as in hue, for colour-blind users.
 constexpr QRgb htodColor = 0xffe39b3b;
 constexpr QRgb dtohColor = 0xffbb5034;
 constexpr QRgb dtodColor = 0xffe3cb5c;
@@ -50,7 +50,7 @@ std::array<QColor, sliceCategoryCount> categoryColors(const Theme& theme) {
     set(SliceCategory::Graph, 0xff3fa39a);
     set(SliceCategory::ManagedMemory, 0xffd76b8a);
     set(SliceCategory::CpuRunning, theme.isDark ? 0xff539460 : 0xff86bd8c);
-    set(SliceCategory::CpuNoCore, 0xffcf5b4a);
+    set(SliceCategory::CpuRunnable, 0xffcf5b4a);
     set(SliceCategory::CpuGil, 0xffd9a441);
     set(SliceCategory::CpuLock, theme.isDark ? 0xff9a8458 : 0xffd9c596);
     set(SliceCategory::CpuInput, theme.isDark ? 0xff4f6f8f : 0xffa3bfdb);
@@ -77,8 +77,8 @@ std::vector<QColor> colorsFrom(std::initializer_list<QRgb> values) {
     return colors;
 }
 
-/// What the colour-blind-safe palette changes. The eight hues are those of Okabe and Ito, some
-/// darker or lighter so that each family differs from the others in lightness as well.
+/// Applies the colour-blind-safe palette. The eight hues are those of Okabe and Ito, some darker or
+/// lighter so that each family differs from the others in lightness as well.
 void makeColorBlindSafe(Theme& theme) {
     const auto set = [&](SliceCategory category, QRgb color) {
         theme.categories[static_cast<size_t>(category)] = QColor::fromRgb(color);
@@ -96,7 +96,7 @@ void makeColorBlindSafe(Theme& theme) {
     set(SliceCategory::Graph, 0xff0072b2);
     set(SliceCategory::ManagedMemory, 0xffcc79a7);
     set(SliceCategory::CpuRunning, 0xff00805f);
-    set(SliceCategory::CpuNoCore, 0xffb34700);
+    set(SliceCategory::CpuRunnable, 0xffb34700);
     set(SliceCategory::CpuGil, 0xffe69f00);
     set(SliceCategory::CpuMixed, theme.isDark ? 0xff4d9480 : 0xff80bfaf);
     theme.kernels = colorsFrom({0xff56b4e9, 0xff0072b2, 0xff9ad3f2, 0xff2a7aab, 0xff78c3ec,
@@ -228,7 +228,7 @@ QColor Theme::colorOf(SliceCategory category, std::string_view name) const {
         return kernels[stableHash(name) % kernels.size()];
     }
     const bool isRange = category == SliceCategory::Nvtx || category == SliceCategory::Projection;
-    // "step 1" and "step 2" are the same thing twice and look so.
+    // "step 1" and "step 2" are the same kind of range and get the same colour.
     if (isRange && !ranges.empty()) return ranges[stableHash(name, true) % ranges.size()];
     return colorOf(category);
 }
@@ -267,8 +267,8 @@ double Theme::contrast(const QColor& one, const QColor& other) {
 }
 
 QColor heatColor(const Theme& theme, const QColor& strong, double share) {
-    constexpr double faintest = 0.06;
-    return Theme::mix(theme.canvas, strong, faintest + (1 - faintest) * share);
+    constexpr double minHeatShare = 0.06;
+    return Theme::mix(theme.canvas, strong, minHeatShare + (1 - minHeatShare) * share);
 }
 
 void paintHeatBar(QPainter& painter, const QRect& bar, const QColor& low, const QColor& middle,
@@ -304,7 +304,7 @@ void showFocus(QCustomPlot& plot, const Theme& theme, bool hasFocus) {
     plot.replot(QCustomPlot::rpQueuedReplot);
 }
 
-void sayEmpty(QCustomPlot& plot, const Theme& theme, const QFont& font, const QString& sentence) {
+void showEmpty(QCustomPlot& plot, const Theme& theme, const QFont& font, const QString& sentence) {
     plot.xAxis->setVisible(false);
     plot.yAxis->setVisible(false);
     auto* text = new QCPItemText(&plot);
@@ -316,10 +316,10 @@ void sayEmpty(QCustomPlot& plot, const Theme& theme, const QFont& font, const QS
     text->setFont(font);
 }
 
-ChartUnit chartUnit(double greatestNs) {
-    if (greatestNs >= 2e9) return {1e9, "s"};
-    if (greatestNs >= 2e6) return {1e6, "ms"};
-    if (greatestNs >= 2e3) return {1e3, "us"};
+ChartUnit chartUnit(double maxNs) {
+    if (maxNs >= 2e9) return {1e9, "s"};
+    if (maxNs >= 2e6) return {1e6, "ms"};
+    if (maxNs >= 2e3) return {1e3, "us"};
     return {};
 }
 
@@ -361,7 +361,7 @@ QPalette paletteFor(const Theme& theme) {
 }  // namespace
 
 void applyTheme(QApplication& application, const Theme& theme) {
-    // Fusion draws from the palette alone, so both themes look the same on every desktop.
+    // Fusion uses only the palette, so that both themes look the same on every desktop.
     application.setStyle(QStyleFactory::create(QStringLiteral("Fusion")));
     const QPalette palette = paletteFor(theme);
     application.setPalette(palette);

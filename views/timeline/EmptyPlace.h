@@ -13,21 +13,22 @@
 
 namespace lanescope::views {
 
-/// What is known of a place of a track where nothing is drawn.
+/// The explanation of an empty place of a track.
 struct EmptyPlace {
     QString title, detail;
     QColor color;
-    TimeRange range;  ///< How far it reaches.
+    TimeRange range;  ///< The extent of the place.
 };
-/// Tells it, or nothing, of a track and a time; quickly, as the pointer asks wherever it goes.
+/// Returns the explanation of a track at a time, or nullopt. Must be fast: called on every pointer
+/// movement.
 using EmptyPlaces = std::function<std::optional<EmptyPlace>(uint32_t track, int64_t timeNs)>;
 
-/// Gives for each of `count` equal columns of a time what a GPU did in it; false if that is not
-/// known. Quickly, as every picture asks.
+/// Computes a GPU's parts for `count` equal columns of a time range; returns false if they are
+/// unknown. Must be fast: called for every picture.
 using GpuParts = std::function<bool(uint32_t gpu, TimeRange time, size_t count,
                                     std::vector<analysis::StepParts>& columns)>;
 
-/// A stretch of time that is marked on some tracks.
+/// A time range that is marked on some tracks.
 struct GapMark {
     TimeRange range;
     std::vector<uint32_t> tracks;

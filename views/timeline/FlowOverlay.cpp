@@ -15,7 +15,7 @@
 namespace lanescope::views {
 namespace {
 
-constexpr size_t mostArrows = 48;
+constexpr size_t maxFlowArrows = 48;
 
 std::optional<FlowEnd> endAt(const Trace& trace, const TrackLayout& layout, EventRef event) {
     const SliceLocation location = trace.locate(event);
@@ -39,7 +39,8 @@ int64_t clockErrorOf(const Trace& trace, EventRef work) {
     return clockErrorNs(trace.processes[trace.threads[trace.apiCalls.thread[call.row()]].process]);
 }
 
-/// From the last rank of a collective to the others, or to `event` if that is one of these.
+/// Adds arrows from the last rank of a collective to the others, or to `event` if that is one of
+/// these.
 void addRanks(const Trace& trace, const TrackLayout& layout, EventRef event,
               std::vector<FlowArrow>& arrows) {
     const std::vector<EventRef> ranks = collectiveOf(trace, event);
@@ -47,12 +48,12 @@ void addRanks(const Trace& trace, const TrackLayout& layout, EventRef event,
     const EventRef last = ranks.back();
     const int64_t beganNs = trace.rangeOf(last).startNs;
     for (const EventRef each : ranks) {
-        if (each == last || (event != last && event != each) || arrows.size() >= mostArrows)
+        if (each == last || (event != last && event != each) || arrows.size() >= maxFlowArrows)
             continue;
         auto from = endAt(trace, layout, last);
         auto to = endAt(trace, layout, each);
         if (!from || !to || (from->isHidden && to->isHidden)) continue;
-        // Until then it waited, or to its own end, where clocks contradict each other.
+        // The end of the wait, or the event's own end if clocks contradict each other.
         to->timeNs = std::min(beganNs, trace.rangeOf(each).endNs);
         arrows.push_back({FlowKind::Rank, *from, *to, each == event ? last : each,
                           clockErrorOf(trace, last) + clockErrorOf(trace, each)});
@@ -64,7 +65,7 @@ void addRanks(const Trace& trace, const TrackLayout& layout, EventRef event,
 std::vector<FlowArrow> flowArrows(const Trace& trace, const TrackLayout& layout, EventRef event) {
     std::vector<FlowArrow> arrows;
     const auto add = [&](FlowKind kind, EventRef cause, EventRef effect) {
-        if (arrows.size() >= mostArrows) return;
+        if (arrows.size() >= maxFlowArrows) return;
         auto from = endAt(trace, layout, cause);
         const auto to = endAt(trace, layout, effect);
         if (!from || !to || (from->isHidden && to->isHidden)) return;
@@ -94,25 +95,25 @@ namespace {
 
 constexpr double headLength = 7;
 constexpr double headHalfWidth = 4;
-// Farther out nothing is seen, and painting far beyond the window loses precision.
+// Farther points are invisible, and painting far outside the window loses precision.
 constexpr double farOutside = 4000;
 constexpr double edgeInset = 6;
 constexpr double textInset = 7;
-constexpr size_t mostLabels = 6;
-constexpr qsizetype mostNameLetters = 32;
+constexpr size_t maxLabels = 6;
+constexpr qsizetype maxNameLetters = 32;
 
-constexpr double leastReach = 16, mostReach = 160;
+constexpr double minBendPx = 16, maxBendPx = 160;
 constexpr double spread = 9;  // between arrows that come from labels above each other
-/// Of what says within how much the clocks of two ends are known; less is not seen.
-constexpr double errorHeight = 12, leastError = 1.5;
-/// Around the event in sight, which no label is to hide.
+/// Size of the mark for the clock error between two ends; smaller ones are invisible.
+constexpr double errorHeight = 12, minErrorPx = 1.5;
+/// Around the visible event; no label may cover it.
 constexpr double sparedAround = 14;
 
 QPainterPath curve(QPointF from, QPointF leaving, QPointF neck, QPointF arriving) {
     const auto reach = [&](QPointF direction) {
         const QPointF way = neck - from;
         const double along = std::abs(way.x() * direction.x() + way.y() * direction.y());
-        return std::clamp(along * 0.5, leastReach, mostReach);
+        return std::clamp(along * 0.5, minBendPx, maxBendPx);
     };
     QPainterPath path(from);
     path.cubicTo(from + leaving * reach(leaving), neck - arriving * reach(arriving), neck);
@@ -121,7 +122,7 @@ QPainterPath curve(QPointF from, QPointF leaving, QPointF neck, QPointF arriving
 
 QString shortened(QString name) {
     name = name.simplified();
-    if (name.size() > mostNameLetters) name = name.left(mostNameLetters - 1) + QChar(0x2026);
+    if (name.size() > maxNameLetters) name = name.left(maxNameLetters - 1) + QChar(0x2026);
     return name;
 }
 
@@ -146,21 +147,21 @@ void FlowOverlay::update(QSize size, const QFont& font) {
         last.area.center(), size, {});
 }
 
-/// Ties the end that is out of sight to its label: to the side of it if the way there leads along
-/// the time, else to its upper or lower edge, so that no arrow turns back on itself.
+/// Ties the invisible end to its label: to its side if the arrow follows the time there, else to
+/// its upper or lower edge, so that no arrow turns back on itself.
 void FlowOverlay::join(Line& line, const QRectF& label, bool isEffectInSight, double apart) {
     const QPointF here = isEffectInSight ? line.to : line.from;
     QPointF& end = isEffectInSight ? line.from : line.to;
     QPointF& way = isEffectInSight ? line.leaving : line.arriving;
     const double side = isEffectInSight ? label.right() : label.left();
     const double ahead = isEffectInSight ? here.x() - side : side - here.x();
-    if (ahead >= leastReach) {
+    if (ahead >= minBendPx) {
         end = {side, label.center().y()};
         return;
     }
     const bool isBelow = label.center().y() > here.y();
-    // Under the place that the curve bends to before it reaches the event.
-    const double bend = here.x() + (isEffectInSight ? -leastReach - apart : leastReach + apart);
+    // Below the point where the curve bends before it reaches the event.
+    const double bend = here.x() + (isEffectInSight ? -minBendPx - apart : minBendPx + apart);
     end = {std::clamp(bend, label.left() + textInset, label.right() - textInset),
            isBelow ? label.top() : label.bottom()};
     way = {0, isBelow == isEffectInSight ? -1.0 : 1.0};
@@ -170,11 +171,11 @@ void FlowOverlay::addLine(const FlowArrow& arrow, QSize size, const QFont& font)
     const TimeScale scale = state_.scale(size.width());
     const auto pointOf = [&](const FlowEnd& end) {
         const double x = std::clamp(scale.toX(end.timeNs), -farOutside, size.width() + farOutside);
-        // What has no row is looked for below all rows.
+        // An end without a row is treated as below all rows.
         if (end.isHidden) return QPointF(x, size.height() + farOutside);
         const int pinned = state_.pinnedHeight();
         const double y = state_.toScreenY(static_cast<int>(end.y));
-        // What has scrolled under the pinned rows is above the others.
+        // An end scrolled under the pinned rows is treated as above the others.
         return QPointF(x, end.y >= pinned && y < pinned ? -1.0 : y);
     };
     const auto isInside = [&](QPointF at) {
@@ -182,7 +183,7 @@ void FlowOverlay::addLine(const FlowArrow& arrow, QSize size, const QFont& font)
     };
     Line line{arrow.kind, pointOf(arrow.from), pointOf(arrow.to), true, true};
     if (arrow.kind == FlowKind::Rank) {
-        // At one moment, from row to row.
+        // At the same time, from row to row.
         line.leaving = line.arriving = {0, line.to.y() < line.from.y() ? -1.0 : 1.0};
         line.error = std::min(
             scale.toX(arrow.to.timeNs + arrow.errorNs) - scale.toX(arrow.to.timeNs), farOutside);
@@ -203,7 +204,7 @@ void FlowOverlay::addLine(const FlowArrow& arrow, QSize size, const QFont& font)
     const QRectF area = place(label, outside, size, seesFrom ? line.from : line.to);
     join(line, area, seesTo, spread * static_cast<double>(labels_.size()));
     lines_.push_back(line);
-    if (labels_.size() < mostLabels) {
+    if (labels_.size() < maxLabels) {
         labels_.push_back({area, text, there.event});
     } else {
         lines_.pop_back();
@@ -218,7 +219,7 @@ QString FlowOverlay::labelText(const FlowEnd& there, const FlowEnd& here, double
     if (there.isHidden || y < 0 || y > size.height()) {
         const Track& track = trace.tracks[there.track];
         QString place = QString::fromStdString(track.title);
-        // "Compute, stream 7" could be that of any GPU, "CUDA API" that of any thread.
+        // "Compute, stream 7" could belong to any GPU, "CUDA API" to any thread.
         if (track.parent >= 0)
             place = QStringLiteral("%1 %2").arg(
                 QString::fromStdString(trace.tracks[static_cast<size_t>(track.parent)].title),
@@ -246,7 +247,7 @@ QRectF FlowOverlay::place(QSizeF label, QPointF at, QSize size, QPointF spared) 
     const double bottom = std::max(edgeInset, size.height() - edgeInset - label.height());
     area.moveLeft(std::clamp(area.left(), edgeInset, right));
     area.moveTop(std::clamp(area.top(), edgeInset, bottom));
-    // Where another label or the event itself stands this one moves towards the middle.
+    // If another label or the event is in the way, this one moves towards the middle.
     const double step = at.y() > size.height() / 2.0 ? -(label.height() + 2) : label.height() + 2;
     const QRectF event(spared - QPointF(sparedAround, sparedAround),
                        QSizeF(2 * sparedAround, 2 * sparedAround));
@@ -255,7 +256,7 @@ QRectF FlowOverlay::place(QSizeF label, QPointF at, QSize size, QPointF spared) 
                std::any_of(labels_.begin(), labels_.end(),
                            [&](const Label& each) { return each.area.intersects(area); });
     };
-    for (size_t tries = 0; tries < mostLabels && isTaken(); ++tries) area.translate(0, step);
+    for (size_t tries = 0; tries < maxLabels && isTaken(); ++tries) area.translate(0, step);
     return area;
 }
 
@@ -283,7 +284,7 @@ void FlowOverlay::paint(QPainter& painter, QSize size, const QFont& font) {
         const QColor color = isWait ? theme.wait : theme.flow;
         const QPointF ahead = line.arriving * headLength;
         const QPointF neck = line.hasHead ? line.to - ahead : line.to;
-        if (line.hasHead && line.error >= leastError) {
+        if (line.hasHead && line.error >= minErrorPx) {
             QColor fill = theme.canvas;
             fill.setAlpha(120);
             paintHatched(painter,

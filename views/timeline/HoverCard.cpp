@@ -19,7 +19,7 @@ constexpr int widest = 440;
 constexpr int inset = 10;
 constexpr int colorBar = 4;
 constexpr int distance = 16;  // from the pointer
-constexpr int mostTitleLines = 4;
+constexpr int maxTitleLines = 4;
 constexpr int titleFlags = Qt::AlignLeft | Qt::AlignTop | Qt::TextWrapAnywhere;
 
 QFont titleFont(QFont font) {
@@ -44,7 +44,7 @@ void HoverCard::place(QPoint pointer, QRect bounds, const QFont& font) {
         return;
     }
     QRect title = bold.boundingRect(QRect(0, 0, room, 10'000), titleFlags, title_);
-    title.setHeight(std::min(title.height(), mostTitleLines * bold.lineSpacing()));
+    title.setHeight(std::min(title.height(), maxTitleLines * bold.lineSpacing()));
     const QRect detail = plain.boundingRect(QRect(0, 0, room, 10'000), Qt::AlignLeft, detail_);
     const QSize size(std::max(title.width(), detail.width()) + 2 * inset + colorBar + 2,
                      title.height() + 4 + detail.height() + 2 * inset - 4);
@@ -122,7 +122,7 @@ CardText hoverText(const Trace& trace, LanePosition position, uint32_t slice,
 
 namespace {
 
-/// Who says so, and how often: "NVML, every 100 ms".
+/// Returns the source and interval: "NVML, every 100 ms".
 QString sourceText(const CounterSeries& counter) {
     if (counter.key.rfind("computed.", 0) == 0) return QStringLiteral("computed from its events");
     static const std::pair<const char*, const char*> names[] = {
@@ -134,7 +134,8 @@ QString sourceText(const CounterSeries& counter) {
     for (const auto& [name, title] : names)
         if (counter.source == name) source = QString::fromUtf8(title);
     if (source.isEmpty()) source = fromView(counter.source);
-    // Of equal values in a row not all are kept, so the recording tells better than the samples.
+    // Repeated equal values are not all stored, so the recorded interval is more accurate than the
+    // samples.
     int64_t everyNs = counter.intervalNs;
     if (everyNs == 0 && counter.size() >= 2)
         everyNs = (counter.timeNs(counter.size() - 1) - counter.timeNs(0)) / (counter.size() - 1);

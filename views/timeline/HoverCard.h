@@ -17,8 +17,9 @@ namespace lanescope::views {
 
 struct Theme;
 
-/// The card beside the pointer that says what is under it. Painted into the canvas and not a window
-/// of its own: opening and moving windows is what makes tool tips slow on a remote display.
+/// The card next to the pointer that describes the item under it. Painted into the canvas instead
+/// of a window of its own, because opening and moving windows makes tool tips slow on a remote
+/// display.
 class HoverCard {
   public:
     /// `title` wraps after some lines; an empty one hides the card.
@@ -28,9 +29,9 @@ class HoverCard {
     const QString& title() const { return title_; }
     const QString& detail() const { return detail_; }
 
-    /// Puts the card near `pointer`, inside `bounds`.
+    /// Places the card near `pointer`, inside `bounds`.
     void place(QPoint pointer, QRect bounds, const QFont& font);
-    /// Where it is painted, for repainting no more than that.
+    /// Returns the painted rectangle, to repaint only this.
     QRect rectangle() const { return rectangle_; }
     void paint(QPainter& painter, const QFont& font, const Theme& theme) const;
 
@@ -48,22 +49,21 @@ struct CardText {
     QString detail;
 };
 
-/// What the hover card says of a slice: name, duration, start on the shared axis. If `drawn` is a
-/// run of many slices it says that first, because the one under the pointer cannot be seen by
-/// itself.
+/// Returns the hover card of a slice: name, duration, start on the shared axis. If `drawn` is a run
+/// of many slices, the card begins with that, because a single one is not visible.
 CardText hoverText(const Trace& trace, LanePosition lane, uint32_t slice, const PixelSlice* drawn,
                    int64_t timeOriginNs);
 
-/// The same of a value of a counter. `drawn` is what its pixel shows.
+/// Returns the same for a value of a counter. `drawn` is the content of its pixel.
 CardText counterText(const CounterSeries& counter, uint32_t sample, const CounterColumn& drawn,
                      int64_t timeOriginNs);
 
-/// What there is to say of a moment of `track` at which nothing was recorded or something was lost,
-/// at most `toleranceNs` away; nothing if all is well.
+/// Describes a time of `track` at most `toleranceNs` away at which nothing was recorded or data was
+/// lost; nullopt if nothing is missing.
 std::optional<CardText> unrecordedText(const Track& track, int64_t timeNs, int64_t toleranceNs,
                                        int64_t timeOriginNs);
 
-/// What to read where there is nothing to see; `trace` may be null.
+/// Returns the text of an empty timeline; `trace` may be null.
 QString emptySentence(const Trace* trace);
 
 }  // namespace lanescope::views

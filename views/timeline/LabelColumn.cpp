@@ -18,17 +18,18 @@ namespace {
 
 constexpr int firstIndent = 8;
 constexpr int indentPerDepth = 16;
-constexpr int chevronReach = 6;  ///< From its middle to what is beside it.
+constexpr int chevronReach = 6;  ///< From its middle to its neighbours.
 constexpr int gapBeforeTitle = 8;
 constexpr int topInset = 5;
 constexpr int rightInset = 12;
 constexpr int markWidth = 4;
 constexpr int pinSize = 16;
 
-/// How much larger than usual the letters are, and so what is clicked beside them; at least 1.
+/// Returns the size of the letters, and so of the buttons next to them, relative to the default; at
+/// least 1.
 double scaleOf(const QFont& font) {
-    constexpr double usualHeight = 17;
-    return std::max(1.0, QFontMetrics(font).height() / usualHeight);
+    constexpr double defaultTextHeight = 17;
+    return std::max(1.0, QFontMetrics(font).height() / defaultTextHeight);
 }
 
 int scaled(int length, const QFont& font) {
@@ -52,7 +53,7 @@ void paintChevron(QPainter& painter, QPointF center, double scale, bool isFolded
     painter.restore();
 }
 
-/// A drawing pin, upright if it holds and slanted if it could.
+/// Paints a drawing pin: upright if pinned, slanted if not.
 void paintPin(QPainter& painter, const QRect& area, bool isPinned, const QColor& color) {
     painter.save();
     painter.setRenderHint(QPainter::Antialiasing);
@@ -67,7 +68,7 @@ void paintPin(QPainter& painter, const QRect& area, bool isPinned, const QColor&
     painter.restore();
 }
 
-/// Of the part of a row that its title stands in.
+/// The height of the part of a row that contains its title.
 int titleRowHeight(const QFont& font) {
     return std::max(28, QFontMetrics(font).height() + 2 * topInset);
 }
@@ -85,7 +86,7 @@ void paintTexts(QPainter& painter, const TimelineState& state, uint32_t track, c
     const bool isStacked =
         !subtitle.isEmpty() && area.height() >= titleMetrics.height() + plainMetrics.height() + 6;
     const int titleHeight = titleMetrics.height();
-    // Titles of high rows stand beside their first lane, where the eye begins and the chevron is.
+    // Titles of high rows are next to their first lane and the chevron.
     const int top = std::min(topInset, (area.height() - titleHeight) / 2);
 
     painter.setFont(titleFont);
@@ -190,7 +191,7 @@ namespace {
 constexpr int edgeWidth = 6;
 constexpr int labelPixelsPerNotch = 60;
 
-/// Where the rows of `track` and of what is in it end.
+/// Returns the bottom of the rows of `track` and its descendants.
 int bottomWithin(const TrackLayout& layout, uint32_t track) {
     const LayoutRow* row = layout.rowOf(track);
     const LayoutRow* const end = layout.rows().data() + layout.rows().size();
@@ -321,7 +322,7 @@ bool LabelColumn::isOwnKey(const QKeyEvent& event) const {
 
 bool LabelColumn::event(QEvent* event) {
     if (event->type() == QEvent::ShortcutOverride) {
-        // Arrows walk the labels here, not the slices.
+        // Arrow keys move through the labels here, not through the slices.
         const auto* key = static_cast<QKeyEvent*>(event);
         if (isOwnKey(*key) ||
             (key->modifiers() == Qt::NoModifier && KeyMotion::handles(key->key())))
@@ -375,7 +376,7 @@ void LabelColumn::mousePressEvent(QMouseEvent* event) {
 
 void LabelColumn::mouseMoveEvent(QMouseEvent* event) {
     if (gesture_ == Gesture::Resize) {
-        emit widthDragged(std::clamp(event->pos().x(), narrowest, widest));
+        emit widthDragged(std::clamp(event->pos().x(), minWidthPx, maxWidthPx));
         return;
     }
     if (gesture_ == Gesture::Undecided &&
@@ -407,7 +408,8 @@ void LabelColumn::dragTo(QPoint position) {
     dropSibling_ = noIndex;
     dropY_.reset();
     if (dragged && place.row) {
-        // Over a row of the other trace its counterpart is meant; within a sibling, the sibling.
+        // Over a row of the other trace, its counterpart is the target; within a sibling, the
+        // sibling.
         uint32_t target = place.state == draggedState_
                               ? place.row->track
                               : place.state->counterpartOf(place.row->track);

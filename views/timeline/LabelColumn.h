@@ -11,7 +11,7 @@ class QPainter;
 
 namespace lanescope::views {
 
-/// What the pointer and the keys are at in the labels, to be lit up.
+/// The label under the pointer and the keyboard cursor, to highlight.
 struct LabelMarks {
     uint32_t hovered = noIndex;
     bool isOnPin = false;  ///< The pointer is on the pin of the hovered row.
@@ -19,42 +19,42 @@ struct LabelMarks {
     bool hasFocus = false;  ///< The current row gets a focus frame.
     uint32_t flashed = noIndex;
     uint32_t dragged = noIndex;
-    std::optional<int> dropY;  ///< Where the dragged row would go, as a height of the layout.
+    std::optional<int> dropY;  ///< The drop position of the dragged row, as a layout height.
 };
 
-/// Paints the titles of the visible rows over what is there already.
+/// Paints the titles of the visible rows over existing content.
 void paintLabels(QPainter& painter, const TimelineState& state, QSize size, const QFont& font,
                  const LabelMarks& marks = {});
 
-/// Where the pin of a row stands in a column of this width and font: `top` is the row's on the
+/// Returns the pin's area of a row in a column of this width and font: `top` is the row's on the
 /// screen.
 QRect pinArea(const LayoutRow& row, int top, int width, const QFont& font);
 
-/// Title and subtitle of a track on one line each; a pinned track says which group it is from.
+/// Returns title and subtitle of a track, one line each; a pinned track includes its group.
 QString labelTitle(const Trace& trace, uint32_t track);
 QString labelSubtitle(const Trace& trace, const TrackLayout& layout, uint32_t track);
 
 /// Titles of the tracks, left of the canvas and scrolled with it. A click folds or unfolds, with
-/// Shift everything in the track; a drag moves the track among its siblings; the pin keeps it at
-/// the top; the right edge can be dragged. With the keyboard the current track is walked and
-/// changed as in a tree.
+/// Shift including all descendants. A drag moves the track among its siblings, the pin keeps it at
+/// the top, and the right edge can be dragged. The keyboard operates the current track as in a
+/// tree.
 class LabelColumn : public QWidget {
     Q_OBJECT
 
   public:
-    static constexpr int narrowest = 96;
-    static constexpr int widest = 640;
+    static constexpr int minWidthPx = 96;
+    static constexpr int maxWidthPx = 640;
 
     explicit LabelColumn(TimelineState& state, QWidget* parent = nullptr);
 
-    /// Also the labels of a second trace, in the spaces between its own; null for none.
+    /// Adds the labels of a second trace, in the spaces between its own; null for none.
     void setCompanion(TimelineState* companion);
 
-    /// Does what a key means for the current track, wherever the keyboard is in the timeline:
-    /// P, H, Alt+Up, Alt+Down, the menu key. False for any other key.
+    /// Handles a key for the current track from anywhere in the timeline: P, H, Alt+Up, Alt+Down,
+    /// the menu key. Returns false for any other key.
     bool pressTrackKey(const QKeyEvent& event);
 
-    /// Lights the label of a track for a moment.
+    /// Highlights the label of a track for a short time.
     void flash(const TimelineState& state, uint32_t track);
 
     /// Paints the labels into `size` logical pixels at (0, 0).
@@ -79,7 +79,7 @@ class LabelColumn : public QWidget {
     void leaveEvent(QEvent* event) override;
 
   private:
-    /// A row and the timeline it belongs to; no row where there is none.
+    /// A row and its timeline; the row is null if there is none.
     struct Place {
         TimelineState* state = nullptr;
         const LayoutRow* row = nullptr;
@@ -88,7 +88,7 @@ class LabelColumn : public QWidget {
     bool isOnEdge(QPoint position) const;
     Place placeUnder(QPoint position) const;
     bool isOnPin(const Place& place, QPoint position) const;
-    /// Whose track the keys are about: the companion's if that has the only current one.
+    /// Returns the state that keys apply to: the companion's if it has the only current track.
     TimelineState& active() const;
     void watch(const TimelineState& state);
     LabelMarks marksOf(const TimelineState* state) const;
@@ -112,7 +112,7 @@ class LabelColumn : public QWidget {
     std::optional<int> dropY_;
     const TimelineState* flashedState_ = nullptr;
     uint32_t flashedTrack_ = noIndex;
-    int wheelRest_ = 0;  // angle not yet turned into whole pixels
+    int wheelRest_ = 0;  // angle not yet converted to whole pixels
 };
 
 }  // namespace lanescope::views

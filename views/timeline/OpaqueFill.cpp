@@ -8,7 +8,7 @@
 namespace lanescope::views {
 namespace {
 
-/// The image that can be written to, or null.
+/// Returns the writable image of the painter, or null.
 QImage* imageUnder(const QPainter& painter) {
     auto* image = dynamic_cast<QImage*>(painter.device());
     if (image == nullptr) return nullptr;
@@ -48,7 +48,7 @@ OpaqueFill::OpaqueFill(QPainter& painter) : painter_(painter) {
 }
 
 void OpaqueFill::fillPixels(const QRectF& area, QRgb color) {
-    // Edges are rounded as the painter rounds them.
+    // Edges are rounded like the painter's.
     const double x = area.x() * scaleX_ + shiftX_;
     const double y = area.y() * scaleY_ + shiftY_;
     const int left = std::max(left_, qRound(x));

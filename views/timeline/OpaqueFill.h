@@ -7,7 +7,7 @@
 
 namespace lanescope::views {
 
-/// `over` with `share` of 1 on `under`, as if it were translucent.
+/// Mixes `share` (up to 1) of `over` into `under`, like a translucent layer.
 inline QRgb blended(QRgb under, QRgb over, double share) {
     const int part = static_cast<int>(256 * share);
     const auto channel = [&](int below, int above) { return below + (above - below) * part / 256; };
@@ -15,16 +15,16 @@ inline QRgb blended(QRgb under, QRgb over, double share) {
                 channel(qBlue(under), qBlue(over)));
 }
 
-/// Fills many small rectangles with opaque colours: straight into the pixels where the painter
-/// paints on an image of 32 bits with nothing but shifting and scaling, else through the painter,
-/// with the same result. A timeline far out is tens of thousands of rectangles of a pixel's width,
-/// and what QPainter does before it writes one takes ten times as long as writing it.
+/// Fills many small rectangles with opaque colours. Writes directly into the pixels if the painter
+/// paints on a 32-bit image with only translation and scaling, else uses the painter, with the same
+/// result. A zoomed-out timeline has tens of thousands of rectangles one pixel wide, and QPainter's
+/// setup takes ten times as long as writing one.
 class OpaqueFill {
   public:
-    /// To be made anew whenever the clip or transformation of `painter` changes, or its image.
+    /// Construct a new one after each change of the painter's clip, transformation or image.
     explicit OpaqueFill(QPainter& painter);
 
-    /// As `QPainter::fillRect` without antialiasing. `color` is taken as opaque.
+    /// Works like `QPainter::fillRect` without antialiasing. `color` is treated as opaque.
     void fill(const QRectF& area, QRgb color) {
         if (pixels_ == nullptr) return painter_.fillRect(area, QColor::fromRgb(color));
         fillPixels(area, color | 0xff000000u);
@@ -34,10 +34,10 @@ class OpaqueFill {
     void fillPixels(const QRectF& area, QRgb color);
 
     QPainter& painter_;
-    QRgb* pixels_ = nullptr;       ///< Of the image; null to go through the painter.
+    QRgb* pixels_ = nullptr;       ///< The image's pixels; null to use the painter.
     std::ptrdiff_t lineStep_ = 0;  ///< In pixels.
     double scaleX_ = 1, scaleY_ = 1, shiftX_ = 0, shiftY_ = 0;
-    int left_ = 0, top_ = 0, right_ = 0, bottom_ = 0;  ///< What may be painted, in device pixels.
+    int left_ = 0, top_ = 0, right_ = 0, bottom_ = 0;  ///< The clip in device pixels.
 };
 
 }  // namespace lanescope::views

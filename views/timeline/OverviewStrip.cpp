@@ -34,7 +34,7 @@ std::vector<float> meanActivity(const Trace& trace, TimeRange range, int pixelWi
         int trackCount = 0;
         for (const Track& track : trace.tracks) {
             if (track.kind != kind || track.lanes.empty()) continue;
-            // Lanes of one track overlap; together they are at most busy.
+            // Lanes of one track overlap; their sum is limited to 1.
             std::vector<float> columns(mean.size(), 0.0f);
             for (const Lane& lane : track.lanes) addCoverage(lane, range, columns);
             for (size_t i = 0; i < mean.size(); ++i) mean[i] += std::min(1.0f, columns[i]);
@@ -61,7 +61,7 @@ constexpr int topInset = 5;
 constexpr int cpuHeight = 9;
 constexpr int chartGap = 3;
 constexpr int bottomInset = 4;
-constexpr double narrowestWindow = 3;
+constexpr double minWindowPx = 3;
 
 void paintChart(QPainter& painter, const std::vector<float>& columns, int bottom, int height,
                 const QColor& color) {
@@ -73,7 +73,7 @@ void paintChart(QPainter& painter, const std::vector<float>& columns, int bottom
     }
 }
 
-/// What was not recorded or lost, of all tracks of a kind, each in a share of the height.
+/// Paints the unrecorded and lost times of all tracks of a kind, each in a share of the height.
 void paintGaps(QPainter& painter, const TimelineState& state, TrackKind kind, double top,
                double height, double width) {
     const auto& tracks = state.trace()->tracks;
@@ -157,7 +157,7 @@ void OverviewPainter::paintMarks(QPainter& painter, const TimelineState& state, 
 
     if (state.visibleRange()->isFitted()) return;
     const double left = scale.toX(state.visible().startNs);
-    const double right = std::max(left + narrowestWindow, scale.toX(state.visible().endNs));
+    const double right = std::max(left + minWindowPx, scale.toX(state.visible().endNs));
     QColor veil = theme.window;
     veil.setAlpha(theme.isDark ? 130 : 165);
     painter.fillRect(QRectF(0, 0, left, bottom), veil);
@@ -249,7 +249,7 @@ OverviewStrip::Grip OverviewStrip::gripAt(double x) const {
     if (state_.visibleRange()->isFitted()) return Grip::None;
     const double left = scale().toX(state_.visible().startNs);
     const double right = scale().toX(state_.visible().endNs);
-    // A window too narrow for grips can still be taken hold of as a whole.
+    // A window too narrow for grips can still be dragged as a whole.
     if (right - left > 4 * gripWidth) {
         if (std::abs(x - left) <= gripWidth) return Grip::Start;
         if (std::abs(x - right) <= gripWidth) return Grip::End;
@@ -290,10 +290,11 @@ void OverviewStrip::dragTo(double x) {
             range = range.shifted(byNs);
             break;
         case Grip::Start:
-            range.startNs = std::min(range.startNs + byNs, range.endNs - VisibleRange::minimumNs);
+            range.startNs =
+                std::min(range.startNs + byNs, range.endNs - VisibleRange::minVisibleNs);
             break;
         case Grip::End:
-            range.endNs = std::max(range.endNs + byNs, range.startNs + VisibleRange::minimumNs);
+            range.endNs = std::max(range.endNs + byNs, range.startNs + VisibleRange::minVisibleNs);
             break;
     }
     if (grip_ != Grip::Window) range = range.intersected(state_.limits());

@@ -11,15 +11,15 @@
 
 namespace lanescope::views {
 
-/// How busy GPUs and CPU threads were in each pixel column, in [0, 1]: the mean over the GPUs, and
+/// The utilization of GPUs and CPU threads per pixel column, in [0, 1]: the mean over the GPUs, and
 /// over the threads that call CUDA.
 struct OverviewActivity {
     std::vector<float> gpu;
     std::vector<float> cpu;
 };
 
-/// Reads the summing lanes of GPUs and processes where there are any, else all streams and threads.
-/// O(pixels * lanes), independent of the number of events.
+/// Uses the summary lanes of GPUs and processes if present, else all streams and threads. O(pixels
+/// * lanes), independent of the number of events.
 OverviewActivity overviewActivity(const Trace& trace, TimeRange range, int pixelWidth);
 
 }  // namespace lanescope::views
@@ -28,18 +28,18 @@ class QPainter;
 
 namespace lanescope::views {
 
-/// Paints the whole trace as two thin activity charts with the visible part left bright: GPUs above
-/// and CPUs below, or with a companion the GPUs of both traces. Keeps the charts for one width.
+/// Paints the whole trace as two thin activity charts, with the visible part bright: GPUs above and
+/// CPUs below, or the GPUs of both traces with a companion. Caches the charts for one width.
 class OverviewPainter {
   public:
     void forget() { width_ = -1; }
     void paint(QPainter& painter, const TimelineState& state, QSize size,
                const TimelineState* companion = nullptr);
 
-    /// Of `paint` what stays as it is while one moves about, selects and searches.
+    /// Paints the part of `paint` that does not change with view, selection and search.
     void paintCharts(QPainter& painter, const TimelineState& state, QSize size,
                      const TimelineState* companion);
-    /// And the rest, over it.
+    /// Paints the rest over it.
     static void paintMarks(QPainter& painter, const TimelineState& state, QSize size);
 
   private:
@@ -52,7 +52,8 @@ class OverviewPainter {
     TimeRange range_;
 };
 
-/// The strip at the top that shows where one is. Its window can be dragged, at its edges too.
+/// The strip at the top that shows the visible part of the trace. Its window and edges can be
+/// dragged.
 class OverviewStrip : public QWidget {
     Q_OBJECT
 
@@ -84,8 +85,8 @@ class OverviewStrip : public QWidget {
     TimelineState& state_;
     QPointer<TimelineState> companion_;
     OverviewPainter painter_;
-    QImage charts_;          ///< Null when they are to be painted anew,
-    TimeRange chartsRange_;  ///< as they are when this is no longer what they show.
+    QImage charts_;          ///< Null if they must be repainted,
+    TimeRange chartsRange_;  ///< as when this differs from the shown range.
     TimeRange companionRange_;
     Grip grip_ = Grip::None;
     TimeRange pressedRange_;

@@ -119,7 +119,7 @@ void PairedRows::orderLike(const TrackLayout& changed, bool isFirst) {
     std::vector<uint32_t> rank(order.size());
     for (uint32_t i = 0; i < order.size(); ++i) rank[order[i]] = i;
     for (std::vector<uint32_t>& siblings : children_) {
-        // What only the other side has stays behind the sibling it stands behind.
+        // A track that exists only on the other side stays after the sibling that it follows there.
         std::vector<std::pair<int64_t, uint32_t>> ranked;
         int64_t last = -1;
         for (const uint32_t pair : siblings) {

@@ -9,9 +9,9 @@
 
 namespace lanescope::views {
 
-/// Keeps the rows of two timelines in one column: each track of the second right under its
-/// counterpart in the first, both folded, hidden, pinned, filtered and ordered alike and scrolled
-/// together. GUI thread.
+/// Arranges the rows of two timelines in one column: each track of the second directly under its
+/// counterpart in the first. Both are folded, hidden, pinned, filtered, ordered and scrolled alike.
+/// GUI thread.
 class PairedRows : public QObject {
     Q_OBJECT
 
@@ -20,7 +20,7 @@ class PairedRows : public QObject {
     PairedRows(TimelineState& first, TimelineState& second, std::vector<compare::TrackPair> pairs,
                QObject* parent = nullptr);
 
-    /// The one with the selected event, else the first: which of the two the keys are about.
+    /// Returns the state that keys apply to: the one with the selected event, else the first.
     TimelineState& active() const;
     /// Selects in the other timeline the slice nearest to the selected one, in the same lane of the
     /// counterpart. Does nothing without a selected event or a counterpart.
@@ -31,7 +31,7 @@ class PairedRows : public QObject {
     void follow(TimelineState& changed, TimelineState& other);
     void copyMarks(const TrackLayout& from, TrackLayout& to, bool isFirst) const;
     void orderLike(const TrackLayout& changed, bool isFirst);
-    /// A track that stays because its counterpart has the name stays on both sides.
+    /// A track that stays because its counterpart matches the filter stays on both sides.
     void joinFilters();
     std::vector<uint32_t> preOrder() const;
     void arrange();

@@ -10,29 +10,29 @@
 namespace lanescope::views {
 namespace {
 
-/// The edge that is nearest to a moment so far.
+/// The nearest edge to a time so far.
 struct NearestEdge {
     int64_t timeNs;
     int64_t bestNs = 0;
     int64_t distanceNs;
 
-    void look(int64_t edgeNs) {
+    void consider(int64_t edgeNs) {
         const int64_t awayNs = std::abs(edgeNs - timeNs);
         if (awayNs > distanceNs || (isFound && awayNs == distanceNs)) return;
         bestNs = edgeNs;
         distanceNs = awayNs;
         isFound = true;
     }
-    void look(const TimelineState& state, LanePosition lane) {
+    void consider(const TimelineState& state, LanePosition lane) {
         const uint32_t count = state.sliceCount(lane);
         if (count == 0 || state.counterAt(lane)) return;
-        // Slices stand in order and apart, so an edge is of the nearest one or of a neighbour.
+        // Slices are sorted and disjoint, so the edge belongs to the nearest one or a neighbour.
         const uint32_t middle = state.nearestSlice(lane, timeNs);
         for (uint32_t slice = middle > 0 ? middle - 1 : 0; slice < count && slice <= middle + 1;
              ++slice) {
             const TimeRange range = state.sliceRange(lane, slice);
-            look(range.startNs);
-            look(range.endNs);
+            consider(range.startNs);
+            consider(range.endNs);
         }
     }
     bool isFound = false;
@@ -63,12 +63,12 @@ int64_t snapped(const TimelineState& state, int64_t timeNs, int64_t toleranceNs,
                 std::optional<LanePosition> lane) {
     if (!state.hasTracks()) return timeNs;
     NearestEdge nearest{timeNs, 0, toleranceNs};
-    if (lane) nearest.look(state, *lane);
+    if (lane) nearest.consider(state, *lane);
     if (nearest.isFound) return nearest.bestNs;
     for (const TimelineState::Band& band : state.bands(state.viewportHeight()))
         for (const LayoutRow& row : band.rows)
             for (int each = 0; each < row.laneCount; ++each)
-                nearest.look(state, {row.track, static_cast<uint32_t>(each)});
+                nearest.consider(state, {row.track, static_cast<uint32_t>(each)});
     return nearest.isFound ? nearest.bestNs : timeNs;
 }
 
@@ -133,7 +133,7 @@ std::optional<QRectF> sliceRectangle(const TimelineState& state, LanePosition po
         top = TrackLayout::laneTop(*row, position.lane);
         return QRectF(left, top, right - left, row->laneHeight - 1);
     }
-    // What has scrolled under the pinned rows is not to be seen.
+    // The part scrolled under the pinned rows is invisible.
     top = std::max<double>(top, state.pinnedHeight());
     if (bottom <= top) return std::nullopt;
     return QRectF(left, top, right - left, bottom - top);

@@ -9,18 +9,18 @@
 
 namespace lanescope::views {
 
-/// Pixels beside an edge that still count as on it.
+/// A distance in pixels that still counts as on an edge.
 constexpr int edgeTolerance = 5;
 
-/// Marks a range of time while the mouse is dragged along an axis. Where an edge of a slice is
-/// near, the range ends there.
+/// Selects a time range while the mouse is dragged along an axis. The range snaps to the edges of
+/// slices.
 class RangeDrag {
   public:
     explicit RangeDrag(TimelineState& state) : state_(state) {}
     /// Begins a range at `timeNs`.
     void begin(int64_t timeNs) { anchorNs_ = timeNs; }
-    /// Takes hold of the edge of the selected range that is at most `toleranceNs` away; false if
-    /// there is none.
+    /// Begins to drag the edge of the selected range that is at most `toleranceNs` away; returns
+    /// false if there is none.
     bool beginAtEdge(int64_t timeNs, int64_t toleranceNs);
     void moveTo(int64_t timeNs);
 
@@ -29,12 +29,11 @@ class RangeDrag {
     int64_t anchorNs_ = 0;
 };
 
-/// Whether an edge of the selected range is at most `toleranceNs` away.
+/// Returns true if an edge of the selected range is at most `toleranceNs` away.
 bool isAtEdge(const TimelineState& state, int64_t timeNs, int64_t toleranceNs);
 
-/// The nearest edge of a slice that is at most `toleranceNs` away: of `lane` if that is given and
-/// has one so near, else of all lanes on the screen; `timeNs` where there is none.
-/// O(lanes on the screen * log n).
+/// Returns the nearest edge of a slice at most `toleranceNs` away: of `lane` if given and near,
+/// else of all visible lanes; `timeNs` if there is none. O(visible lanes * log n).
 int64_t snapped(const TimelineState& state, int64_t timeNs, int64_t toleranceNs,
                 std::optional<LanePosition> lane = {});
 
@@ -44,18 +43,19 @@ class QPainter;
 
 namespace lanescope::views {
 
-/// Where a slice stands in a canvas of `width` pixels at the state's scroll position, at least 2
-/// pixels wide; nothing if its track is hidden or it lies outside the visible range.
+/// Returns the rectangle of a slice in a canvas of `width` pixels at the state's scroll position,
+/// at least 2 pixels wide; nullopt if its track is hidden or it is outside the visible range.
 std::optional<QRectF> sliceRectangle(const TimelineState& state, LanePosition lane, uint32_t slice,
                                      double width);
 
-/// The selected range with its measured duration, and the outline of the selected event.
+/// Paints the selected range with its duration, and the outline of the selected event.
 void paintSelection(QPainter& painter, const TimelineState& state, QSize size);
 
-/// Only the outline of the selected event.
+/// Paints only the outline of the selected event.
 void paintSelectedEvent(QPainter& painter, const TimelineState& state, QSize size);
 
-/// The selected range alone: fill and edges, from `top` to `bottom`. For ruler and overview too.
+/// Paints only the selected range: fill and edges, from `top` to `bottom`. For ruler and overview
+/// too.
 void paintSelectedRange(QPainter& painter, const TimelineState& state, const TimeScale& scale,
                         double top, double bottom);
 

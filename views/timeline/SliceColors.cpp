@@ -12,11 +12,11 @@ namespace lanescope::views {
 namespace {
 
 constexpr double greyShare = 0.3;
-// There are more lines than hues, so each hue comes in some shades.
+// More lines than hues exist, so each hue has several shades.
 constexpr uint32_t hues = 8, shades = 3;
 constexpr double shadeStep = 0.2;
 
-/// One kernel, "SendRecv", does both. What this program does not know comes last.
+/// One kernel, "SendRecv", does both. Unknown operations come last.
 uint32_t numberOf(std::string_view operation) {
     if (operation == "Recv" || operation == "SendRecv") operation = "Send";
     const NcclFunction* function = findNcclFunction(operation);
@@ -44,30 +44,30 @@ void SliceColors::reset(TracePtr trace, const Theme& theme, ColorMode mode) {
     textByFill_.clear();
 }
 
-QRgb SliceColors::fillOf(const Lane& lane, const Look& look) {
+QRgb SliceColors::fillOf(const Lane& lane, const DrawnSlice& drawn) {
     switch (mode_) {
         case ColorMode::Kind:
-            return fillOf(look.category);
+            return fillOf(drawn.category);
         case ColorMode::Stream:
-            return colorByStream(lane, look.slice);
+            return colorByStream(lane, drawn.slice);
         case ColorMode::NcclOperation:
-            return colorByOperation(look);
+            return colorByOperation(drawn);
         case ColorMode::PythonLine:
         case ColorMode::PythonFunction:
-            return colorByPython(lane.event[look.slice]);
+            return colorByPython(lane.event[drawn.slice]);
         case ColorMode::Name:
             break;
     }
-    return colorByName(lane, look);
+    return colorByName(lane, drawn);
 }
 
-QRgb SliceColors::fillOfRun(const Lane& lane, const Look& look) {
+QRgb SliceColors::fillOfRun(const Lane& lane, const DrawnSlice& drawn) {
     const bool isByCategory = mode_ == ColorMode::Name || mode_ == ColorMode::Kind;
-    return isByCategory ? fillOf(look.category) : fillOf(lane, look);
+    return isByCategory ? fillOf(drawn.category) : fillOf(lane, drawn);
 }
 
-QRgb SliceColors::colorByName(const Lane& lane, const Look& look) {
-    const auto& [slice, category, name] = look;
+QRgb SliceColors::colorByName(const Lane& lane, const DrawnSlice& drawn) {
+    const auto& [slice, category, name] = drawn;
     const bool isRange = category == SliceCategory::Nvtx || category == SliceCategory::Projection;
     if (isRange) {
         if (trace_->nvtx.hasColors)
@@ -86,7 +86,7 @@ QRgb SliceColors::colorByStream(const Lane& lane, uint32_t slice) const {
     return stream == noIndex ? grey_ : theme_.colorOfNumber(stream).rgb();
 }
 
-/// Empty for what is not NCCL's.
+/// Empty for slices that are not NCCL's.
 std::string SliceColors::operationOf(SliceCategory category, StringIndex index) const {
     const std::string_view name = trace_->strings.at(index);
     if (category == SliceCategory::NcclKernel) return analysis::collectiveName(name);
@@ -94,12 +94,12 @@ std::string SliceColors::operationOf(SliceCategory category, StringIndex index) 
     return {};
 }
 
-QRgb SliceColors::colorByOperation(const Look& look) {
-    if (look.category == SliceCategory::NcclWait) return fillOf(look.category);
-    QRgb* const known = byOperation_.at(look.name);
+QRgb SliceColors::colorByOperation(const DrawnSlice& drawn) {
+    if (drawn.category == SliceCategory::NcclWait) return fillOf(drawn.category);
+    QRgb* const known = byOperation_.at(drawn.name);
     if (known == nullptr) return grey_;
     if (*known == 0) {
-        const std::string operation = operationOf(look.category, look.name);
+        const std::string operation = operationOf(drawn.category, drawn.name);
         *known = operation.empty() ? grey_ : theme_.colorOfNumber(numberOf(operation)).rgb();
     }
     return *known;

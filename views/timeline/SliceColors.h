@@ -12,18 +12,18 @@
 
 namespace lanescope::views {
 
-/// What the colour of a slice tells.
+/// The meaning of a slice's colour.
 enum class ColorMode : uint8_t {
     Name,            ///< Kernels by name, everything else by kind.
     Kind,            ///< Kernels, copies by direction, waits, ranges, ...
     Stream,          ///< GPU work by its stream.
     NcclOperation,   ///< NCCL calls and kernels by operation; everything else is grey.
-    PythonLine,      ///< Calls and GPU work by the line of Python that led to them.
-    PythonFunction,  ///< The same by its function.
+    PythonLine,      ///< Calls and GPU work by their Python line.
+    PythonFunction,  ///< The same by Python function.
 };
 
-/// A colour for each name of a trace, 0 until somebody sets it. Kept in pieces that are made when
-/// one of their names is asked for: there may be millions of names, of which few are ever seen.
+/// A colour per name of a trace, 0 until set. Stored in blocks that are allocated when one of their
+/// names is used: of millions of names, only few are ever drawn.
 class NameColors {
   public:
     void reset(size_t nameCount) {
@@ -45,40 +45,41 @@ class NameColors {
     std::vector<std::vector<QRgb>> pieces_;
 };
 
-/// The colours of the slices of one trace in one theme, fast enough to be asked for every rectangle
-/// of every frame: each name is hashed once, each text colour worked out once.
+/// The colours of the slices of one trace in one theme, fast enough for every rectangle of every
+/// frame: each name is hashed once, each text colour computed once.
 class SliceColors {
   public:
     void reset(TracePtr trace, const Theme& theme, ColorMode mode = ColorMode::Name);
 
-    /// A slice as it is drawn.
-    struct Look {
-        uint32_t slice = 0;  ///< It, or the first of a run.
+    /// A slice as drawn.
+    struct DrawnSlice {
+        uint32_t slice = 0;  ///< The slice, or the first of a run.
         SliceCategory category = SliceCategory::Busy;
         StringIndex name = 0;
     };
-    /// Of one slice. NVTX ranges and their projections keep the colour the program gave them.
-    QRgb fillOf(const Lane& lane, const Look& look);
+    /// Returns the colour of one slice. NVTX ranges and their projections keep the colour set by
+    /// the program.
+    QRgb fillOf(const Lane& lane, const DrawnSlice& drawn);
     QRgb fillOf(const Lane& lane, uint32_t slice) {
         return fillOf(lane, {slice, lane.category[slice], lane.name[slice]});
     }
-    /// Of a run of slices, drawn as the longest of them.
-    QRgb fillOfRun(const Lane& lane, const Look& look);
-    /// What the colour of the slice means, for a legend: "stream 7"; empty where it is its name.
+    /// Returns the colour of a run of slices: that of the longest of them.
+    QRgb fillOfRun(const Lane& lane, const DrawnSlice& drawn);
+    /// Returns the meaning of the slice's colour for a legend: "stream 7"; empty if it is the name.
     QString meaningOf(const Lane& lane, uint32_t slice) const;
-    /// Of one category, whatever the mode.
+    /// Returns the colour of one category in every mode.
     QRgb fillOf(SliceCategory category) const;
-    /// A line around or beside `fill`.
+    /// Returns the colour of a line around or next to `fill`.
     QRgb edgeOf(QRgb fill) const;
     QRgb textOn(QRgb fill);
 
   private:
     QRgb programColor(EventRef event) const;
-    QRgb colorByName(const Lane& lane, const Look& look);
+    QRgb colorByName(const Lane& lane, const DrawnSlice& drawn);
     QRgb colorByStream(const Lane& lane, uint32_t slice) const;
-    QRgb colorByOperation(const Look& look);
+    QRgb colorByOperation(const DrawnSlice& drawn);
     QRgb colorByPython(EventRef event);
-    /// The frame that stands for the Python line of an event, or `noIndex`.
+    /// Returns the frame of the Python line of an event, or `noIndex`.
     uint32_t placeOf(EventRef event) const;
     std::string operationOf(SliceCategory category, StringIndex name) const;
 

@@ -13,7 +13,7 @@
 namespace lanescope::views {
 namespace {
 
-/// One cell of a table on the clipboard.
+/// Returns one cell of a table for the clipboard.
 QString cell(const std::string& text) {
     return toQString(text).replace('\t', ' ').replace('\n', ' ');
 }
@@ -65,12 +65,12 @@ bool copySelection(const TimelineState& state) {
 
 namespace {
 
-constexpr int longestName = 60;
+constexpr int maxNameLength = 60;
 
-/// A name from a file must neither set a mnemonic nor a key.
+/// A name from a file must set neither a mnemonic nor a shortcut.
 QString entryText(const std::string& name) {
     QString text = toQString(name).simplified();
-    if (text.size() > longestName) text = text.left(longestName - 1) + QChar(0x2026);
+    if (text.size() > maxNameLength) text = text.left(maxNameLength - 1) + QChar(0x2026);
     return text.replace('&', "&&");
 }
 
@@ -114,12 +114,14 @@ void SliceMenu::addSliceEntries() {
         state_.setSelectedEvent(event);
         copySelection(state_);
     });
-    addAction(tr("Find all of this name"), this,
-              [this, event] { emit state_.nameWanted(toQString(state_.trace()->nameOf(event))); });
+    addAction(tr("Find all of this name"), this, [this, event] {
+        emit state_.nameRequested(toQString(state_.trace()->nameOf(event)));
+    });
     if (state_.hasTables()) {
         addAction(tr("How long and when they ran"), this,
-                  [this, event] { emit state_.histogramWanted(event); });
-        addAction(tr("Show in the events"), this, [this, event] { emit state_.listWanted(event); });
+                  [this, event] { emit state_.histogramRequested(event); });
+        addAction(tr("Show in the events"), this,
+                  [this, event] { emit state_.listRequested(event); });
     }
     addSeparator();
 }

@@ -8,22 +8,22 @@
 
 namespace lanescope::views {
 
-/// Puts what is selected on the clipboard, as text and as tab-separated values for spreadsheets:
+/// Copies the selection to the clipboard, as text and as tab-separated values for spreadsheets:
 /// name, track, start and duration in nanoseconds of the event, or start and duration of the gap or
-/// the range. False, and nothing done, without a selection.
+/// the range. Returns false and does nothing without a selection.
 bool copySelection(const TimelineState& state);
 
-/// What the pointer is on: a slice, or an empty place of a track.
+/// The place under the pointer: a slice, or an empty place of a track.
 struct TimelinePlace {
     uint32_t track = noIndex;
     int64_t timeNs = 0;
-    EventRef event;       ///< Invalid for an empty place and for slices that sum up others.
-    TimeRange range;      ///< Of the slice or of the idle gap; empty for neither.
-    bool isIdle = false;  ///< Something is told of the empty place.
+    EventRef event;       ///< Invalid for an empty place and for summary slices.
+    TimeRange range;      ///< Time of the slice or the idle gap; empty for neither.
+    bool isIdle = false;  ///< The empty place has an explanation.
 };
 
-/// What can be done to a slice, an idle gap or an empty place, for the tracks. Each entry names the
-/// key that does the same to what is selected.
+/// The commands for a slice, an idle gap or an empty place of the tracks. Each entry shows the key
+/// of the same command for the selection.
 class SliceMenu : public QMenu {
     Q_OBJECT
 

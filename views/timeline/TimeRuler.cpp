@@ -72,7 +72,7 @@ void TimeRuler::paint(QPainter& painter, const TimelineState& state, QSize size,
         const int length = tick.isMajor ? majorLength : minorLength;
         painter.fillRect(QRect(x, size.height() - 1 - length, 1, length), tickColor);
         if (!tick.isMajor || x + labelInset < labelsFrom) continue;
-        // Half a number would be a wrong number.
+        // A truncated number would be a wrong number.
         if (x + labelInset + metrics.horizontalAdvance(tick.label) > size.width()) continue;
         painter.setPen(theme.mutedText);
         painter.drawText(QPoint(x + labelInset, baseline), tick.label);
@@ -89,7 +89,7 @@ void TimeRuler::paintEvent(QPaintEvent*) {
 }
 
 QString TimeRuler::hoverText() const {
-    // No more digits than the pointer can aim at.
+    // Only as many digits as the pointer can resolve.
     int64_t step = 1;
     while (double(step) * 10 <= scale().nsPerPixel()) step *= 10;
     const int64_t sharedNs = *state_.hoverTime() - state_.timeOrigin();
@@ -172,7 +172,7 @@ QString summaryOf(const Trace& trace) {
     return parts.join(QStringLiteral("  ·  "));
 }
 
-/// A line with the mark, the name and the facts of one of two traces.
+/// Paints a line with the mark, the name and the facts of one of two traces.
 void paintMarkedLine(QPainter& painter, const TimelineState& state, const QRect& line,
                      const QFont& bold, const QFont& font) {
     const QFontMetrics boldMetrics(bold);

@@ -8,7 +8,7 @@
 
 namespace lanescope::views {
 
-/// The time axis above the canvas. Dragging along it marks a range; a click takes the mark away.
+/// The time axis above the canvas. A drag selects a range; a click clears it.
 class TimeRuler : public QWidget {
     Q_OBJECT
 
@@ -30,12 +30,12 @@ class TimeRuler : public QWidget {
     void mouseDoubleClickEvent(QMouseEvent* event) override;
 
   private:
-    /// Where the time under the pointer is written; empty without one.
+    /// Returns the area of the time under the pointer; empty without one.
     QRect hoverPill() const;
     QString hoverText() const;
     void paintHoverTime(QPainter& painter) const;
     void moveHoverTime();
-    /// The time under the pointer, or that of an edge of a slice near it.
+    /// Returns the time under the pointer, or that of a near edge of a slice.
     int64_t timeFor(const QMouseEvent& event) const;
     TimeScale scale() const { return state_.scale(width()); }
 
@@ -47,14 +47,14 @@ class TimeRuler : public QWidget {
     bool isPressed_ = false;
 };
 
-/// Left of the overview and the ruler: which trace this is.
+/// The trace name, left of the overview and the ruler.
 class TimelineCorner : public QWidget {
     Q_OBJECT
 
   public:
     explicit TimelineCorner(TimelineState& state, QWidget* parent = nullptr);
 
-    /// Names a second trace as well, each with its mark; null for none.
+    /// Adds the name of a second trace, each with its mark; null for none.
     void setCompanion(TimelineState* companion);
 
     /// Paints the corner into `size` logical pixels at (0, 0).

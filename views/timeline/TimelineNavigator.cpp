@@ -8,11 +8,11 @@
 namespace lanescope::views {
 namespace {
 
-// A revealed slice takes at least this share of the view, and gets this share if it is zoomed to.
-constexpr double leastRevealedShare = 0.02;
+// Min share of the view for a revealed slice; also its share after zooming.
+constexpr double minRevealedShare = 0.02;
 constexpr double revealedShare = 0.2;
 constexpr double zoomedShare = 0.8;
-constexpr double leastPlaceShare = 0.05;  // of the trace, around a place without a length
+constexpr double minPlaceShare = 0.05;  // of the trace, around a place without a length
 
 int64_t middleOf(TimeRange range) {
     return range.startNs + range.durationNs() / 2;
@@ -35,7 +35,7 @@ void TimelineNavigator::reveal(EventRef event) {
     scrollTo({at.track, at.lane});
     const TimeRange range = state_.trace()->rangeOf(event);
     const double share = double(range.durationNs()) / double(state_.visible().durationNs());
-    if (share < leastRevealedShare || share > 1) {
+    if (share < minRevealedShare || share > 1) {
         state_.setVisible(around(range, revealedShare));
     } else {
         panTo(range);
@@ -83,7 +83,7 @@ uint32_t TimelineNavigator::nextVisible(LanePosition lane, uint32_t slice, int d
     const uint32_t count = state_.sliceCount(lane);
     const TimeRange visible = state_.visible();
     const TimeRange from = state_.sliceRange(lane, slice);
-    /// The first slice that begins at or after a time; `count` if there is none.
+    /// Returns the first slice that begins at or after a time; `count` if there is none.
     const auto firstFrom = [&](int64_t timeNs) {
         uint32_t low = 0, high = count;
         while (low < high) {
@@ -127,11 +127,13 @@ void TimelineNavigator::showPlace(TimeRange range, uint32_t process) {
         scrollTo({track, 0});
         break;
     }
-    const auto least = static_cast<int64_t>(double(state_.limits().durationNs()) * leastPlaceShare);
+    const auto minDurationNs =
+        static_cast<int64_t>(double(state_.limits().durationNs()) * minPlaceShare);
     const TimeRange shown = around(range, revealedShare);
-    state_.setVisible(shown.durationNs() >= least
-                          ? shown
-                          : TimeRange{middleOf(range) - least / 2, middleOf(range) + least / 2});
+    state_.setVisible(
+        shown.durationNs() >= minDurationNs
+            ? shown
+            : TimeRange{middleOf(range) - minDurationNs / 2, middleOf(range) + minDurationNs / 2});
 }
 
 void TimelineNavigator::followFlow(int direction) {

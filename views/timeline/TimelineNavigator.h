@@ -5,50 +5,50 @@
 
 namespace lanescope::views {
 
-/// How far the selection moves along a lane.
+/// The step of the selection along a lane.
 enum class SliceStep : uint8_t {
-    Single,   ///< To the very next slice, however small it is.
-    Visible,  ///< To the next one that is drawn apart from this one.
+    Single,   ///< To the very next slice, of any size.
+    Visible,  ///< To the next one drawn separately.
 };
 
-/// Moves the view and the selection of a timeline to events. Holds nothing itself. GUI thread.
+/// Moves the view and the selection of a timeline to events. Stateless. GUI thread.
 class TimelineNavigator {
   public:
     explicit TimelineNavigator(TimelineState& state) : state_(state) {}
 
-    /// Selects `event`, unfolds its tracks, scrolls to it, and zooms in if it would be too small to
-    /// read or out if it would not fit.
+    /// Selects `event`, unfolds its tracks and scrolls to it. Zooms in if it would be too small to
+    /// read, or out if it would not fit.
     void reveal(EventRef event);
-    /// Shows `range` with some room around it.
+    /// Shows `range` with a margin.
     void zoomTo(TimeRange range);
-    /// The selected range, else the selected event, else everything.
+    /// Zooms to the selected range, else the selected event, else everything.
     void zoomToSelection();
     void zoomToEvent();
     /// Selects the next (+1) or previous (-1) slice of the lane in a view of `width` pixels and
-    /// pans to it. If the selected one is out of sight, `SliceStep::Visible` begins anew at the
-    /// edge of what the lane shows. O(log slices).
+    /// pans to it. If the selected one is not visible, `SliceStep::Visible` starts at the edge of
+    /// the view. O(log slices).
     void selectNeighbour(int direction, SliceStep step, double width);
     /// Selects the first (-1) or last (+1) slice of the lane.
     void selectEndOfLane(int direction);
-    /// Selects the nearest slice of the lane below (+1) or above (-1) that has any.
+    /// Selects the nearest slice of the next non-empty lane below (+1) or above (-1).
     void selectAdjacentLane(int direction);
-    /// Selects the slice of `lane` nearest to `timeNs`; does nothing if the lane has none to
-    /// select.
+    /// Selects the slice of `lane` nearest to `timeNs`; does nothing if the lane has no selectable
+    /// slice.
     void selectNearest(LanePosition lane, int64_t timeNs);
 
-    /// Shows a stretch of time with room around it, at the row of a process.
+    /// Shows a time range with a margin, at the row of a process.
     void showPlace(TimeRange range, uint32_t process);
-    /// Reveals what the selected event caused (+1): the work that a call launched, the work that
-    /// waited for this one in another stream; or what caused it (-1). Stays where there is nothing.
+    /// Reveals the effect of the selected event (+1): the work launched by a call, or the work in
+    /// another stream that waited for it; or its cause (-1). Does nothing without one.
     void followFlow(int direction);
 
   private:
-    /// Selects a slice and brings it into view without zooming.
+    /// Selects a slice and makes it visible without zooming.
     void select(LanePosition lane, uint32_t slice);
     void scrollTo(LanePosition lane);
     void panTo(TimeRange range);
     uint32_t nextVisible(LanePosition lane, uint32_t slice, int direction, double width) const;
-    /// The slice in the middle of the view, if nothing is selected yet.
+    /// Selects the slice in the middle of the view if nothing is selected yet.
     void selectFirst();
     bool isSelectable(LanePosition lane) const;
 

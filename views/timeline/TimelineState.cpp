@@ -11,10 +11,11 @@
 namespace lanescope::views {
 namespace {
 
-/// More is not remembered of what was done to the tracks.
-constexpr size_t mostUndone = 100;
+/// The max number of undo steps of the arrangement.
+constexpr size_t maxUndoSteps = 100;
 
-/// What can be taken back of an arrangement: the height of rows has keys for both ways.
+/// Returns the part of an arrangement that can be undone: the row height has keys for both
+/// directions.
 TrackArrangement withoutHeight(TrackArrangement arrangement) {
     arrangement.height = RowHeight::Normal;
     return arrangement;
@@ -27,7 +28,7 @@ TimelineState::TimelineState(QObject* parent) : QObject(parent) {
 }
 
 TimelineState::~TimelineState() {
-    // The range tells that this leaves it, when nobody is left here to hear that.
+    // The range receives the withdrawal when this object can no longer receive its signals.
     disconnect(visibleRange(), nullptr, this, nullptr);
 }
 
@@ -179,7 +180,7 @@ void TimelineState::arrange(const std::function<void(TrackLayout&)>& change) {
     change(layout_);
     layout_.endChanges();
     if (withoutHeight(layout_.arrangement()) != before) {
-        if (undo_.size() == mostUndone) undo_.erase(undo_.begin());
+        if (undo_.size() == maxUndoSteps) undo_.erase(undo_.begin());
         undo_.push_back(std::move(before));
     }
     if (layout_.filter().empty()) filterText_.clear();
@@ -288,12 +289,12 @@ std::array<TimelineState::Band, 2> TimelineState::bands(int height) const {
         Band{layout_.rowsBetween(0, pinned), 0, 0, pinned}};
 }
 
-int TimelineState::maximumScrollY() const {
+int TimelineState::maxScrollY() const {
     return std::max(0, layout_.totalHeight() - viewportHeight_);
 }
 
 void TimelineState::setScrollY(int y) {
-    const int next = std::clamp(y, 0, maximumScrollY());
+    const int next = std::clamp(y, 0, maxScrollY());
     if (next == scrollY_) return;
     scrollY_ = next;
     emit scrolled();

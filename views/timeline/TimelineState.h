@@ -21,9 +21,9 @@
 
 namespace lanescope::views {
 
-/// What the parts of one timeline share: the trace, where one looks, and what is selected. The
-/// parts only paint it and change it through the setters here, each of which says what it changed.
-/// Times are the trace's own unless they are said to be shared. GUI thread.
+/// The shared state of the parts of one timeline: the trace, the view, and the selection. The parts
+/// only paint it and change it through the setters here, each of which emits its change. Times are
+/// trace time unless stated otherwise. GUI thread.
 class TimelineState : public QObject {
     Q_OBJECT
 
@@ -35,16 +35,16 @@ class TimelineState : public QObject {
     const TracePtr& trace() const { return trace_; }
     bool hasTracks() const { return trace_ && !trace_->tracks.empty(); }
     const Lane& laneAt(LanePosition position) const;
-    /// The counter that is drawn in a lane, or null. Of a group that is its first one.
+    /// Returns the counter drawn in a lane, or null. For a group, its first one.
     const CounterSeries* counterAt(LanePosition position) const;
-    /// Its number; `noIndex` for a lane of slices. A track of two directions has two lanes.
+    /// Returns its number; `noIndex` for a lane of slices. A track of two directions has two lanes.
     uint32_t counterIndexAt(LanePosition position) const;
     // Slices of a lane and values of a counter are selected and hovered alike.
     uint32_t sliceCount(LanePosition position) const;
     TimeRange sliceRange(LanePosition position, uint32_t slice) const;
-    /// Invalid for a slice that only sums up others.
+    /// Invalid for a summary slice.
     EventRef sliceEvent(LanePosition position, uint32_t slice) const;
-    /// The slice at `timeNs`, at most `toleranceNs` away.
+    /// Returns the slice at `timeNs`, at most `toleranceNs` away.
     std::optional<uint32_t> sliceAt(LanePosition position, int64_t timeNs,
                                     int64_t toleranceNs) const;
     /// The lane must not be empty.
@@ -53,24 +53,24 @@ class TimelineState : public QObject {
     void setTheme(const Theme& theme);
     const Theme& theme() const { return theme_; }
 
-    /// What the colours of slices tell.
+    /// Sets the meaning of the slice colours.
     void setColorMode(ColorMode mode);
     ColorMode colorMode() const { return colorMode_; }
-    /// Slices of one name stand out, and others fade: of the name that the pointer rests on, else
-    /// of the selected event. 0 for none, or when highlighting is off.
+    /// Returns the name whose slices stand out while others fade: that under the resting pointer,
+    /// else that of the selected event. 0 for none or if highlighting is off.
     StringIndex highlightedName() const;
     void setHoveredName(StringIndex name);
     void setHighlighting(bool isOn);
     bool isHighlighting() const { return isHighlighting_; }
-    /// Whether a wheel over the tracks scrolls them, and zooms with Ctrl; else it zooms.
+    /// If true, the wheel over the tracks scrolls them and zooms with Ctrl; else it zooms.
     void setWheelScrolling(bool isOn) { isWheelScrolling_ = isOn; }
     bool isWheelScrolling() const { return isWheelScrolling_; }
-    /// Whether `histogramWanted` and `listWanted` lead anywhere.
+    /// Enables `histogramRequested` and `listRequested`.
     void setTablesOffered(bool isOn) { hasTables_ = isOn; }
     bool hasTables() const { return hasTables_; }
-    /// Where something of the trace went wrong.
+    /// Returns the places of problems in the trace.
     const std::vector<HealthPlace>& healthPlaces() const { return healthPlaces_; }
-    /// What a slice is called on its lane; 0 for values of counters and slices that sum up others.
+    /// Returns the name of a slice on its lane; 0 for counter values and summary slices.
     StringIndex nameAt(LanePosition position, uint32_t slice) const;
 
     void setVisibleRange(VisibleRange* range);
@@ -84,12 +84,12 @@ class TimelineState : public QObject {
     TimeScale scale(double width) const { return {visible(), width, 0}; }
 
     const TrackLayout& layout() const { return layout_; }
-    /// Changes the layout in any way and says so once. What that does to folding, order, hidden and
-    /// pinned tracks can be taken back.
+    /// Changes the layout and emits one signal. Changes of folding, order, hidden and pinned tracks
+    /// can be undone.
     void arrange(const std::function<void(TrackLayout&)>& change);
-    /// Takes back what was done last to the tracks; false if there is nothing.
+    /// Undoes the last change of the arrangement; returns false if there is none.
     bool undoArrangement();
-    /// What was done until now is not to be taken back.
+    /// Clears the undo steps.
     void forgetArrangements() { undo_.clear(); }
     void setMetrics(const LayoutMetrics& metrics);
     void setFolded(uint32_t track, bool isFolded);
@@ -97,44 +97,43 @@ class TimelineState : public QObject {
     /// Shows only tracks with all of these words in title or subtitle; empty for all tracks.
     void setFilterText(const QString& text);
     const QString& filterText() const { return filterText_; }
-    /// The track that the commands for tracks and the keys in the labels are about, or `noIndex`.
+    /// Returns the track that track commands and label keys apply to, or `noIndex`.
     uint32_t currentTrack() const { return currentTrack_; }
     void setCurrentTrack(uint32_t track);
-    /// By track, the track of another trace that shows the same thing, or `noIndex`. Empty without
-    /// another trace.
+    /// Sets, by track, the counterpart in another trace, or `noIndex`. Empty without another trace.
     void setCounterparts(std::vector<uint32_t> tracks);
     uint32_t counterpartOf(uint32_t track) const;
-    /// The timeline that the counterparts are of; null without one.
+    /// Sets the timeline of the counterparts; null without one.
     void setOther(const TimelineState* other);
-    /// Of the part of a counter that is visible, together with what stands beside it to be
-    /// compared: the other direction of its link, and its counterparts in the other timeline.
+    /// Returns the scale for the visible part of a counter together with the counters to compare:
+    /// the other direction of its link, and its counterparts in the other timeline.
     CounterScale counterScale(LanePosition position) const;
-    /// There is another trace, and it has nothing like this track.
+    /// Returns true if another trace exists without a counterpart of this track.
     bool isUnmatched(uint32_t track) const;
-    /// The colour of the bar beside each track that says whose it is; invalid for none.
+    /// Sets the colour of the bar next to each track that identifies its trace; invalid for none.
     void setMark(const QColor& color);
     const QColor& mark() const { return mark_; }
 
     void setViewportHeight(int height);
     int viewportHeight() const { return viewportHeight_; }
     int scrollY() const { return scrollY_; }
-    int maximumScrollY() const;
+    int maxScrollY() const;
     void setScrollY(int y);
-    // Pinned rows stay while the others scroll under them: heights on the screen count from the top
-    // of the canvas, heights of the layout from the top of all rows.
-    /// Pixels at the top of the screen that do not scroll; 0 if they would leave too little room.
+    // Pinned rows stay while the others scroll under them: screen heights count from the top of the
+    // canvas, layout heights from the top of all rows.
+    /// Returns the height in pixels of the pinned part; 0 if it would leave too little room.
     int pinnedHeight() const;
-    /// The height on the screen of a height of the layout.
+    /// Converts a layout height to a screen height.
     int toScreenY(int layoutY) const;
-    /// The height of the layout that is seen at a height on the screen.
+    /// Converts a screen height to a layout height.
     int toLayoutY(int screenY) const;
     /// A part of the screen whose rows scroll together.
     struct Band {
         std::span<const LayoutRow> rows;
-        int scrollY = 0;          ///< To subtract from heights of the layout.
-        int top = 0, bottom = 0;  ///< On the screen; nothing of the rows is seen outside.
+        int scrollY = 0;          ///< To subtract from layout heights.
+        int top = 0, bottom = 0;  ///< On the screen; rows are clipped to this.
     };
-    /// The rows on a screen of this height: those that scroll, then the pinned ones.
+    /// Returns the bands of a screen of this height: the scrolling rows, then the pinned ones.
     std::array<Band, 2> bands(int height) const;
 
     EventRef selectedEvent() const { return selectedEvent_; }
@@ -145,32 +144,32 @@ class TimelineState : public QObject {
     const EmptyPlaces& emptyPlaces() const { return emptyPlaces_; }
     const std::optional<GapMark>& gapMark() const { return gapMark_; }
     void setGapMark(std::optional<GapMark> mark);
-    /// What GPUs did is painted in their summaries instead of how busy they were.
+    /// Sets the source of GPU parts; summaries of GPUs then show the parts instead of utilization.
     void setGpuParts(GpuParts parts);
     const GpuParts& gpuParts() const { return gpuParts_; }
     std::optional<int64_t> hoverTime() const { return hoverTimeNs_; }
     void setHoverTime(std::optional<int64_t> timeNs);
-    /// What a search found, or null.
+    /// Returns the search hits, or null.
     const SearchHits* hits() const { return hits_.get(); }
     void setHits(SearchHitsPtr hits);
 
   signals:
     void traceChanged();
     void themeChanged();
-    void viewChanged();    ///< Another visible range, limits or origin.
-    void layoutChanged();  ///< Arrangement of the tracks, metrics, scroll limits.
+    void viewChanged();    ///< Emitted on a change of the visible range, limits or origin.
+    void layoutChanged();  ///< Emitted on a change of the arrangement, metrics or scroll limits.
     void currentTrackChanged();
     void scrolled();
     void selectedEventChanged(lanescope::EventRef event);
     void selectedRangeChanged(std::optional<lanescope::TimeRange> range);
     void gapMarkChanged();
-    /// The user clicked where nothing is drawn and something is known.
+    /// Emitted when the user clicked an empty place with an explanation.
     void emptyPlaceActivated(uint32_t track, int64_t timeNs);
     void hoverTimeChanged();
-    // What the menu of a slice asks for, and others know.
-    void nameWanted(const QString& name);
-    void histogramWanted(lanescope::EventRef event);
-    void listWanted(lanescope::EventRef event);
+    // Requests of the slice menu that others handle.
+    void nameRequested(const QString& name);
+    void histogramRequested(lanescope::EventRef event);
+    void listRequested(lanescope::EventRef event);
     void hitsChanged();
     void highlightChanged();
 

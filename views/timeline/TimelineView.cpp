@@ -27,8 +27,8 @@ namespace lanescope::views {
 
 namespace {
 
-// Of the titles of tracks, in pixels and in characters, until somebody drags their edge.
-constexpr int leastLabelWidth = 264, labelCharacters = 27;
+// Width of the track titles, in pixels and in characters, until the user drags their edge.
+constexpr int defaultLabelWidth = 264, labelCharacters = 27;
 
 }  // namespace
 
@@ -45,7 +45,7 @@ TimelineView::TimelineView(QWidget* parent)
       motion_(new KeyMotion(
           *state_, [this] { return canvas_->zoomAnchor(); }, this)),
       history_(new ZoomHistory(*state_, this)),
-      emptiness_(new EmptinessKeeper(*state_, this)) {
+      emptiness_(new EmptyTrackHider(*state_, this)) {
     setFocusPolicy(Qt::StrongFocus);
     setAccessibleName(tr("Timeline"));
     for (QWidget* part : {static_cast<QWidget*>(overview_), static_cast<QWidget*>(ruler_),
@@ -67,9 +67,10 @@ TimelineView::TimelineView(QWidget* parent)
     connect(state_.get(), &TimelineState::emptyPlaceActivated, this,
             &TimelineView::emptyPlaceActivated);
     connect(state_.get(), &TimelineState::gapMarkChanged, this, &TimelineView::gapMarkChanged);
-    connect(state_.get(), &TimelineState::nameWanted, this, &TimelineView::nameWanted);
-    connect(state_.get(), &TimelineState::histogramWanted, this, &TimelineView::histogramWanted);
-    connect(state_.get(), &TimelineState::listWanted, this, &TimelineView::listWanted);
+    connect(state_.get(), &TimelineState::nameRequested, this, &TimelineView::nameRequested);
+    connect(state_.get(), &TimelineState::histogramRequested, this,
+            &TimelineView::histogramRequested);
+    connect(state_.get(), &TimelineState::listRequested, this, &TimelineView::listRequested);
     connect(history_, &ZoomHistory::changed, this, &TimelineView::historyChanged);
     for (const auto change : {&TimelineState::viewChanged, &TimelineState::layoutChanged,
                               &TimelineState::scrolled, &TimelineState::traceChanged})
@@ -79,7 +80,7 @@ TimelineView::TimelineView(QWidget* parent)
     ruler_->setAccessibleName(tr("Time axis"));
     canvas_->setAccessibleName(tr("Slices"));
     scrollBar_->setAccessibleName(tr("Scroll the tracks"));
-    // Screen readers are told of a description that changes.
+    // Screen readers are notified of a changed description.
     const auto speak = [this] { setAccessibleDescription(spokenSelection(active())); };
     connect(state_.get(), &TimelineState::selectedEventChanged, this, speak);
     connect(state_.get(), &TimelineState::selectedRangeChanged, this, speak);
@@ -92,7 +93,7 @@ TimelineView::TimelineView(QWidget* parent)
 
 // The parts refer to the state, so they go first.
 TimelineView::~TimelineView() {
-    clearFocus();  // Who loses it otherwise is a part that is gone.
+    clearFocus();  // Otherwise a deleted part would receive the loss of focus.
     for (QWidget* part : findChildren<QWidget*>(Qt::FindDirectChildrenOnly)) delete part;
     delete history_;
     delete emptiness_;
@@ -147,11 +148,11 @@ void TimelineView::setCompanion(TimelineView& other, std::vector<compare::TrackP
     updateGeometry();
 }
 
-void TimelineView::setGhostVisible(bool isVisible) {
-    canvas_->setGhostVisible(isVisible);
+void TimelineView::setBaselineOverlayVisible(bool isVisible) {
+    canvas_->setBaselineOverlayVisible(isVisible);
 }
-bool TimelineView::isGhostVisible() const {
-    return canvas_->isGhostVisible();
+bool TimelineView::isBaselineOverlayVisible() const {
+    return canvas_->isBaselineOverlayVisible();
 }
 void TimelineView::setMark(const QColor& color) {
     state_->setMark(color);
@@ -183,19 +184,19 @@ TimelineState& TimelineView::active() const {
 QSize TimelineView::sizeHint() const {
     return {1200, 640};
 }
-/// Room for what stands over the tracks and for a few of them; those of two runs stand in pairs.
+/// Room for the parts above the tracks and for a few tracks; those of two runs are paired.
 QSize TimelineView::minimumSizeHint() const {
-    const int leastRows = rows_ ? 6 : 3;
+    const int minVisibleRows = rows_ ? 6 : 3;
     const int row = QFontMetrics(font()).height() + 8;
-    return {320, areasFor({320, 0}).labels.top() + leastRows * row};
+    return {320, areasFor({320, 0}).labels.top() + minVisibleRows * row};
 }
 
 TimelineView::Areas TimelineView::areasFor(QSize size) const {
-    // The canvas keeps at least half, however far the labels were dragged.
-    // Larger fonts need more than labels, strip and ruler would by themselves.
+    // The canvas keeps at least half, even if the user dragged the labels farther. Larger fonts
+    // need more than labels, strip and ruler would by themselves.
     const QFontMetrics metrics(font());
     const int wanted = labelWidth_.value_or(
-        std::max(leastLabelWidth, labelCharacters * metrics.averageCharWidth()));
+        std::max(defaultLabelWidth, labelCharacters * metrics.averageCharWidth()));
     const int left = std::min(wanted, size.width() / 2);
     const int textHeight = metrics.height();
     const int stripHeight = std::max<int>(OverviewStrip::stripHeight, 2 * textHeight + 10);
@@ -237,10 +238,10 @@ void TimelineView::updateMetrics() {
 }
 
 void TimelineView::updateScrollBar() {
-    const QSignalBlocker blocker(scrollBar_);  // the state knows already
+    const QSignalBlocker blocker(scrollBar_);  // the state has this already
     // Never hidden: two timelines that move together must be equally wide.
-    scrollBar_->setEnabled(state_->maximumScrollY() > 0);
-    scrollBar_->setRange(0, state_->maximumScrollY());
+    scrollBar_->setEnabled(state_->maxScrollY() > 0);
+    scrollBar_->setRange(0, state_->maxScrollY());
     scrollBar_->setPageStep(state_->viewportHeight());
     scrollBar_->setSingleStep(state_->layout().metrics().laneHeight);
     scrollBar_->setValue(state_->scrollY());
@@ -299,11 +300,11 @@ void TimelineView::renderTo(QPainter* painter, QSize size) {
 }
 
 bool TimelineView::event(QEvent* event) {
-    // Keys that are held must come as keys, though commands of the window bear them as well.
+    // Held keys must arrive as key events, although commands of the window use them too.
     if (event->type() == QEvent::ShortcutOverride) {
         const auto* key = static_cast<QKeyEvent*>(event);
         if (key->modifiers() == Qt::NoModifier && KeyMotion::handles(key->key())) event->accept();
-        // In a line within the timeline, Enter, Escape and arrows are the line's.
+        // In a line edit within the timeline, Enter, Escape and arrows belong to the line edit.
         const bool isPlain = !(key->modifiers() & (Qt::ControlModifier | Qt::AltModifier));
         if (isPlain && qobject_cast<QLineEdit*>(QApplication::focusWidget())) event->accept();
     }
@@ -314,7 +315,7 @@ void TimelineView::keyPressEvent(QKeyEvent* event) {
     if (labels_->pressTrackKey(*event)) return;
     constexpr auto shortcuts = Qt::ControlModifier | Qt::AltModifier | Qt::MetaModifier;
     if (!(event->modifiers() & shortcuts)) {
-        // The motion keeps its own time; the keyboard's repeats would add to it.
+        // The motion has its own timer; key repeats would add to it.
         if (event->isAutoRepeat() && motion_->handles(event->key())) return;
         if (motion_->press(event->key())) return;
     }

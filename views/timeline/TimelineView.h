@@ -19,7 +19,7 @@ class QScrollBar;
 
 namespace lanescope::views {
 
-class EmptinessKeeper;
+class EmptyTrackHider;
 class KeyMotion;
 class LabelColumn;
 class OverviewStrip;
@@ -33,9 +33,9 @@ class ZoomHistory;
 enum class ColorMode : uint8_t;
 enum class SliceStep : uint8_t;
 
-/// A trace as a zoomable timeline: overview, ruler, track labels and the slices themselves. Times
-/// in this interface are the trace's own nanoseconds; only `visibleRange()` speaks of the shared
-/// axis. What the mouse and the keys do stands in `resources/manual/look.md`. GUI thread.
+/// A trace as a zoomable timeline: overview, ruler, track labels and slices. Times in this
+/// interface are trace nanoseconds; only `visibleRange()` uses the shared axis.
+/// `resources/manual/look.md` describes the mouse and the keys. GUI thread.
 class TimelineView : public QWidget {
     Q_OBJECT
 
@@ -47,104 +47,105 @@ class TimelineView : public QWidget {
     void setTrace(TracePtr trace);
     const TracePtr& trace() const;
 
-    /// Shares `range` with other views; null goes back to the view's own one. Not owned.
+    /// Shares `range` with other views; null restores the view's own. Not owned.
     void setVisibleRange(VisibleRange* range);
     VisibleRange* visibleRange() const;
-    /// The trace time that stands at 0 of the shared axis.
+    /// Sets the trace time at 0 of the shared axis.
     void setTimeOrigin(int64_t traceTimeNs);
     int64_t timeOrigin() const;
 
     /// Shows the tracks of `other` too, each under its counterpart, folded alike and scrolled
-    /// together. `other` keeps its trace, selection and hits and is to stay hidden; both share one
-    /// visible range. To be called again whenever one of the traces is another one.
+    /// together. `other` keeps its trace, selection and hits and must stay hidden; both share one
+    /// visible range. Call again whenever one of the traces changes.
     void setCompanion(TimelineView& other, std::vector<compare::TrackPair> pairs);
-    /// Outlines in the companion's lanes what happened in those above.
-    void setGhostVisible(bool isVisible);
-    bool isGhostVisible() const;
-    /// A bar of this colour stands beside each of the tracks; invalid for none.
+    /// Outlines the events of the tracks above in the companion's lanes.
+    void setBaselineOverlayVisible(bool isVisible);
+    bool isBaselineOverlayVisible() const;
+    /// Sets the colour of a bar next to each track; invalid for none.
     void setMark(const QColor& color);
-    /// Puts widgets between the ruler and the tracks: `strip` as wide as the tracks, `label` beside
-    /// it. Takes both over; null takes them away.
+    /// Places widgets between the ruler and the tracks: `strip` as wide as the tracks, `label` left
+    /// of it. Takes ownership of both; null removes them.
     void setStrip(QWidget* label, QWidget* strip, int height);
     void setStripHeight(int height);
-    /// A widget of this view's that lies over it and belongs into its pictures. Null for none.
+    /// Sets a child widget of this view that covers it and is included in pictures. Null for none.
     void setOverlay(QWidget* overlay);
 
-    /// Pixels that the tracks are scrolled by.
+    /// Returns the scroll offset of the tracks in pixels.
     int scrollPosition() const;
     void setScrollPosition(int pixels);
 
-    // Where things stand, for widgets that lie over the timeline; in its own coordinates. They say
-    // `placesChanged` when that is no longer true.
+    // The geometry for widgets that cover the timeline, in its own coordinates. `placesChanged`
+    // reports changes.
     QRect tracksArea() const;
-    /// The row of a track as far as it can be seen; that of its group while it is folded away.
+    /// Returns the visible part of the row of a track; that of its group while folded.
     QRect trackArea(uint32_t track) const;
-    /// Between the left and the right edge of the tracks, or beyond.
+    /// Between the left and the right edge of the tracks, or outside.
     double xOf(int64_t timeNs) const;
     int64_t timeAt(double x) const;
-    /// The track at this height of the tracks, or `noIndex`.
+    /// Returns the track at this height of the tracks, or `noIndex`.
     uint32_t trackAt(int y) const;
-    /// The track that an event stands on, or `noIndex`.
+    /// Returns the track of an event, or `noIndex`.
     uint32_t trackOf(EventRef event) const;
 
     void setTheme(const Theme& theme);
     const Theme& theme() const;
 
-    /// Tells what is known of places where nothing is drawn.
+    /// Sets the source of explanations of empty places.
     void setEmptyPlaces(EmptyPlaces places);
-    /// What GPUs did is painted in their summaries, in the colours of the parts of a step; nothing
-    /// for how busy they were.
+    /// Sets the source of GPU parts, painted in the summaries in the colours of the parts of a
+    /// step; null = utilization.
     void setGpuParts(GpuParts parts);
-    /// What is told of them is another now.
+    /// Call when the explanations have changed.
     void refreshEmptyPlaces();
-    /// Marks a stretch of time on some tracks until an event is selected; nothing takes it away.
+    /// Marks a time range on some tracks until an event is selected; nullopt removes it.
     void setGapMark(std::optional<GapMark> mark);
     bool hasGapMark() const;
 
     std::optional<TimeRange> selectedRange() const;
     void setSelectedRange(std::optional<TimeRange> range);
     EventRef selectedEvent() const;
-    /// Marks `event` and draws its flow arrows without moving the view; invalid clears.
+    /// Marks `event` and draws its flow events without moving the view; invalid clears.
     void setSelectedEvent(EventRef event);
-    /// Selects `event`, unfolds its tracks, scrolls and zooms so that it can be seen and read.
-    /// Events that stand on no track are selected only.
+    /// Selects `event`, unfolds its tracks, and scrolls and zooms so that it is visible and
+    /// readable. Events that are on no track are only selected.
     void revealEvent(EventRef event);
-    /// Unfolds `track` and puts it at the top, as far as there is enough below it.
+    /// Unfolds `track` and scrolls it to the top, as far as the rows below allow.
     void scrollToTrack(uint32_t track);
-    /// The same, and lights its label for a moment.
+    /// Does the same and highlights its label for a short time.
     void flashTrack(uint32_t track);
-    /// Zooms to a range of time, with some room around it.
+    /// Zooms to a time range with a margin.
     void showRange(TimeRange range);
-    /// Pans so that a moment stands in the middle, and marks it on the ruler.
-    void showMoment(int64_t timeNs);
+    /// Pans so that a time is in the middle, and marks it on the ruler.
+    void showTime(int64_t timeNs);
     /// Marks these events of the trace on the tracks and in the overview; null clears.
     void setSearchHits(SearchHitsPtr hits);
 
     void fit();
     /// Zooms to the selected range, else to the selected event, else out to everything.
     void zoomToSelection();
-    /// Zooms to the selected event, whatever range is selected; does nothing without one.
+    /// Zooms to the selected event, also if a range is selected; does nothing without one.
     void zoomToEvent();
     void clearSelection();
-    /// The time of the selected event or gap becomes the selected range; if it is that already,
-    /// none is selected any more.
+    /// Selects the time of the selected event or gap as the range; clears the range if it is
+    /// selected already.
     void selectTimeOfEvent();
-    /// Puts what is selected on the clipboard; see `copySelection`.
+    /// Copies the selection to the clipboard; see `copySelection`.
     void copySelected();
-    /// Takes back what was done last to folding, order, hidden and pinned tracks.
+    /// Undoes the last change of folding, order, hidden and pinned tracks.
     void undoArrangement();
-    /// Whether somebody shows what `histogramWanted` and `listWanted` ask for.
+    /// Set to true if the owner handles `histogramRequested` and `listRequested`.
     void setTablesOffered(bool isOn);
-    /// Whether the wheel scrolls the tracks, and zooms with Ctrl; else it zooms.
+    /// If true, the wheel scrolls the tracks and zooms with Ctrl; else it zooms.
     void setWheelScrolling(bool isOn);
     bool isWheelScrolling() const;
-    /// To what was seen before, and back again; see `ZoomHistory`.
+    /// Go to the previous view, and forward again; see `ZoomHistory`.
     void goBack();
     void goForward();
     bool canGoBack() const;
     bool canGoForward() const;
-    /// Lets `change` move the view without a place to go back to; see `ZoomHistory::moveAlong`.
-    void moveAlong(const std::function<void()>& change);
+    /// Lets `change` move the view without a new history entry; see
+    /// `ZoomHistory::moveWithoutHistory`.
+    void moveWithoutHistory(const std::function<void()>& change);
 
     /// Selects the next (+1) or previous (-1) slice of the lane; see `TimelineNavigator`.
     void selectNeighbour(int direction, SliceStep step);
@@ -154,80 +155,80 @@ class TimelineView : public QWidget {
     void selectAdjacentLane(int direction);
     /// With a companion: selects the same place of the other trace.
     void selectCounterpart();
-    /// Goes on to what the selected event caused (+1) or back to what caused it (-1).
+    /// Selects the effect of the selected event (+1) or its cause (-1).
     void followFlow(int direction);
-    /// Nearly a screen of tracks up (-1) or down (+1).
+    /// Scrolls nearly a screen of tracks up (-1) or down (+1).
     void scrollPages(int direction);
     void scrollToTop();
     void scrollToBottom();
 
-    /// Zooms to a stretch of time, with room around it, and scrolls to a process.
+    /// Zooms to a time range with a margin, and scrolls to a process.
     void showPlace(TimeRange range, uint32_t process);
 
-    /// What the colours of slices tell.
+    /// Returns the meaning of the slice colours.
     ColorMode colorMode() const;
     void setColorMode(ColorMode mode);
-    /// Slices of the name under the pointer, or of the selected one, stand out.
+    /// Returns true if slices with the name under the pointer, or of the selected one, stand out.
     bool isHighlighting() const;
     void setHighlighting(bool isOn);
 
     void foldAll();
     void unfoldAll();
-    /// Puts the keyboard into the line that filters the tracks by name.
+    /// Sets the keyboard focus to the track filter.
     void filterTracks();
-    // What the commands for one track do to the current one: the one that was clicked, walked to or
-    // holds the selected event.
+    // Commands for the current track: the last one clicked or walked to, or that of the selected
+    // event.
     void togglePinnedTrack();
     void hideTrack();
     void showAllTracks();
     void hideEmptyTracks();
-    /// Leaves out tracks for as long as they have nothing in view. Off at first, and with a
-    /// companion, whose tracks stand under their counterparts.
-    void setLeavingOutEmpty(bool isOn);
-    bool isLeavingOutEmpty() const;
-    /// The view has moved, and what is empty in it is about to be left out.
+    /// Hides tracks while they have no visible events. Off at first, and with a companion, whose
+    /// tracks are placed under their counterparts.
+    void setHidingEmpty(bool isOn);
+    bool isHidingEmpty() const;
+    /// Returns true if the view has moved and empty tracks are about to be hidden.
     bool isAboutToArrange() const;
     bool hasCompanion() const { return companion_ != nullptr; }
     void moveTrack(int direction);
-    /// Folds or unfolds the current track, with everything in it if `isDeep`.
+    /// Folds or unfolds the current track, including its descendants if `isDeep`.
     void toggleFold(bool isDeep);
     RowHeight rowHeight() const;
     void setRowHeight(RowHeight height);
-    /// Takes back all that was done to the tracks, and shows what was seen first.
+    /// Resets the arrangement of the tracks and the view.
     void arrangeAsAtFirst();
-    /// How the tracks stand until somebody arranges them, unless as in the trace; shows them so.
+    /// Sets and shows the default arrangement of the tracks, if not that of the trace.
     void setFirstArrangement(TrackArrangement arrangement);
     const TrackArrangement& firstArrangement() const { return firstArrangement_; }
-    /// What is to be seen first, instead of everything there is.
+    /// Sets the default view in place of the whole trace.
     void setFirstRange(std::optional<TimeRange> range);
     const std::optional<TimeRange>& firstRange() const { return firstRange_; }
     void showFirstRange();
-    /// Order, folding and so on of the tracks, to be kept from run to run.
+    /// Returns order, folding and so on of the tracks, to be stored for later runs.
     TrackArrangement arrangement() const;
     void setArrangement(const TrackArrangement& arrangement);
 
-    /// Paints the timeline as it stands into `size` logical pixels, without hover. For pictures.
+    /// Paints the timeline as shown into `size` logical pixels, without hover. For pictures.
     void renderTo(QPainter* painter, QSize size);
 
     QSize sizeHint() const override;
     QSize minimumSizeHint() const override;
 
   signals:
-    /// The user or `revealEvent` chose another event; invalid when cleared.
+    /// Emitted when the user or `revealEvent` chose another event; invalid when cleared.
     void eventSelected(lanescope::EventRef event);
     void selectedRangeChanged(std::optional<lanescope::TimeRange> range);
-    /// The user clicked an empty place that something is told of.
+    /// Emitted when the user clicked an empty place with an explanation.
     void emptyPlaceActivated(uint32_t track, int64_t timeNs);
-    // From the menu of a slice: to search for a name, to see how long and when all of that name
-    // ran, to see an event in the list of events.
-    void nameWanted(const QString& name);
-    void histogramWanted(lanescope::EventRef event);
-    void listWanted(lanescope::EventRef event);
-    /// The mark of a gap came or went.
+    // From the menu of a slice: search for a name, show durations and times of all events of that
+    // name, show an event in the list of events.
+    void nameRequested(const QString& name);
+    void histogramRequested(lanescope::EventRef event);
+    void listRequested(lanescope::EventRef event);
+    /// Emitted when the gap mark was set or removed.
     void gapMarkChanged();
-    /// `canGoBack` or `canGoForward` may be another.
+    /// Emitted when `canGoBack` or `canGoForward` may have changed.
     void historyChanged();
-    /// Another range, size, folding or scroll position.
+    /// Emitted on a change of range, size, folding or scroll position.
     void placesChanged();
 
   protected:
@@ -240,14 +241,14 @@ class TimelineView : public QWidget {
     void changeEvent(QEvent* event) override;
 
   private:
-    /// Where the parts stand in a view of this size; the same on the screen and in a picture.
+    /// The geometry of the parts in a view of this size; the same on the screen and in a picture.
     struct Areas {
         QRect corner, filter, overview, ruler, stripLabel, strip, labels, canvas, scrollBar;
     };
     Areas areasFor(QSize size) const;
-    /// Of which trace the keys speak.
+    /// Returns the state that keys apply to.
     TimelineState& active() const;
-    /// Which trace's current track the commands are about.
+    /// Returns the state with the current track for commands.
     TimelineState& trackState() const;
     void arrange();
     void takeArrangement(const TrackArrangement& arrangement);
@@ -265,7 +266,7 @@ class TimelineView : public QWidget {
     QScrollBar* scrollBar_;
     KeyMotion* motion_;
     ZoomHistory* history_;
-    EmptinessKeeper* emptiness_;
+    EmptyTrackHider* emptiness_;
     TimelineState* companion_ = nullptr;
     PairedRows* rows_ = nullptr;
     QWidget* stripLabel_ = nullptr;
@@ -274,7 +275,7 @@ class TimelineView : public QWidget {
     std::optional<TimeRange> firstRange_;
     TrackArrangement firstArrangement_;
     int stripHeight_ = 0;
-    std::optional<int> labelWidth_;  ///< What it was dragged to.
+    std::optional<int> labelWidth_;  ///< The width dragged by the user.
 };
 
 }  // namespace lanescope::views

@@ -14,7 +14,7 @@
 #include "views/timeline/TrackMenu.h"
 #include "views/timeline/ZoomHistory.h"
 
-// What a timeline does on command: for menus, keys and the widgets around it.
+// Commands of the timeline: for menus, keys and the widgets around it.
 namespace lanescope::views {
 
 void TimelineView::setEmptyPlaces(EmptyPlaces places) {
@@ -61,7 +61,7 @@ void TimelineView::flashTrack(uint32_t track) {
 void TimelineView::showRange(TimeRange range) {
     TimelineNavigator(*state_).zoomTo(range);
 }
-void TimelineView::showMoment(int64_t timeNs) {
+void TimelineView::showTime(int64_t timeNs) {
     const TimeRange visible = state_->visible();
     state_->setVisible(visible.shifted(timeNs - visible.startNs - visible.durationNs() / 2));
     state_->setHoverTime(timeNs);
@@ -91,8 +91,8 @@ bool TimelineView::canGoBack() const {
 bool TimelineView::canGoForward() const {
     return history_->canGoForward();
 }
-void TimelineView::moveAlong(const std::function<void()>& change) {
-    history_->moveAlong(change);
+void TimelineView::moveWithoutHistory(const std::function<void()>& change) {
+    history_->moveWithoutHistory(change);
 }
 
 void TimelineView::selectNeighbour(int direction, SliceStep step) {
@@ -118,7 +118,7 @@ void TimelineView::scrollToTop() {
     state_->setScrollY(0);
 }
 void TimelineView::scrollToBottom() {
-    state_->setScrollY(state_->maximumScrollY());
+    state_->setScrollY(state_->maxScrollY());
 }
 
 void TimelineView::showPlace(TimeRange range, uint32_t process) {
@@ -167,13 +167,13 @@ void TimelineView::showAllTracks() {
 void TimelineView::hideEmptyTracks() {
     lanescope::views::hideEmptyTracks(*state_, companion_);
 }
-void TimelineView::setLeavingOutEmpty(bool isOn) {
+void TimelineView::setHidingEmpty(bool isOn) {
     emptiness_->setOn(isOn && !companion_);
 }
 bool TimelineView::isAboutToArrange() const {
     return emptiness_->isWaiting();
 }
-bool TimelineView::isLeavingOutEmpty() const {
+bool TimelineView::isHidingEmpty() const {
     return emptiness_->isOn();
 }
 void TimelineView::moveTrack(int direction) {
@@ -200,7 +200,7 @@ void TimelineView::takeArrangement(const TrackArrangement& arrangement) {
     setRowHeight(arrangement.height);
 }
 void TimelineView::undoArrangement() {
-    // Of two traces what was done to the companion's tracks was done to their counterparts, too.
+    // With two traces, changes of the companion's tracks also changed their counterparts.
     if (!state_->undoArrangement() && companion_) companion_->undoArrangement();
 }
 
@@ -230,7 +230,7 @@ void TimelineView::selectTimeOfEvent() {
     else if (state.gapMark())
         range = state.gapMark()->range;
     if (!range) return;
-    // Ranges are the first trace's.
+    // Ranges are in the first trace's time.
     range = range->shifted(state_->timeOrigin() - state.timeOrigin());
     setSelectedRange(selectedRange() == range ? std::nullopt : range);
 }

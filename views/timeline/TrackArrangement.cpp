@@ -99,8 +99,7 @@ std::optional<TrackArrangement> arrangementFromJson(const QByteArray& json) {
 
 namespace {
 
-/// GPUs before processes, each by rank; then GPUs that did nothing, and last what belongs to no
-/// GPU.
+/// GPUs before processes, each by rank; then idle GPUs, and last all tracks without a GPU.
 using Place = std::tuple<int, int, uint32_t>;
 
 std::vector<bool> gpusAtWork(const Trace& trace) {
@@ -135,12 +134,12 @@ struct Ranks {
         return track.kind == TrackKind::Gpu && track.subject < isAtWork.size() &&
                !isAtWork[track.subject];
     }
-    std::vector<bool> isAtWork;   ///< Each GPU.
-    std::vector<int> ofGpu;       ///< The least rank that works on it.
+    std::vector<bool> isAtWork;   ///< By GPU.
+    std::vector<int> ofGpu;       ///< The lowest rank that works on it.
     std::vector<uint32_t> gpuOf;  ///< The first GPU of a process.
 };
 
-/// How long each thread and each process had a core, as far as it was counted.
+/// The CPU time of each thread and each process, as far as it was counted.
 struct Busy {
     explicit Busy(const Trace& trace)
         : ofThread(trace.threads.size(), 0), ofProcess(trace.processes.size(), 0) {
@@ -153,21 +152,22 @@ struct Busy {
     static void addTo(int64_t& sum, int64_t ns) {
         sum = saturatingSum(sum, std::max<int64_t>(ns, 0));
     }
-    /// What is neither stands before threads.
+    /// Other tracks come before threads.
     int64_t of(const Track& track) const {
         if (track.kind == TrackKind::Thread && track.subject < ofThread.size())
             return ofThread[track.subject];
         if (track.kind == TrackKind::Process && track.subject < ofProcess.size())
             return ofProcess[track.subject];
-        return greatestTimeNs;
+        return maxTimestampNs;
     }
     std::vector<int64_t> ofThread, ofProcess;
 };
 
-/// Where no GPU works, the threads that do stand first, with what they were in open to be read.
+/// Without GPU work, sorts the busiest threads first and opens their processes.
 TrackArrangement busiestFirst(const Trace& trace) {
-    constexpr int64_t fewOf = 20;    // less than a part of the busiest one's time is little
-    constexpr size_t fewLanes = 16;  // a deeper stack takes the whole window
+    constexpr int64_t minorThreadDivisor =
+        20;  // threads below this part of the busiest one's time are minor
+    constexpr size_t maxUnfoldedLanes = 16;  // a deeper stack fills the whole window
     const Busy busy(trace);
     TrackArrangement arrangement;
     const std::vector<std::string> paths = trackPaths(trace.tracks);
@@ -182,13 +182,13 @@ TrackArrangement busiestFirst(const Trace& trace) {
         static_cast<uint32_t>(std::ranges::max_element(busy.ofThread) - busy.ofThread.begin());
     const auto isBusy = [&](uint32_t thread) {
         return thread < busy.ofThread.size() &&
-               busy.ofThread[thread] > busy.ofThread[busiest] / fewOf;
+               busy.ofThread[thread] > busy.ofThread[busiest] / minorThreadDivisor;
     };
     for (uint32_t track = 0; track < trace.tracks.size(); ++track) {
         const Track& each = trace.tracks[track];
         const bool isOpen = each.kind == TrackKind::Thread ? isBusy(each.subject)
                             : each.kind == TrackKind::ThreadStacks
-                                ? each.subject == busiest && each.lanes.size() <= fewLanes
+                                ? each.subject == busiest && each.lanes.size() <= maxUnfoldedLanes
                                 : !each.isInitiallyFolded;
         if (isOpen != each.isInitiallyFolded) continue;
         (isOpen ? arrangement.unfolded : arrangement.folded).push_back(paths[track]);
@@ -207,7 +207,7 @@ TrackArrangement firstArrangement(const Trace& trace) {
         if (track.kind == TrackKind::Gpu && track.parent < 0)
             ++(ranks.isIdleGpu(track) ? idle : working);
     const bool areMany = working >= manyGpus;
-    // Where nothing works at all, all are alike.
+    // Without any work, all tracks are equal.
     if (!areMany && (idle == 0 || working == 0)) return arrangement;
     const std::vector<std::string> paths = trackPaths(trace.tracks);
     std::vector<uint32_t> top;
@@ -221,8 +221,7 @@ TrackArrangement firstArrangement(const Trace& trace) {
         std::ranges::stable_partition(
             top, [&](uint32_t track) { return !ranks.isIdleGpu(trace.tracks[track]); });
     if (areMany && top.size() >= manyRows) arrangement.height = RowHeight::Compact;
-    // An arrangement names all tracks, from top to bottom, if they stand otherwise than in the
-    // trace.
+    // An arrangement lists all tracks, from top to bottom, if their order differs from the trace's.
     const bool isMoved = !std::is_sorted(top.begin(), top.end());
     for (const uint32_t group : top) {
         const TrackKind kind = trace.tracks[group].kind;

@@ -20,7 +20,7 @@ namespace lanescope::views {
 namespace {
 
 constexpr int restMs = 220;         // until the pointer rests
-constexpr double aimTolerance = 2;  // pixels beside a slice that still count as on it
+constexpr double aimTolerance = 2;  // a pixel distance that still counts as on a slice
 
 }  // namespace
 
@@ -80,8 +80,8 @@ void TrackCanvas::setCompanion(TimelineState* companion) {
     resetPainter();
 }
 
-void TrackCanvas::setGhostVisible(bool isVisible) {
-    isGhostVisible_ = isVisible;
+void TrackCanvas::setBaselineOverlayVisible(bool isVisible) {
+    isBaselineOverlayVisible_ = isVisible;
     resetPainter();
 }
 
@@ -102,7 +102,7 @@ int64_t TrackCanvas::zoomAnchor() const {
 void TrackCanvas::invalidate() {
     isBaseStale_ = true;
     forgetFlows();
-    // They point at what was there before.
+    // They belong to the previous trace.
     hovered_.reset();
     hoveredGap_ = {};
     card_.hide();
@@ -115,7 +115,7 @@ void TrackCanvas::resetPainter() {
     painter_.reset(font());
     if (companionPainter_) {
         companionPainter_->reset(font());
-        companionPainter_->setGhost(isGhostVisible_ ? &state_ : nullptr);
+        companionPainter_->setBaselineOverlay(isBaselineOverlayVisible_ ? &state_ : nullptr);
     }
     invalidate();
 }
@@ -225,7 +225,7 @@ void TrackCanvas::mouseReleaseEvent(QMouseEvent* event) {
 
 void TrackCanvas::mouseDoubleClickEvent(QMouseEvent* event) {
     if (event->button() != Qt::LeftButton) return;
-    // What the first click selects may have made the canvas narrower.
+    // The selection by the first click may have made the canvas narrower.
     const auto slice = std::exchange(hasClicked_, false) ? clicked_ : sliceUnder(event->pos());
     if (!slice) return;
     const TimeRange range = slice->state->sliceRange(slice->lane, slice->index);
@@ -281,7 +281,7 @@ QRect TrackCanvas::hoverLine() const {
 
 void TrackCanvas::hoverAt(QPoint position) {
     if (!rect().contains(position)) return clearHover();
-    // Only what the hover drew and draws is repainted: on a remote display every pixel counts.
+    // Repaints only the old and new hover area: on a remote display every pixel counts.
     const QRect before = hoverRectangle_.united(card_.rectangle());
     update(hoverLine());
     pointer_ = position;
@@ -410,7 +410,7 @@ void TrackCanvas::clearHover() {
 
 }  // namespace lanescope::views
 
-// What the canvas shows where nothing is drawn.
+// Descriptions of empty places of the canvas.
 namespace lanescope::views {
 
 QRect TrackCanvas::placeOn(const LayoutRow& row, TimeRange range) const {
@@ -420,7 +420,7 @@ QRect TrackCanvas::placeOn(const LayoutRow& row, TimeRange range) const {
     const int pinned = row.top < state_.pinnedHeight() ? 0 : state_.pinnedHeight();
     const QRect place(static_cast<int>(left), state_.toScreenY(row.top),
                       std::max(1, static_cast<int>(right - left)), row.height - 1);
-    // What has scrolled under the pinned rows is not to be seen.
+    // The part scrolled under the pinned rows is invisible.
     return place.intersected(QRect(0, pinned, width(), height() - pinned));
 }
 
@@ -468,11 +468,11 @@ void TrackCanvas::paintGapMark(QPainter& painter) const {
 
 }  // namespace lanescope::views
 
-// What the canvas does with places of its own: its menu, and where a range may begin and end.
+// The context menu of the canvas, and the limits of range drags.
 namespace lanescope::views {
 namespace {
 
-/// The menu key has no place of its own: it is about what is selected.
+/// The menu key has no position: it applies to the selection.
 std::optional<TimelinePlace> selectedPlace(const TimelineState& state) {
     const EventRef event = state.selectedEvent();
     if (!event.isValid()) return std::nullopt;
@@ -494,7 +494,7 @@ void TrackCanvas::contextMenuEvent(QContextMenuEvent* event) {
         place = TimelinePlace{slice->lane.track, scale().toTimeNs(event->pos().x() + 0.5),
                               state->sliceEvent(slice->lane, slice->index),
                               state->sliceRange(slice->lane, slice->index), false};
-        // Where it stands is seen while the menu covers other things.
+        // Selected so that its place is visible while the menu covers other things.
         if (place->event.isValid()) state->setSelectedEvent(place->event);
     } else if (const LayoutRow* row = state_.layout().rowAt(state_.toLayoutY(event->pos().y()));
                row && !place) {

@@ -14,32 +14,33 @@
 
 namespace lanescope::views {
 
-/// The slices, and what the pointer does to them. The slices are painted into an image that stays
-/// until the view changes; hovering only copies from it, and only where something changed.
+/// The slices and their pointer interaction. The slices are painted into an image that is kept
+/// until the view changes; hovering only copies changed parts from it.
 class TrackCanvas : public QWidget {
     Q_OBJECT
 
   public:
     explicit TrackCanvas(TimelineState& state, QWidget* parent = nullptr);
 
-    /// Paints the rows of a second trace in the spaces between its own, and takes input for them
+    /// Paints the rows of a second trace in the spaces between its own, and handles their input
     /// too; null for none.
     void setCompanion(TimelineState* companion);
-    /// Outlines in the companion's lanes what happened in those above.
-    void setGhostVisible(bool isVisible);
-    bool isGhostVisible() const { return isGhostVisible_; }
+    /// Outlines the events of the tracks above in the companion's lanes.
+    void setBaselineOverlayVisible(bool isVisible);
+    bool isBaselineOverlayVisible() const { return isBaselineOverlayVisible_; }
 
-    /// Frames the canvas to show that the keyboard is here.
+    /// Frames the canvas to show the keyboard focus.
     void setFocusRing(bool isVisible);
 
-    /// The time under the pointer, else the middle of the view: where zooming with keys is centred.
+    /// Returns the time under the pointer, else the middle of the view: the centre of keyboard
+    /// zooming.
     int64_t zoomAnchor() const;
-    /// Says anew what is under the pointer.
+    /// Updates the description of the item under the pointer.
     void refreshHover() {
         if (pointer_) hoverAt(*pointer_);
     }
     const HoverCard& hoverCard() const { return card_; }
-    /// The labels of arrows that lead out of what can be seen.
+    /// Returns the labels of arrows with invisible ends.
     const std::vector<FlowOverlay::Label>& flowLabels();
     QSize sizeHint() const override { return {900, 480}; }
 
@@ -75,18 +76,19 @@ class TrackCanvas : public QWidget {
     void hoverAt(QPoint position);
     void clearHover();
     void showCard(QPoint position);
-    /// The time at `x`, or that of an edge of a slice near it, unless `modifiers` forbid that.
+    /// Returns the time at `x`, or that of a near edge of a slice unless `modifiers` disable
+    /// snapping.
     int64_t timeFor(QPoint position, Qt::KeyboardModifiers modifiers) const;
     bool isOnEdge(QPoint position) const;
-    /// Says why there is nothing under the pointer, if that is known.
+    /// Shows why nothing is under the pointer, if known.
     void showUnrecorded(QPoint position);
-    /// The same of what is known of the empty place under the pointer (`EmptyPlaces`).
+    /// Shows the explanation of the empty place under the pointer (`EmptyPlaces`).
     void showEmptyPlace(QPoint position);
-    /// What of `range` on the row of a track is on the canvas; empty for nothing.
+    /// Returns the visible part of `range` on the row of a track; empty for none.
     QRect placeOn(const LayoutRow& row, TimeRange range) const;
     void paintGapMark(QPainter& painter) const;
     bool activateEmptyPlace(QPoint position);
-    /// Follows the label of an arrow, if there is one at `position`.
+    /// Follows the label of an arrow at `position`; returns false if there is none.
     bool followLabel(QPoint position);
     bool isOnLabel(QPoint position);
     void forgetFlows();
@@ -99,7 +101,7 @@ class TrackCanvas : public QWidget {
     TrackPainter painter_;
     QPointer<TimelineState> companion_;
     std::optional<TrackPainter> companionPainter_;
-    bool isGhostVisible_ = false;
+    bool isBaselineOverlayVisible_ = false;
     bool hasFocusRing_ = false;
     QImage base_;
     bool isBaseStale_ = true;
@@ -110,7 +112,7 @@ class TrackCanvas : public QWidget {
     int pressedScrollY_ = 0;
     std::optional<QPoint> pointer_;
     std::optional<Slice> hovered_;
-    std::optional<Slice> clicked_;  ///< By the last click: a second one may find it elsewhere.
+    std::optional<Slice> clicked_;  ///< Last clicked: it may move before a second click.
     bool hasClicked_ = false;       ///< Since the last double click.
     QRect hoverRectangle_;
     QRect hoveredGap_;

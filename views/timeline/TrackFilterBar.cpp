@@ -59,7 +59,7 @@ void TrackFilterBar::activate() {
 void TrackFilterBar::followState() {
     size_t hidden = state_.layout().hiddenTracks().size();
     if (companion_) {
-        // Those hidden on both sides count once.
+        // Tracks hidden on both sides count once.
         for (const uint32_t track : companion_->layout().hiddenTracks())
             if (companion_->counterpartOf(track) == noIndex) ++hidden;
     }
@@ -71,7 +71,7 @@ void TrackFilterBar::followState() {
     }
     chip_->setVisible(hidden > 0);
     edit_->setEnabled(state_.hasTracks());
-    // Revealing an event drops a filter that is in its way.
+    // Revealing an event clears a filter that hides it.
     if (state_.filterText().isEmpty() && !edit_->text().trimmed().isEmpty()) {
         const QSignalBlocker blocker(edit_);
         edit_->clear();
@@ -97,7 +97,7 @@ void TrackFilterBar::style() {
 
 bool TrackFilterBar::eventFilter(QObject* watched, QEvent* event) {
     if (watched == edit_ && event->type() == QEvent::ShortcutOverride) {
-        // All that the line understands is its own, whatever the timeline makes of it elsewhere.
+        // Keys of the line edit belong to it, even if the timeline uses them elsewhere.
         const int key = static_cast<QKeyEvent*>(event)->key();
         if (key == Qt::Key_Escape || key == Qt::Key_Return || key == Qt::Key_Enter) event->accept();
     }

@@ -11,20 +11,20 @@ class QToolButton;
 
 namespace lanescope::views {
 
-/// Above the labels: a line to filter the tracks by name, and how many of them are hidden, with a
-/// list to show them again. Escape clears the line and gives the keyboard back.
+/// A line above the labels to filter the tracks by name, and the number of hidden tracks with a
+/// list to show them again. Escape clears the line and returns the focus.
 class TrackFilterBar : public QWidget {
     Q_OBJECT
 
   public:
     explicit TrackFilterBar(TimelineState& state, QWidget* parent = nullptr);
 
-    /// Lists the hidden tracks of a second trace as well; null for none. The filter reaches it by
-    /// way of the paired rows.
+    /// Lists the hidden tracks of a second trace as well; null for none. The filter applies to it
+    /// through the paired rows.
     void setCompanion(TimelineState* companion);
     QLineEdit& edit() const { return *edit_; }
     QToolButton& hiddenChip() const { return *chip_; }
-    /// Puts the keyboard into the line and selects its text.
+    /// Focuses the line and selects its text.
     void activate();
 
   signals:

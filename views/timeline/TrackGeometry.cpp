@@ -12,17 +12,17 @@
 namespace lanescope::views {
 namespace {
 
-/// More would wait for memory rather than help.
-constexpr int mostHelpers = 3;
+/// More would wait for memory instead of helping.
+constexpr int maxHelpers = 3;
 
-/// What threads take their pieces from. A helper that comes late finds none left, and then does not
-/// touch `work`, which is gone by then.
+/// The pieces that threads take. A late helper finds none left and does not use `work`, which is
+/// gone by then.
 struct Pieces {
     const std::function<void(size_t)>& work;
     const size_t count;
     std::atomic<size_t> next{0};
     std::atomic<size_t> done{0};
-    std::vector<char> hasFailed;  ///< Of each piece; set before `done` counts it.
+    std::vector<char> hasFailed;  ///< By piece; set before `done` counts it.
 
     Pieces(const std::function<void(size_t)>& whole, size_t pieces)
         : work(whole), count(pieces), hasFailed(pieces) {}
@@ -45,7 +45,7 @@ struct Pieces {
 }  // namespace
 
 SharedWork::SharedWork() {
-    pool_.setMaxThreadCount(std::clamp(QThread::idealThreadCount() - 1, 0, mostHelpers));
+    pool_.setMaxThreadCount(std::clamp(QThread::idealThreadCount() - 1, 0, maxHelpers));
 }
 
 void SharedWork::run(size_t count, const std::function<void(size_t)>& work) {
@@ -55,7 +55,7 @@ void SharedWork::run(size_t count, const std::function<void(size_t)>& work) {
         try {
             if (!pool_.tryStart([pieces] { pieces->take(); })) break;
         } catch (const std::bad_alloc&) {
-            // Those that have begun hold `work`: it is left only when all is done.
+            // Started pieces use `work`: it is left only when all are done.
             break;
         }
     }
@@ -98,7 +98,7 @@ std::vector<PixelSlice> TrackGeometry::reduced(LanePosition lane) const {
 void TrackGeometry::prepare(std::span<const LanePosition> lanes,
                             std::span<const uint32_t> counters) {
     if (!isReady()) return;
-    // Places first, on this thread: they stay where they are while others are filled.
+    // Map entries first, on this thread: they do not move while others are filled.
     std::vector<std::function<void()>> missing;
     for (const LanePosition lane : lanes) {
         const auto [entry, isNew] = rectangles_.try_emplace(keyOf(lane));

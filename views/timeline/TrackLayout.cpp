@@ -18,7 +18,7 @@ bool holdsOwnSlices(const Track& track) {
 
 }  // namespace
 
-/// What `rebuild` carries down the tree.
+/// The state that `rebuild` passes down the tree.
 struct TrackLayout::Walk {
     bool isPinnedPart = false;
     int top = 0;
@@ -29,7 +29,7 @@ void TrackLayout::setTracks(std::span<const Track> tracks) {
     folded_.assign(tracks.size(), false);
     hidden_.assign(tracks.size(), false);
     pinned_.assign(tracks.size(), false);
-    leftOut_.clear();
+    omitted_.clear();
     filter_.clear();
     children_.assign(tracks.size() + 1, {});
     spaceAbove_.clear();
@@ -101,14 +101,14 @@ void TrackLayout::setAllFolded(bool isFolded) {
 
 bool TrackLayout::reveal(uint32_t track) {
     bool hasChanged = false;
-    if (track < tracks_.size() && !filter_.empty() && !isLetThrough_[track] && !isPinned(track)) {
+    if (track < tracks_.size() && !filter_.empty() && !passesFilter_[track] && !isPinned(track)) {
         filter_.clear();
         hasChanged = true;
     }
     for (uint32_t each = track; each < tracks_.size(); each = parentOf(each)) {
-        hasChanged = hasChanged || folded_[each] || hidden_[each] || isLeftOut(each);
+        hasChanged = hasChanged || folded_[each] || hidden_[each] || isOmitted(each);
         folded_[each] = hidden_[each] = false;
-        if (isLeftOut(each)) leftOut_[each] = false;
+        if (isOmitted(each)) omitted_[each] = false;
     }
     if (hasChanged) rebuild();
     return hasChanged;
@@ -131,9 +131,9 @@ void TrackLayout::hide(const std::vector<bool>& tracks) {
     rebuild();
 }
 
-void TrackLayout::setLeftOut(std::vector<bool> tracks) {
-    if (tracks == leftOut_) return;
-    leftOut_ = std::move(tracks);
+void TrackLayout::setOmitted(std::vector<bool> tracks) {
+    if (tracks == omitted_) return;
+    omitted_ = std::move(tracks);
     rebuild();
 }
 
@@ -158,19 +158,19 @@ void TrackLayout::setFilter(std::vector<bool> matches) {
 }
 
 void TrackLayout::updateFilter() {
-    isHeldOpen_.assign(tracks_.size(), false);
-    isLetThrough_ = filter_;
+    isForcedOpen_.assign(tracks_.size(), false);
+    passesFilter_ = filter_;
     if (filter_.empty()) return;
     for (uint32_t track = 0; track < tracks_.size(); ++track) {
         const uint32_t parent = parentOf(track);
-        if (parent != noIndex && isLetThrough_[parent]) isLetThrough_[track] = true;
+        if (parent != noIndex && passesFilter_[parent]) passesFilter_[track] = true;
     }
-    // From the leaves up, and only now: what is in a match is shown, what is beside it is not.
+    // Bottom-up, after the matches: tracks within a match are shown, tracks next to one are not.
     for (uint32_t track = static_cast<uint32_t>(tracks_.size()); track-- > 0;) {
         const uint32_t parent = parentOf(track);
-        if (parent == noIndex || (!filter_[track] && !isHeldOpen_[track])) continue;
-        isHeldOpen_[parent] = true;
-        isLetThrough_[parent] = true;
+        if (parent == noIndex || (!filter_[track] && !isForcedOpen_[track])) continue;
+        isForcedOpen_[parent] = true;
+        passesFilter_[parent] = true;
     }
 }
 
@@ -205,7 +205,7 @@ uint32_t TrackLayout::siblingOf(uint32_t track, int direction) const {
     if (track >= tracks_.size()) return noIndex;
     const std::vector<uint32_t>& siblings = siblingsOf(track);
     auto at = std::find(siblings.begin(), siblings.end(), track) - siblings.begin();
-    // Over those that are not on the screen: one step is one that is seen.
+    // Skips invisible siblings: one step is one visible track.
     for (at += direction; at >= 0 && at < std::ssize(siblings); at += direction) {
         const LayoutRow* row = rowOf(siblings[at]);
         if (row && pinned_[row->track] == pinned_[track]) return siblings[at];
@@ -272,17 +272,17 @@ LayoutRow TrackLayout::makeRow(uint32_t track) const {
     LayoutRow row;
     row.track = track;
     row.canFold = canFold(track);
-    row.isFolded = row.canFold && folded_[track] && !isHeldOpen_[track];
+    row.isFolded = row.canFold && folded_[track] && !isForcedOpen_[track];
     // A stream has children too, but its lanes are its own kernels and stay as they are.
     row.isHeader = !children_[track].empty() && !row.isFolded && !holdsOwnSlices(tracks_[track]);
     row.laneCount = static_cast<int>(tracks_[track].lanes.size());
     row.laneHeight = metrics_.laneHeight;
     if (tracks_[track].kind == TrackKind::Counter) {
-        // Two directions of one link share a track, each a little lower than one alone.
+        // Two directions of one link share a track, each slightly lower than a single one.
         row.laneHeight =
             row.laneCount > 1 ? metrics_.counterHeight * 5 / 8 : metrics_.counterHeight;
     } else if (row.isHeader && tracks_[track].kind == TrackKind::CounterGroup) {
-        row.laneCount = 0;  // What it shows while it is folded stands right below it.
+        row.laneCount = 0;  // The content shown while folded is directly below it.
     } else if (row.isHeader) {
         row.laneCount = std::min(row.laneCount, 1);
         row.laneHeight = metrics_.summaryHeight;
@@ -323,9 +323,9 @@ void TrackLayout::layOut() {
 
 void TrackLayout::addRows(uint32_t track, int depth, Walk& walk) {
     if (hidden_[track] || rowOfTrack_[track] >= 0) return;
-    // Who filters asks for these tracks, empty or not.
-    if (!walk.isPinnedPart && filter_.empty() && isLeftOut(track)) return;
-    if (!walk.isPinnedPart && !filter_.empty() && !isLetThrough_[track]) return;
+    // A filter also shows empty tracks.
+    if (!walk.isPinnedPart && filter_.empty() && isOmitted(track)) return;
+    if (!walk.isPinnedPart && !filter_.empty() && !passesFilter_[track]) return;
     LayoutRow row = makeRow(track);
     row.depth = depth;
     row.isPinned = walk.isPinnedPart;

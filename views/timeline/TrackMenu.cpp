@@ -23,8 +23,8 @@ std::vector<bool> emptyTracksOf(const TimelineState& state) {
     return state.hasTracks() ? emptyTracks(*state.trace(), state.visible()) : std::vector<bool>();
 }
 
-/// Takes those out of `isEmpty`, by track of `state`, whose counterparts are not empty, and the
-/// groups around them.
+/// Clears in `isEmpty`, by track of `state`, the tracks with non-empty counterparts and the groups
+/// around them.
 void keepCounterparts(const TimelineState& state, const std::vector<bool>& isEmptyThere,
                       std::vector<bool>& isEmpty) {
     for (size_t track = isEmpty.size(); track-- > 0;) {
@@ -108,9 +108,9 @@ void stepCurrentTrack(TimelineState& state, int direction) {
         if (row) state.setCurrentTrack(row->track);
         return;
     }
-    // A track in a folded group is stood for by the group.
-    const bool isStandIn = row->track != state.currentTrack();
-    const auto index = std::clamp<std::ptrdiff_t>(row - rows.data() + (isStandIn ? 0 : direction),
+    // A track in a folded group is represented by the group.
+    const bool isGroupRow = row->track != state.currentTrack();
+    const auto index = std::clamp<std::ptrdiff_t>(row - rows.data() + (isGroupRow ? 0 : direction),
                                                   0, std::ssize(rows) - 1);
     state.setCurrentTrack(rows[index].track);
     scrollTrackIntoView(state, rows[index].track);
@@ -153,14 +153,14 @@ void scrollTrackIntoView(TimelineState& state, uint32_t track) {
 
 namespace {
 
-constexpr size_t mostListed = 40;
-constexpr int longestName = 60;
+constexpr size_t maxListed = 40;
+constexpr int maxNameLength = 60;
 
-/// A name from a file must neither set a mnemonic nor a key.
+/// A name from a file must set neither a mnemonic nor a shortcut.
 QString entryText(const Track& track) {
     QString text = toQString(track.title).simplified();
     if (!track.subtitle.empty()) text += ", " + toQString(track.subtitle).simplified();
-    if (text.size() > longestName) text = text.left(longestName - 1) + QChar(0x2026);
+    if (text.size() > maxNameLength) text = text.left(maxNameLength - 1) + QChar(0x2026);
     return text.replace('&', "&&");
 }
 
@@ -206,13 +206,13 @@ void TrackMenu::addTrackEntries(TimelineState& state, uint32_t track) {
 
 void TrackMenu::addHidden(QMenu& menu, TimelineState& state) {
     const std::vector<uint32_t> hidden = state.layout().hiddenTracks();
-    for (size_t i = 0; i < std::min(hidden.size(), mostListed); ++i) {
+    for (size_t i = 0; i < std::min(hidden.size(), maxListed); ++i) {
         const uint32_t track = hidden[i];
         menu.addAction(entryText(state.trace()->tracks[track]), &menu,
                        [&state, track] { showTrack(state, track); });
     }
-    if (hidden.size() > mostListed)
-        menu.addAction(tr("and %1 more").arg(hidden.size() - mostListed))->setEnabled(false);
+    if (hidden.size() > maxListed)
+        menu.addAction(tr("and %1 more").arg(hidden.size() - maxListed))->setEnabled(false);
     if (hidden.empty()) return;
     menu.addSeparator();
     menu.addAction(tr("Show all of them"), &menu, [&state] { showAllTracks(state); });

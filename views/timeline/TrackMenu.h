@@ -7,10 +7,10 @@
 
 namespace lanescope::views {
 
-// What the user can do to one track, by menu, key or mouse. Each does nothing if `track` is no
-// track of the state.
+// User commands for one track, by menu, key or mouse. Each does nothing if `track` is not a track
+// of the state.
 
-/// Folds or unfolds, with everything in it if `isDeep`.
+/// Folds or unfolds, including the descendants if `isDeep`.
 void toggleFold(TimelineState& state, uint32_t track, bool isDeep);
 void togglePinned(TimelineState& state, uint32_t track);
 /// Hides the track; the row that takes its place becomes the current one.
@@ -18,31 +18,31 @@ void hideTrack(TimelineState& state, uint32_t track);
 /// Shows a hidden track again and scrolls to it.
 void showTrack(TimelineState& state, uint32_t track);
 void showAllTracks(TimelineState& state);
-/// Hides all tracks that have nothing in the visible range, so that the others come together; of
-/// two tracks that are counterparts both or none. `companion` may be null.
+/// Hides all tracks without events in the visible range; of two counterparts both or none.
+/// `companion` may be null.
 void hideEmptyTracks(TimelineState& state, TimelineState* companion);
-/// Past the next sibling above (-1) or below (+1), and keeps it on the screen.
+/// Moves the track past the next sibling above (-1) or below (+1), and keeps it visible.
 void moveTrack(TimelineState& state, uint32_t track, int direction);
 
-/// Makes the row above (-1) or below (+1) the current one; the first that can be seen if there is
-/// none yet.
+/// Makes the row above (-1) or below (+1) the current one; the first visible one if there is none
+/// yet.
 void stepCurrentTrack(TimelineState& state, int direction);
-/// As in a tree: left folds or goes to the group, right unfolds or goes into it.
+/// Works as in a tree: left folds or goes to the group, right unfolds or goes into it.
 void foldOrLeave(TimelineState& state, bool isDeep);
 void unfoldOrEnter(TimelineState& state, bool isDeep);
-/// Scrolls as little as needed for the row of `track`.
+/// Scrolls as little as possible to the row of `track`.
 void scrollTrackIntoView(TimelineState& state, uint32_t track);
 
-/// What can be done to one track and to all of them, for the labels. Each entry names the key that
-/// does the same.
+/// The commands for one track and for all tracks, for the labels. Each entry shows its key.
 class TrackMenu : public QMenu {
     Q_OBJECT
 
   public:
-    /// `state` outlives the menu. `track` may be `noIndex`: then only what concerns all tracks.
+    /// `state` outlives the menu. If `track` is `noIndex`, contains only the commands for all
+    /// tracks.
     TrackMenu(TimelineState& state, uint32_t track, QWidget* parent = nullptr);
 
-    /// Fills `menu` with the hidden tracks, each to be shown again, and all of them.
+    /// Fills `menu` with the hidden tracks, to show one or all of them again.
     static void addHidden(QMenu& menu, TimelineState& state);
 
   signals:

@@ -15,9 +15,9 @@
 namespace lanescope::views {
 namespace {
 
-// No label is longer on any screen, and a name in a damaged file may be megabytes long.
-constexpr size_t mostCharacters = 512;
-constexpr qsizetype leastBeforeEllipsis = 2;  // fewer letters say nothing
+// No label is longer on any screen, and a name in a corrupt file may be megabytes long.
+constexpr size_t maxCharacters = 512;
+constexpr qsizetype minCharactersBeforeEllipsis = 2;  // fewer letters are unreadable
 const QString ellipsis(QChar(0x2026));
 
 }  // namespace
@@ -35,9 +35,9 @@ void LabelCache::reset(const StringTable* strings, const QFont& font) {
 const QString& LabelCache::fitted(StringIndex name, double width) {
     static const QString nothing;
     if (!strings_) return nothing;
-    if (fitted_.size() > mostEntries) fitted_.clear();
+    if (fitted_.size() > maxEntries) fitted_.clear();
     const auto text = [&] {
-        const std::string_view whole = strings_->at(name).substr(0, mostCharacters);
+        const std::string_view whole = strings_->at(name).substr(0, maxCharacters);
         const std::string known = knownRangeName(whole);
         const std::string_view bytes = known.empty() ? whole : std::string_view(known);
         return QString::fromUtf8(bytes.data(), qsizetype(bytes.size())).simplified();
@@ -56,7 +56,7 @@ const QString& LabelCache::fitted(StringIndex name, double width) {
 }
 
 double LabelCache::widthOf(const QString& text) const {
-    // On screens scaled by a fraction letters are not hinted, and so not of the width measured.
+    // On fractionally scaled screens letters are not hinted and differ from the measured width.
     return std::max(metrics_.horizontalAdvance(text), unhinted_.horizontalAdvance(text));
 }
 
@@ -71,22 +71,22 @@ QString LabelCache::cut(const QString& text, double width) const {
         while (count < separator && widthOf(text.left(count + 1)) <= room) ++count;
         return text.left(count) + ending;
     }
-    // In proportion, as if the wider of the two ways to draw were the one measured here.
+    // In proportion, as if the wider of the two renderings were measured here.
     const double share = metrics_.horizontalAdvance(text) / std::max(1.0, widthOf(text));
     const QString elided = metrics_.elidedText(text, Qt::ElideRight, width * share);
-    return elided.size() > leastBeforeEllipsis ? elided : QString();
+    return elided.size() > minCharactersBeforeEllipsis ? elided : QString();
 }
 
 namespace {
 
-// Sparse runs must still be seen, so they never get fainter than this.
-constexpr double faintest = 0.35;
-constexpr double leastBarHeight = 12;
+// Sparse runs must stay visible, so they never get fainter than this.
+constexpr double minCoverageShare = 0.35;
+constexpr double minBarHeightPx = 12;
 
 }  // namespace
 
 RunPainter::RunPainter(OpaqueFill& fill, const QRectF& area, QRgb background)
-    : fill_(fill), area_(area), background_(background), isTall_(area.height() >= leastBarHeight) {
+    : fill_(fill), area_(area), background_(background), isTall_(area.height() >= minBarHeightPx) {
     for (int level = 1; level < levelCount; ++level)
         heights_[static_cast<size_t>(level)] =
             std::max(1.0, std::round(area.height() * level / levelCount));
@@ -100,23 +100,23 @@ void RunPainter::flush() {
         const double height = heights_[static_cast<size_t>(level_)];
         if (level_ < levelCount)
             fill_.fill(QRectF(left_, area_.top(), width, area_.height() - height),
-                       blended(background_, color_, faintest));
+                       blended(background_, color_, minCoverageShare));
         fill_.fill(QRectF(left_, area_.bottom() - height, width, height), color_);
     } else {
         const double share = double(level_) / levelCount;
         fill_.fill(QRectF(left_, area_.top(), width, area_.height()),
-                   blended(background_, color_, faintest + (1 - faintest) * share));
+                   blended(background_, color_, minCoverageShare + (1 - minCoverageShare) * share));
     }
     right_ = left_;
 }
 
 namespace {
 
-constexpr double leastLabelWidth = 30;
-constexpr double leastEdgeWidth = 5;
-constexpr double leastLabelHeight = 14;
+constexpr double minLabelWidthPx = 30;
+constexpr double minEdgeWidthPx = 5;
+constexpr double minLabelHeightPx = 14;
 constexpr double labelInset = 4;
-// Of the colour of slices that are not of the highlighted name.
+// Share of the colour of slices without the highlighted name.
 constexpr double fadedShare = 0.6;
 constexpr double litEdge = 2;
 
@@ -133,7 +133,7 @@ bool isOnScreen(const LayoutRow& row, int lane, const TimelineState::Band& band)
 }  // namespace
 
 void TrackPainter::reset(const QFont& font) {
-    // A little smaller than the track titles: slices are many and titles lead.
+    // Slightly smaller than the track titles: slices are many, and titles come first.
     font_ = font;
     if (font_.pointSizeF() > 0) font_.setPointSizeF(font_.pointSizeF() * 0.92);
     geometry_.setTrace(state_.trace());
@@ -143,9 +143,9 @@ void TrackPainter::reset(const QFont& font) {
     baseline_ = (metrics.ascent() - metrics.descent()) / 2;
 }
 
-void TrackPainter::setGhost(const TimelineState* other) {
-    ghost_ = other;
-    ghostGeometry_.setTrace(other ? other->trace() : nullptr);
+void TrackPainter::setBaselineOverlay(const TimelineState* other) {
+    baselineOverlay_ = other;
+    baselineGeometry_.setTrace(other ? other->trace() : nullptr);
 }
 
 void TrackPainter::paint(QPainter& painter, QSize size, double devicePixelRatio) {
@@ -158,7 +158,7 @@ void TrackPainter::paintRows(QPainter& painter, QSize size, double devicePixelRa
     const Theme& theme = state_.theme();
     if (!state_.hasTracks()) return;
     const int pixelWidth = static_cast<int>(std::lround(size.width() * ratio_));
-    if (ghost_) ghostGeometry_.setView(ghost_->visible(), pixelWidth);
+    if (baselineOverlay_) baselineGeometry_.setView(baselineOverlay_->visible(), pixelWidth);
     geometry_.setView(state_.visible(), pixelWidth);
     prepareLanes(size);
     painter.setFont(font_);
@@ -209,12 +209,12 @@ void TrackPainter::paintBand(QPainter& painter, const TimelineState::Band& band,
         for (int lane = 0; lane < row.laneCount; ++lane) {
             if (!isOnScreen(row, lane, band)) continue;
             const double top = TrackLayout::laneTop(row, lane) - band.scrollY;
-            // The pixel between two lanes, or between two squeezed ones the half of one.
+            // The pixel between two lanes, or half a pixel between two squeezed ones.
             const double gap = row.laneHeight >= 8 ? 1 : 0.5;
             const LanePosition position{row.track, static_cast<uint32_t>(lane)};
             const QRectF area(0, top, size.width(), row.laneHeight - gap);
             paintLane(brush, position, area, background);
-            if (ghost_ && !row.isHeader) paintGhost(painter, position, area);
+            if (baselineOverlay_ && !row.isHeader) paintBaselineOverlay(painter, position, area);
         }
         if (state_.isUnmatched(row.track)) {
             QColor veil = theme.canvas;
@@ -265,13 +265,13 @@ void TrackPainter::paintLane(Brush& brush, LanePosition position, const QRectF& 
     for (const PixelSlice& slice : slices) {
         const double left = slice.left * perPixel;
         const double right = slice.right * perPixel;
-        const SliceColors::Look look{slice.firstSlice, slice.category, slice.name};
+        const SliceColors::DrawnSlice drawn{slice.firstSlice, slice.category, slice.name};
         const bool isSingle = slice.sliceCount == 1;
         const bool isLit = lit != 0 && slice.name == lit;
         const bool isFaded = lit != 0 && !isLit;
-        QRgb color = isSingle ? colors_.fillOf(lane, look) : colors_.fillOfRun(lane, look);
+        QRgb color = isSingle ? colors_.fillOf(lane, drawn) : colors_.fillOfRun(lane, drawn);
         if (isFaded) color = blended(background, color, fadedShare);
-        if (isSingle && right - left >= leastEdgeWidth) {
+        if (isSingle && right - left >= minEdgeWidthPx) {
             runs.flush();
             paintSlice(brush, slice.name, QRectF(left, area.top(), right - left, area.height()),
                        color, isLit);
@@ -298,19 +298,19 @@ void TrackPainter::paintSlice(Brush& brush, StringIndex name, const QRectF& rect
         // None at the window's edge: there the slice goes on.
         fill.fill(QRectF(r.left(), r.top(), 1, r.height()), colors_.edgeOf(color));
     }
-    if (r.width() >= leastLabelWidth && r.height() >= leastLabelHeight)
+    if (r.width() >= minLabelWidthPx && r.height() >= minLabelHeightPx)
         paintLabel(brush.painter, name, r, color);
 }
 
-void TrackPainter::paintGhost(QPainter& painter, LanePosition lane, const QRectF& area) {
+void TrackPainter::paintBaselineOverlay(QPainter& painter, LanePosition lane, const QRectF& area) {
     const uint32_t track = state_.counterpartOf(lane.track);
-    if (!ghost_->hasTracks() || track >= ghost_->trace()->tracks.size()) return;
-    if (lane.lane >= ghost_->trace()->tracks[track].lanes.size()) return;
+    if (!baselineOverlay_->hasTracks() || track >= baselineOverlay_->trace()->tracks.size()) return;
+    if (lane.lane >= baselineOverlay_->trace()->tracks[track].lanes.size()) return;
     QColor ink = state_.theme().text;
-    for (const PixelSlice& slice : ghostGeometry_.rectangles({track, lane.lane})) {
+    for (const PixelSlice& slice : baselineGeometry_.rectangles({track, lane.lane})) {
         const QRectF shape(slice.left / ratio_, area.top(), (slice.right - slice.left) / ratio_,
                            area.height());
-        if (slice.sliceCount == 1 && shape.width() >= leastEdgeWidth) {
+        if (slice.sliceCount == 1 && shape.width() >= minEdgeWidthPx) {
             ink.setAlphaF(0.75F);
             painter.fillRect(QRectF(shape.left(), shape.top(), shape.width(), 1), ink);
             painter.fillRect(QRectF(shape.left(), shape.bottom() - 1, shape.width(), 1), ink);
@@ -318,7 +318,7 @@ void TrackPainter::paintGhost(QPainter& painter, LanePosition lane, const QRectF
             painter.fillRect(QRectF(shape.right() - 1, shape.top(), 1, shape.height()), ink);
             continue;
         }
-        // Many small ones: a bar at the foot of the lane, so that the slices over it stay readable.
+        // Many small ones: a bar at the bottom of the lane, so that the slices above stay readable.
         ink.setAlphaF(0.25F + 0.5F * slice.coverage);
         const double height = std::min(3.0, area.height() / 3);
         painter.fillRect(QRectF(shape.left(), shape.bottom() - height, shape.width(), height), ink);
@@ -343,7 +343,7 @@ bool TrackPainter::paintParts(OpaqueFill& fill, uint32_t track, const QRectF& ar
     for (size_t column = 0; column < count; ++column) {
         const int64_t wholeNs = columns_[column].sum();
         if (wholeNs <= 0) continue;
-        // Rounded from sums, so that neither a gap nor a pixel too much is left.
+        // Rounded from sums, so that neither a gap nor an extra pixel remains.
         int64_t sumNs = 0;
         double bottom = area.bottom();
         for (size_t part = 0; part < analysis::stepPartCount; ++part) {

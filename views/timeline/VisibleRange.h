@@ -8,34 +8,34 @@
 
 namespace lanescope::views {
 
-/// The stretch of time that is on the screen, and the only place that clamps it. Several timelines
-/// may share one, each with its own time origin, and then zoom and pan together. Times are
-/// nanoseconds on the shared axis: the trace's own time less the view's origin. GUI thread.
+/// The visible time range, and the only place that clamps it. Several timelines may share one, each
+/// with its own time origin, and then zoom and pan together. Times are nanoseconds on the shared
+/// axis: trace time minus the view's origin. GUI thread.
 class VisibleRange : public QObject {
     Q_OBJECT
 
   public:
-    /// Nothing shorter than this is ever visible.
-    static constexpr int64_t minimumNs = 10;
+    /// The min duration of the visible range.
+    static constexpr int64_t minVisibleNs = 10;
 
     explicit VisibleRange(QObject* parent = nullptr);
 
     TimeRange range() const { return range_; }
-    /// What may be visited: all extents and a slight margin.
+    /// Returns the union of all extents with a small margin.
     TimeRange limits() const { return limits_; }
     bool isFitted() const { return range_ == limits_; }
 
-    /// Shows `range`, moved and cut to the limits, widened to `minimumNs`.
+    /// Shows `range`, moved and clipped to the limits, widened to `minVisibleNs`.
     void setRange(TimeRange range);
-    /// A factor above 1 zooms in. `timeNs` stays where it is on the screen unless a limit is hit.
+    /// A factor above 1 zooms in. `timeNs` keeps its place on the screen unless a limit is hit.
     void zoomAt(int64_t timeNs, double factor);
     /// Positive: towards later. Stops at the limits without changing the duration.
     void pan(int64_t byNs);
-    /// Shows everything there is.
+    /// Shows all extents.
     void fit();
 
-    /// Says what one of the sharing views has to show. If everything was visible before, everything
-    /// is afterwards. An empty extent withdraws it, as does destroying `owner`.
+    /// Sets the extent of one of the sharing views. If everything was visible before, everything is
+    /// visible afterwards. An empty extent withdraws it, as does the destruction of `owner`.
     void setExtent(const QObject* owner, TimeRange extent);
 
   signals:
@@ -51,8 +51,8 @@ class VisibleRange : public QObject {
     void updateLimits();
 
     std::vector<Extent> extents_;
-    TimeRange limits_{0, minimumNs};
-    TimeRange range_{0, minimumNs};
+    TimeRange limits_{0, minVisibleNs};
+    TimeRange range_{0, minVisibleNs};
 };
 
 }  // namespace lanescope::views

@@ -40,12 +40,12 @@ void ZoomHistory::timerEvent(QTimerEvent* event) {
 void ZoomHistory::comeToRest() {
     timer_.stop();
     if (!isMoving()) {
-        places_[current_] = here();  // only scrolled, or the whole has become longer
+        places_[current_] = here();  // only scrolled, or the trace has become longer
         return;
     }
     places_.resize(current_ + 1);
     places_.push_back(here());
-    if (places_.size() > mostPlaces) places_.erase(places_.begin());
+    if (places_.size() > maxPlaces) places_.erase(places_.begin());
     current_ = places_.size() - 1;
     emit changed();
 }
@@ -70,7 +70,7 @@ void ZoomHistory::goTo(size_t place) {
     }
     state_.setScrollY(places_[place].scrollY);
     isQuiet_ = false;
-    // The limits may have changed since; where the view came to is the place from now on.
+    // The limits may have changed since; the actual view becomes the place.
     places_[place] = here();
     emit changed();
 }
@@ -82,18 +82,18 @@ void ZoomHistory::clear() {
     emit changed();
 }
 
-void ZoomHistory::moveAlong(const std::function<void()>& change) {
-    // That the widget got its size is no movement.
+void ZoomHistory::moveWithoutHistory(const std::function<void()>& change) {
+    // The initial size of the widget is not a movement.
     const bool wasMoving = timer_.isActive() && isMoving();
     isQuiet_ = true;
     change();
     isQuiet_ = false;
-    // What the user is about to do becomes a place of its own when it comes to rest.
+    // The user's next action becomes a place of its own when it comes to rest.
     if (!wasMoving) places_[current_] = here();
     emit changed();
 }
 
-EmptinessKeeper::EmptinessKeeper(TimelineState& state, QObject* parent)
+EmptyTrackHider::EmptyTrackHider(TimelineState& state, QObject* parent)
     : QObject(parent), state_(state) {
     for (const auto change : {&TimelineState::viewChanged, &TimelineState::traceChanged})
         connect(&state_, change, this, [this] {
@@ -101,43 +101,43 @@ EmptinessKeeper::EmptinessKeeper(TimelineState& state, QObject* parent)
         });
 }
 
-void EmptinessKeeper::setOn(bool isOn) {
+void EmptyTrackHider::setOn(bool isOn) {
     if (isOn == isOn_) return;
     isOn_ = isOn;
     timer_.stop();
-    isOn_ ? look() : keep({});
+    isOn_ ? update() : apply({});
 }
 
-void EmptinessKeeper::timerEvent(QTimerEvent* event) {
+void EmptyTrackHider::timerEvent(QTimerEvent* event) {
     if (event->timerId() != timer_.timerId()) return QObject::timerEvent(event);
     timer_.stop();
-    look();
+    update();
 }
 
-void EmptinessKeeper::look() {
+void EmptyTrackHider::update() {
     if (!state_.hasTracks()) return;
     std::vector<bool> isEmpty = emptyTracks(*state_.trace(), state_.visible());
-    // With nothing at all in view there is nothing to make room for.
+    // If nothing at all is visible, hiding tracks gains nothing.
     if (std::find(isEmpty.begin(), isEmpty.end(), false) == isEmpty.end()) isEmpty.clear();
-    keep(isEmpty);
+    apply(isEmpty);
 }
 
-void EmptinessKeeper::keep(const std::vector<bool>& leftOut) {
-    // The first row that is seen and stays is to stay where it is.
+void EmptyTrackHider::apply(const std::vector<bool>& omitted) {
+    // The first visible row that stays must not move.
     uint32_t anchor = noIndex;
     int before = 0;
     for (const LayoutRow& row :
          state_.layout().rowsBetween(state_.scrollY() + state_.pinnedHeight(),
                                      state_.scrollY() + state_.viewportHeight())) {
-        if (row.isPinned || (row.track < leftOut.size() && leftOut[row.track])) continue;
+        if (row.isPinned || (row.track < omitted.size() && omitted[row.track])) continue;
         anchor = row.track;
         before = row.top;
         break;
     }
     const int scrolled = state_.scrollY();
-    state_.arrange([&](TrackLayout& layout) { layout.setLeftOut(leftOut); });
+    state_.arrange([&](TrackLayout& layout) { layout.setOmitted(omitted); });
     const LayoutRow* row = state_.layout().rowOf(anchor);
-    // At the top one looks at whatever comes first.
+    // At the top, the first row may change.
     if (row && scrolled > 0) state_.setScrollY(scrolled + row->top - before);
 }
 

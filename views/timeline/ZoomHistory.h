@@ -10,27 +10,26 @@
 
 namespace lanescope::views {
 
-/// The places that were looked at, to go back to. A place is kept when the view has come to rest,
-/// so that one turn of the wheel or one held key makes one entry. Cleared by a new trace. GUI
-/// thread.
+/// The history of views. A view is stored when it has come to rest, so that one turn of the wheel
+/// or one held key makes one entry. Cleared by a new trace. GUI thread.
 class ZoomHistory : public QObject {
     Q_OBJECT
 
   public:
-    /// The view is at rest when it has not moved for this long.
+    /// The view is at rest after this time without movement.
     static constexpr int restMs = 350;
 
     explicit ZoomHistory(TimelineState& state, QObject* parent = nullptr);
 
     bool canGoBack() const { return current_ > 0 || isMoving(); }
     bool canGoForward() const { return current_ + 1 < places_.size() && !isMoving(); }
-    /// To the place before. What is still in motion comes to rest first, so nothing is skipped.
+    /// Goes to the previous view. A pending movement is stored first, so nothing is skipped.
     void back();
     void forward();
     void clear();
-    /// Lets `change`, which the user did not ask for, move the view or bring more of the same
-    /// trace. The places that were looked at stay; the current one is where the view comes to.
-    void moveAlong(const std::function<void()>& change);
+    /// Lets `change`, which is not a user action, move the view or add more of the same trace. The
+    /// history stays; the current entry becomes the new view.
+    void moveWithoutHistory(const std::function<void()>& change);
 
   signals:
     void changed();
@@ -44,7 +43,7 @@ class ZoomHistory : public QObject {
         bool isWhole = false;
         int scrollY = 0;
     };
-    static constexpr size_t mostPlaces = 200;
+    static constexpr size_t maxPlaces = 200;
 
     Place here() const;
     bool isMoving() const;
@@ -59,27 +58,27 @@ class ZoomHistory : public QObject {
     QBasicTimer timer_;
 };
 
-/// Leaves out tracks that have nothing in view, and brings them back when they have: whenever the
-/// view has come to rest. What is seen at the top stays where it is. GUI thread.
-class EmptinessKeeper : public QObject {
+/// Hides tracks without visible events and shows them again when they have some, each time the view
+/// comes to rest. The row at the top keeps its position. GUI thread.
+class EmptyTrackHider : public QObject {
     Q_OBJECT
 
   public:
-    explicit EmptinessKeeper(TimelineState& state, QObject* parent = nullptr);
+    explicit EmptyTrackHider(TimelineState& state, QObject* parent = nullptr);
 
     bool isOn() const { return isOn_; }
     void setOn(bool isOn);
-    /// The view is not yet at rest.
+    /// Returns true if the view is not yet at rest.
     bool isWaiting() const { return timer_.isActive(); }
-    /// The view is at rest when it has not moved for this long.
+    /// The view is at rest after this time without movement.
     static constexpr int restMs = 300;
 
   protected:
     void timerEvent(QTimerEvent* event) override;
 
   private:
-    void look();
-    void keep(const std::vector<bool>& leftOut);
+    void update();
+    void apply(const std::vector<bool>& omitted);
 
     TimelineState& state_;
     bool isOn_ = false;

@@ -33,8 +33,7 @@ QByteArray asSvg(TimelineView& view) {
     buffer.open(QIODevice::WriteOnly);
     QSvgGenerator generator;
     generator.setOutputDevice(&buffer);
-    generator.setResolution(
-        view.logicalDpiX());  // else text comes out smaller than it was measured
+    generator.setResolution(view.logicalDpiX());  // else text is smaller than measured
     generator.setSize(view.size());
     generator.setViewBox(QRect(QPoint(), view.size()));
     generator.setTitle(view.trace() ? QString::fromStdString(view.trace()->title) : QString());

@@ -9,9 +9,8 @@ namespace lanescope::views {
 
 class TimelineView;
 
-/// Writes what the timeline shows as a picture; the ending of `path` chooses PNG or SVG. An
-/// existing file is replaced only once the new one is complete. Errors: another ending, no place to
-/// write.
+/// Writes the timeline as a picture; the ending of `path` selects PNG or SVG. Replaces an existing
+/// file only once the new one is complete. Errors: another ending, an unwritable path.
 Result<void> exportPicture(TimelineView& view, const std::filesystem::path& path);
 
 }  // namespace lanescope::views

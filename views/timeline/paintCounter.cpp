@@ -16,7 +16,7 @@ namespace {
 constexpr double topInset = 3;
 constexpr double lineWidth = 1.5;
 constexpr double fillShare = 0.38;  // of the line's colour over the canvas
-constexpr double paleShare = 0.12;  // of a mean over long
+constexpr double paleShare = 0.12;  // of a mean over a long time
 constexpr double labelInset = 4;
 
 void paintValue(QPainter& painter, const QString& text, QRectF plate, const Theme& theme) {
@@ -42,26 +42,27 @@ void paintScale(QPainter& painter, const CounterSeries& counter, const CounterSc
         return lines * plate.height() <= area.height() && plate.width() <= area.width() / 3;
     };
     const bool growsUp = growth == CounterGrowth::Up;
-    // Where all values are 0 the top of the lane means nothing; then the foot is named.
-    const bool isFlat = counter.maximum() == 0 && scale.least == 0;
-    const double named = isFlat ? 0 : scale.greatest;
+    // If all values are 0, the top of the lane has no meaning; then the bottom is labelled.
+    const bool isFlat = counter.maximum() == 0 && scale.minValue == 0;
+    const double named = isFlat ? 0 : scale.maxValue;
     const bool isRound = counter.unit == CounterUnit::Percent && named == std::floor(named);
-    const QString greatest = isRound ? QStringLiteral("%1 %").arg(named)
+    const QString maxValue = isRound ? QStringLiteral("%1 %").arg(named)
                                      : QString::fromStdString(formatCounter(named, counter.unit));
-    QRectF plate = plateOf(greatest);
+    QRectF plate = plateOf(maxValue);
     plate.moveTop(growsUp != isFlat ? area.top() + 1 : area.bottom() - plate.height() - 1);
-    if (isFitting(plate, 1)) paintValue(painter, greatest, plate, theme);
-    if (scale.least != 0) {
-        const QString least = QString::fromStdString(formatCounter(scale.least, counter.unit));
-        plate = plateOf(least);
+    if (isFitting(plate, 1)) paintValue(painter, maxValue, plate, theme);
+    if (scale.minValue != 0) {
+        const QString minValue =
+            QString::fromStdString(formatCounter(scale.minValue, counter.unit));
+        plate = plateOf(minValue);
         plate.moveTop(growsUp ? area.bottom() - plate.height() : area.top() + 1);
-        if (isFitting(plate, 2)) paintValue(painter, least, plate, theme);
+        if (isFitting(plate, 2)) paintValue(painter, minValue, plate, theme);
     }
     painter.restore();
 }
 
-/// Over how long the columns around `timeNs`, which look alike, are a mean that is no value of what
-/// is `shown`; nothing for values of a moment.
+/// Returns the duration over which equal columns around `timeNs` are a mean instead of a value of
+/// `shown`; nullopt for sampled values.
 std::optional<int64_t> meanAround(const CounterSeries& counter, const CounterColumn& column,
                                   int64_t timeNs, TimeRange shown) {
     if (column.minimum < column.maximum) return std::nullopt;
@@ -69,7 +70,7 @@ std::optional<int64_t> meanAround(const CounterSeries& counter, const CounterCol
     return sample ? meanOver(counter, *sample, shown.durationNs()) : std::nullopt;
 }
 
-/// A mean over long: a pale, hatched band without a line, which says over how long it is.
+/// Paints a mean over a long time: a pale, hatched band without a line, labelled with its duration.
 void paintMean(QPainter& painter, const CounterSeries& counter, double value, int64_t overNs,
                const QRectF& band, const QRectF& lane, const Theme& theme) {
     const QColor line = theme.colorOf(SliceCategory::Counter);
@@ -80,7 +81,7 @@ void paintMean(QPainter& painter, const CounterSeries& counter, double value, in
                                   QString::fromStdString(formatDuration(overNs)));
     const QFontMetricsF metrics(painter.font());
     const double width = metrics.horizontalAdvance(text) + 2 * labelInset;
-    // Beside the scale, which stands at the left of the lane.
+    // Next to the scale, which is at the left of the lane.
     if (width > band.width() || 2 * width > lane.width() || metrics.height() > lane.height())
         return;
     painter.setPen(theme.mutedText);
@@ -90,8 +91,8 @@ void paintMean(QPainter& painter, const CounterSeries& counter, double value, in
                theme);
 }
 
-/// Whether nothing is known at `timeNs`, so that an empty place is no zero. What is computed from
-/// events has no value before the first of them; what is sampled just was not sampled there.
+/// Returns true if the value at `timeNs` is unknown, so that an empty place is not 0. Computed
+/// counters have no value before the first event; sampled ones were not sampled there.
 bool isUnknownAt(const CounterSeries& counter, int64_t timeNs) {
     if (!counter.source.empty()) return true;
     return !counter.isEmpty() && timeNs >= counter.timeNs(0) && timeNs < counter.endNs();
@@ -101,7 +102,7 @@ bool isUnknownAt(const CounterSeries& counter, int64_t timeNs) {
 
 double counterY(const CounterScale& scale, double value, const QRectF& area, CounterGrowth growth) {
     const double share =
-        std::clamp((value - scale.least) / (scale.greatest - scale.least), 0.0, 1.0);
+        std::clamp((value - scale.minValue) / (scale.maxValue - scale.minValue), 0.0, 1.0);
     const double height = share * (area.height() - topInset);
     return growth == CounterGrowth::Up ? area.bottom() - height : area.top() + height;
 }
@@ -118,13 +119,13 @@ void paintCounter(QPainter& painter, OpaqueFill& opaque, const CounterSeries& co
     painter.fillRect(QRectF(area.left(), headLine, area.width(), 1), theme.grid);
     const double nsPerColumn = static_cast<double>(shown.durationNs()) /
                                static_cast<double>(std::max<size_t>(1, columns.size()));
-    // From one height to another, at least `least` high.
-    const auto bar = [](double left, double width, double from, double to, double least) {
+    // A bar from one height to another with a min height.
+    const auto bar = [](double left, double width, double from, double to, double minValue) {
         const double top = std::min(from, to);
-        return QRectF(left, top, width, std::max(least, std::abs(to - from)));
+        return QRectF(left, top, width, std::max(minValue, std::abs(to - from)));
     };
     for (size_t first = 0; first < columns.size();) {
-        // Columns that look alike become one rectangle: on a remote display each one costs.
+        // Equal columns become one rectangle: on a remote display each one costs.
         size_t next = first + 1;
         while (next < columns.size() && columns[next] == columns[first]) ++next;
         const CounterColumn& column = columns[first];
@@ -147,14 +148,14 @@ void paintCounter(QPainter& painter, OpaqueFill& opaque, const CounterSeries& co
         }
         const double low = counterY(scale, column.minimum, area, growth);
         opaque.fill(bar(left, width, foot, head, 0), fill);
-        // A line of the same width however close the values lie together, and within the area.
+        // A line of constant width for close values, within the area.
         const double lineEnd = growsUp ? std::min(std::max(head + lineWidth, low), area.bottom())
                                        : std::max(std::min(head - lineWidth, low), area.top());
         const double lineStart =
             growsUp ? std::min(head, lineEnd - 1) : std::max(head, lineEnd + 1);
         opaque.fill(bar(left, width, lineStart, lineEnd, 1), line);
     }
-    // Without a value the ends of the scale mean nothing.
+    // Without a value the ends of the scale have no meaning.
     if (counter.hasValue()) paintScale(painter, counter, scale, area, growth, theme);
 }
 

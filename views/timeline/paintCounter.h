@@ -11,21 +11,21 @@
 
 namespace lanescope::views {
 
-/// Which way a graph grows.
+/// The direction in which a graph grows.
 enum class CounterGrowth { Up, Down };
 
-/// Paints a counter as a filled step graph into `area`, over `scale`, whose greatest value (and
-/// least, unless it is 0) is written at the left. `columns` are what it was in each device pixel of
-/// `shown`; `devicePixelRatio` of them make one logical pixel. Where its value is not known, the
-/// area is hatched; where one reading is a mean over long, it is a pale hatched band that says so.
-/// Rectangles go through `opaque`, which belongs to `painter`.
+/// Paints a counter as a filled step graph into `area`, over `scale`, whose maximum (and minimum,
+/// unless 0) is written at the left. `columns` are its values per device pixel of `shown`;
+/// `devicePixelRatio` of them make one logical pixel. Unknown values are a hatched area; a sample
+/// that is a mean over a long time is a pale hatched band with a label. Rectangles are filled by
+/// `opaque`, which belongs to `painter`.
 void paintCounter(QPainter& painter, OpaqueFill& opaque, const CounterSeries& counter,
                   const CounterScale& scale, const std::vector<CounterColumn>& columns,
                   TimeRange shown, const QRectF& area, CounterGrowth growth,
                   double devicePixelRatio, const Theme& theme);
 
-/// Where a value stands within `area`: at its foot for the least, just short of the other side for
-/// the greatest value of the counter.
+/// Returns the y of a value within `area`: the bottom for the minimum of the counter, just below
+/// the other side for the maximum.
 double counterY(const CounterScale& scale, double value, const QRectF& area,
                 CounterGrowth growth = CounterGrowth::Up);
 

@@ -8,10 +8,11 @@
 namespace lanescope::views {
 namespace {
 
-constexpr double reach = 4;  // pixels beside a mark that still count as on it
+constexpr double reach = 4;  // a pixel distance that still counts as on a mark
 constexpr double flagSize = 7;
 
-/// Whose end is drawn on the rows of the track; `noIndex` for what outlives a process.
+/// Returns the process whose end is drawn on the rows of the track; `noIndex` for tracks that
+/// outlive a process.
 uint32_t processOf(const Trace& trace, const Track& track) {
     switch (track.kind) {
         case TrackKind::Stream:
@@ -102,8 +103,8 @@ namespace {
 constexpr double hatchDistance = 8;
 constexpr int unknownFill = 14, unknownLine = 60;  // opacity of 255
 
-/// Lines of 45 degrees that go on from one area to the next. Drawn as lines and not by a brush,
-/// which pictures in SVG cannot have.
+/// Draws 45-degree lines that continue from one area to the next. Lines instead of a brush, which
+/// SVG pictures do not support.
 void hatch(QPainter& painter, const QRectF& area, const QColor& color) {
     QVector<QLineF> lines;
     const double first = std::ceil((area.left() + area.top()) / hatchDistance) * hatchDistance;
@@ -116,7 +117,7 @@ void hatch(QPainter& painter, const QRectF& area, const QColor& color) {
     painter.drawLines(lines);
 }
 
-/// Fills and hatches where `ranges` are, each at least a pixel wide; what touches becomes one.
+/// Fills and hatches `ranges`, each at least a pixel wide; touching ones become one.
 void paintRanges(QPainter& painter, const std::vector<TimeRange>& ranges, const TimeScale& scale,
                  double top, double height, const QColor& fill, const QColor& line) {
     const double end = scale.left + scale.width;

@@ -11,12 +11,12 @@ class QPainter;
 
 namespace lanescope::views {
 
-/// Marks where processes ended that did not end by themselves, on the rows of the process.
+/// Marks abnormal ends of processes on their rows.
 void paintEnds(QPainter& painter, const TimelineState& state, const TimelineState::Band& band,
                QSize size);
-/// Marks the same moments, and what was lost, on the ruler.
+/// Marks the same times, and losses, on the ruler.
 void paintHealthOnRuler(QPainter& painter, const TimelineState& state, QSize size);
-/// The end that stands within some pixels of `x` on a row of this track, or null.
+/// Returns the end within some pixels of `x` on a row of this track, or null.
 const HealthPlace* endAt(const TimelineState& state, uint32_t track, double x, double width);
 
 }  // namespace lanescope::views
@@ -25,19 +25,18 @@ class QPainter;
 
 namespace lanescope::views {
 
-/// Hatches the rows of `band` where nothing was recorded that could stand there, and where
-/// something was lost, in a canvas of `size`.
+/// Hatches unrecorded and lost times on the rows of `band`, in a canvas of `size`.
 void paintUnrecorded(QPainter& painter, const TimelineState& state, const TimelineState::Band& band,
                      QSize size);
 
-/// Hatches the stretches of one track between two heights, over a time axis of any kind.
+/// Hatches the unrecorded times of one track between two heights, over any time axis.
 void paintUnrecorded(QPainter& painter, const Track& track, const Theme& theme,
                      const TimeScale& scale, double top, double height);
 
-/// Fills `area` with `fill` and lines of 45 degrees, which go on from one area to the next.
+/// Fills `area` with `fill` and 45-degree lines that continue from one area to the next.
 void paintHatched(QPainter& painter, const QRectF& area, const QColor& fill, const QColor& line);
 
-/// The same in the colours of what was not recorded.
+/// Does the same in the colours of unrecorded times.
 void paintUnknown(QPainter& painter, const QRectF& area, const Theme& theme);
 
 }  // namespace lanescope::views

@@ -15,8 +15,8 @@ struct TimeUnit {
 };
 constexpr TimeUnit units[] = {{1'000'000'000, "s"}, {1'000'000, "ms"}, {1'000, "us"}, {1, "ns"}};
 
-// Beyond this many digits a label is read no more, only searched for the digit that differs.
-constexpr int64_t longestCount = 100'000;
+// With more digits a label is not read but searched for the differing digit.
+constexpr int64_t maxCountedSteps = 100'000;
 
 int64_t niceStep(double atLeastNs) {
     int64_t power = 1;
@@ -39,7 +39,7 @@ TimeUnit unitFor(int64_t durationNs) {
     return units[3];
 }
 
-// `timeNs` in `unit`, with as many decimals as `resolutionNs` needs and no more.
+// Returns `timeNs` in `unit`, with exactly as many decimals as `resolutionNs` needs.
 QString inUnit(int64_t timeNs, TimeUnit unit, int64_t resolutionNs, bool isGrouped) {
     const int64_t magnitude = std::abs(timeNs);
     QString text = QString::number(magnitude / unit.ns);
@@ -57,7 +57,7 @@ QString inUnit(int64_t timeNs, TimeUnit unit, int64_t resolutionNs, bool isGroup
     return (timeNs < 0 ? QString(QChar(0x2212)) : QString()) + text + QChar(' ') + unit.name;
 }
 
-// The largest power of ten that divides `timeNs`: the last digit worth showing.
+// Returns the largest power of ten that divides `timeNs`: the last digit to show.
 int64_t resolutionOf(int64_t timeNs) {
     if (timeNs == 0) return units[0].ns;
     int64_t resolution = 1;
@@ -73,7 +73,7 @@ QString formatTime(int64_t timeNs) {
 
 double pixelsPerLabel(const QFontMetrics& metrics) {
     constexpr int space = 16;
-    return std::max<double>(leastPixelsPerLabel,
+    return std::max<double>(minPixelsPerLabel,
                             metrics.horizontalAdvance(QStringLiteral("+00000 ms")) + space);
 }
 
@@ -82,8 +82,8 @@ TimeTicks timeTicks(TimeRange range, double pixelWidth, double pixelsPerLabel) {
     if (range.isEmpty() || !(pixelWidth >= 1)) return result;
     const double nsPerPixel = static_cast<double>(range.durationNs()) / pixelWidth;
     result.stepNs = std::max<int64_t>(1, niceStep(nsPerPixel * pixelsPerLabel));
-    const int64_t largestNs = std::max(std::abs(range.startNs), std::abs(range.endNs));
-    if (largestNs / result.stepNs > longestCount) {
+    const int64_t maxAbsNs = std::max(std::abs(range.startNs), std::abs(range.endNs));
+    if (maxAbsNs / result.stepNs > maxCountedSteps) {
         int64_t span = 1;
         while (span < range.durationNs()) span *= 10;
         result.hasAnchor = true;
@@ -96,8 +96,8 @@ TimeTicks timeTicks(TimeRange range, double pixelWidth, double pixelsPerLabel) {
                             10.0, std::floor(std::log10(static_cast<double>(result.stepNs)))));
     const int64_t parts = leading == 2 ? 4 : 5;
     const int64_t minorNs = result.stepNs % parts == 0 ? result.stepNs / parts : result.stepNs;
-    const int64_t farthestNs = result.hasAnchor ? range.endNs - result.anchorNs : largestNs;
-    const TimeUnit unit = unitFor(std::max(result.stepNs, farthestNs / 1000));
+    const int64_t maxLabelNs = result.hasAnchor ? range.endNs - result.anchorNs : maxAbsNs;
+    const TimeUnit unit = unitFor(std::max(result.stepNs, maxLabelNs / 1000));
     for (int64_t timeNs = floorTo(range.startNs, result.stepNs); timeNs < range.endNs;
          timeNs += minorNs) {
         if (timeNs < range.startNs && timeNs % result.stepNs != 0) continue;
@@ -115,14 +115,14 @@ TimeTicks timeTicks(TimeRange range, double pixelWidth, double pixelsPerLabel) {
 
 namespace {
 
-/// What a lane of shares may reach to: the least of these that holds all its values, so that a GPU
-/// that is never busy still shows when it is busier.
+/// Upper ends of a lane of percentages: the smallest one above all values, so that a rarely busy
+/// GPU still shows its variation.
 constexpr double roundPercents[] = {1, 2, 5, 10, 20, 50, 100};
 
-/// Counters that stay above this share of their greatest value are never near 0.
+/// Counters whose minimum is above this share of their maximum are never near 0.
 constexpr double farFromZero = 0.25;
 
-/// Least and greatest value of all of them in a range of each.
+/// Returns the minimum and maximum of all counters in a range of each.
 CounterColumn extremesOf(std::span<const ScaledCounter> counters, TimeRange ScaledCounter::*range) {
     CounterColumn all;
     for (const ScaledCounter& each : counters) {
@@ -143,20 +143,20 @@ CounterScale scaleOf(std::span<const ScaledCounter> counters) {
     const CounterUnit unit = counters.front().series->unit;
     CounterColumn all = extremesOf(counters, &ScaledCounter::visible);
     if (all.minimum == 0 && all.maximum == 0) all = extremesOf(counters, &ScaledCounter::whole);
-    scale.least = std::min(0.0, all.minimum);
-    scale.greatest = all.maximum;
+    scale.minValue = std::min(0.0, all.minimum);
+    scale.maxValue = all.maximum;
     if (unit == CounterUnit::Percent && all.maximum <= 100) {
         const bool isFlat = all.maximum <= 0;
-        scale.greatest = isFlat ? 100
+        scale.maxValue = isFlat ? 100
                                 : *std::lower_bound(std::begin(roundPercents),
                                                     std::end(roundPercents), all.maximum);
     }
     const bool mayBeginAbove = unit == CounterUnit::Celsius || unit == CounterUnit::Hertz;
     if (mayBeginAbove && all.minimum > farFromZero * all.maximum && all.maximum > all.minimum) {
-        // A little below, so that the least value still is a line above the foot.
-        scale.least = all.minimum - 0.1 * (all.maximum - all.minimum);
+        // Slightly lower, so that the minimum is a line above the bottom.
+        scale.minValue = all.minimum - 0.1 * (all.maximum - all.minimum);
     }
-    if (scale.greatest <= scale.least) scale.greatest = scale.least + 1;
+    if (scale.maxValue <= scale.minValue) scale.maxValue = scale.minValue + 1;
     return scale;
 }
 

@@ -13,8 +13,8 @@
 
 namespace lanescope::views {
 
-/// Maps a stretch of time to the pixels `[left, left + width)` and back. Plain arithmetic, nothing
-/// is clamped; a scale of no width or no duration maps everything to its left edge or its start.
+/// A mapping of a time range to the pixels `[left, left + width)` and back, without clamping. A
+/// scale of no width or no duration maps everything to its left edge or its start.
 struct TimeScale {
     TimeRange range;
     double width = 0;
@@ -25,18 +25,18 @@ struct TimeScale {
     }
     double toX(int64_t timeNs) const {
         if (range.isEmpty()) return left;
-        // The difference first: it is exact, and small enough to stay so as a double.
+        // The difference first: it is exact, and small enough to stay exact as a double.
         return left + static_cast<double>(timeNs - range.startNs) * width /
                           static_cast<double>(range.durationNs());
     }
     int64_t toTimeNs(double x) const {
         return range.startNs + static_cast<int64_t>(std::floor((x - left) * nsPerPixel()));
     }
-    /// How long `pixels` are.
+    /// Returns the duration of `pixels`.
     int64_t spanNs(double pixels) const { return std::llround(pixels * nsPerPixel()); }
 };
 
-constexpr double leastPixelsPerLabel = 96;
+constexpr double minPixelsPerLabel = 96;
 
 struct TimeTick {
     int64_t timeNs = 0;
@@ -44,7 +44,7 @@ struct TimeTick {
     QString label;  ///< Major ticks only: "12.5 ms", or "+12.5 us" past `TimeTicks::anchorNs`.
 };
 
-/// The marks of a ruler.
+/// The ticks of a ruler.
 struct TimeTicks {
     int64_t stepNs = 1;  ///< Between major ticks: 1, 2 or 5 times a power of ten.
     bool hasAnchor =
@@ -54,37 +54,35 @@ struct TimeTicks {
     std::vector<TimeTick> ticks;  ///< By time; minor and major ones.
 };
 
-/// How far apart major ticks are at least, in pixels, so that their labels do not touch.
+/// Returns the min distance of major ticks in pixels, so that their labels do not touch.
 double pixelsPerLabel(const QFontMetrics& metrics);
 
-/// Ticks for `range` over `pixelWidth` pixels, major ones at least `pixelsPerLabel` apart.
-/// O(ticks).
-TimeTicks timeTicks(TimeRange range, double pixelWidth,
-                    double pixelsPerLabel = leastPixelsPerLabel);
+/// Returns ticks for `range` over `pixelWidth` pixels, major ones spaced by `pixelsPerLabel` or
+/// more. O(ticks).
+TimeTicks timeTicks(TimeRange range, double pixelWidth, double pixelsPerLabel = minPixelsPerLabel);
 
-/// A point in time with all its digits and one unit, digits grouped by three: "1.234 567 s".
+/// Returns a time with all its digits and one unit, digits grouped by three: "1.234 567 s".
 QString formatTime(int64_t timeNs);
 
-/// The values at the bottom and the top of a counter's graph. From 0 for what is there in some
-/// amount; from its least value for what is never near 0, such as a temperature or a clock, in
-/// which the changes are what one looks at.
+/// The values at the bottom and the top of a counter's graph. Starts at 0 for amounts. Starts at
+/// the minimum for quantities never near 0, such as a temperature or a clock, where the changes
+/// matter.
 struct CounterScale {
-    double least = 0;
-    double greatest = 1;
+    double minValue = 0;
+    double maxValue = 1;
     bool operator==(const CounterScale&) const = default;
 };
 
-/// A counter and the part of it that is on the screen: what it came to elsewhere would only press
-/// that part flat.
+/// A counter and its visible part: values elsewhere would only flatten this part.
 struct ScaledCounter {
     const CounterSeries* series = nullptr;
     TimeRange visible;
-    /// All that can be looked at. Where nothing is on the screen but zeros, that is the scale.
+    /// The whole viewable range. Defines the scale if the visible part contains only zeros.
     TimeRange whole = {};
 };
 
-/// One scale for all of them, so that what is drawn higher is more: both directions of a link, the
-/// same lane of two runs. They must be in one unit. O(counters * log n).
+/// Returns one scale for all counters, so that a higher line is a higher value: both directions of
+/// a link, the same lane of two runs. They must have one unit. O(counters * log n).
 CounterScale scaleOf(std::span<const ScaledCounter> counters);
 
 }  // namespace lanescope::views

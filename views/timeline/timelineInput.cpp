@@ -46,8 +46,8 @@ void zoomOrPan(const QWheelEvent& event, TimelineState& state, const TimeScale& 
 namespace {
 
 constexpr int frameMs = 15;
-constexpr double firstStepSeconds = 0.09;  // what a single tap is worth
-constexpr double longestStepSeconds = 0.1;
+constexpr double firstStepSeconds = 0.09;  // the effect of a single tap
+constexpr double maxStepSeconds = 0.1;
 constexpr double zoomPerSecond = 9;
 constexpr double screensPerSecond = 1.1;
 
@@ -108,8 +108,8 @@ void KeyMotion::stop() {
 
 void KeyMotion::timerEvent(QTimerEvent* event) {
     if (event->timerId() != timer_.timerId()) return QObject::timerEvent(event);
-    // A frame that took long must not turn into a jump.
-    move(std::min(longestStepSeconds, double(sinceLastMove_.restart()) / 1000));
+    // A slow frame must not cause a jump.
+    move(std::min(maxStepSeconds, double(sinceLastMove_.restart()) / 1000));
 }
 
 void KeyMotion::move(double seconds) {

@@ -12,22 +12,22 @@ class QWheelEvent;
 
 namespace lanescope::views {
 
-/// What every part with a time axis does with the wheel: zoom at the pointer, pan with Shift or a
-/// horizontal wheel. `scale` is that part's own axis. Where `scrollsTracks`, it scrolls them if the
-/// user wants that (`TimelineState::isWheelScrolling`), and zooms with Ctrl.
+/// Handles the wheel for every part with a time axis: zooms at the pointer, pans with Shift or a
+/// horizontal wheel. `scale` is that part's own axis. If `scrollsTracks` and the user's setting
+/// (`TimelineState::isWheelScrolling`) allow, scrolls the tracks instead and zooms with Ctrl.
 void zoomOrPan(const QWheelEvent& event, TimelineState& state, const TimeScale& scale,
                bool scrollsTracks = false);
 
-/// How far the pointer may tremble and still click.
+/// The max pointer movement of a click.
 inline constexpr int clickTolerance = 4;
 
-/// Zooms and pans smoothly while W, S, A or D is held: a step at once, then as far as time has
-/// passed, whatever the keyboard's repeat rate.
+/// Zooms and pans smoothly while W, S, A or D is held: one step at once, then in proportion to the
+/// elapsed time, independent of the key repeat rate.
 class KeyMotion : public QObject {
     Q_OBJECT
 
   public:
-    /// `anchor` says around which time to zoom.
+    /// `anchor` returns the time to zoom around.
     KeyMotion(TimelineState& state, std::function<int64_t()> anchor, QObject* parent = nullptr);
 
     static bool handles(int key);
@@ -58,8 +58,8 @@ namespace lanescope::views {
 
 class TimelineView;
 
-/// Does what a key that is pressed once means to a timeline; see `resources/manual/look.md`.
-/// False for keys that mean nothing, among them those that move the view while they are held.
+/// Handles a single key press of a timeline; see `resources/manual/look.md`. Returns false for
+/// other keys, including those that move the view while held.
 bool handleTimelineKey(TimelineView& view, const QKeyEvent& event);
 
 }  // namespace lanescope::views

@@ -48,7 +48,7 @@ namespace {
 
 constexpr double thinnest = 1.5, thickest = 12;
 constexpr double reach = 9;  // of the pointer, beyond the half width of an edge
-constexpr size_t mostLabels = 3;
+constexpr size_t maxLabels = 3;
 constexpr double inset = 10;
 constexpr double pi = 3.14159265358979323846;
 
@@ -77,11 +77,11 @@ const LinkUse* TopologyGraph::selectedUse() const {
 }
 
 std::optional<double> TopologyGraph::Edge::peakPercent() const {
-    std::optional<double> most;
+    std::optional<double> maxPercent;
     for (const LinkUse* use : {there, back})
         if (const auto percent = use ? use->peakPercent() : std::nullopt)
-            most = std::max(most.value_or(0), *percent);
-    return most;
+            maxPercent = std::max(maxPercent.value_or(0), *percent);
+    return maxPercent;
 }
 
 TopologyGraph::TopologyGraph(QWidget* parent) : QWidget(parent) {
@@ -100,7 +100,7 @@ void TopologyGraph::setAnswer(std::shared_ptr<const TopologyAnswer> answer) {
     edges_.clear();
     selected_.reset();
     hovered_.reset();
-    mostBytes_ = 0;
+    maxBytes_ = 0;
     std::map<std::pair<size_t, size_t>, Edge> found;
     if (answer_) {
         const std::vector<int64_t>& gpus = answer_->gpus;
@@ -120,7 +120,7 @@ void TopologyGraph::setAnswer(std::shared_ptr<const TopologyAnswer> answer) {
     for (const auto& [key, edge] : found) {
         if (isSameGraph && chosen == key) selected_ = static_cast<int>(edges_.size());
         edges_.push_back(edge);
-        mostBytes_ = std::max(mostBytes_, edge.bytes());
+        maxBytes_ = std::max(maxBytes_, edge.bytes());
     }
     update();
 }
@@ -191,12 +191,12 @@ std::optional<int> TopologyGraph::edgeAt(QPointF position) const {
         if (QRectF(center - QPointF(node.width(), node.height()) / 2, node).contains(position))
             return std::nullopt;
     std::optional<int> nearest;
-    double least = reach + thickest / 2;
+    double minDistance = reach + thickest / 2;
     for (int index = 0; index < static_cast<int>(edges_.size()); ++index) {
         const Edge& edge = edges_[static_cast<size_t>(index)];
         const double distance = distanceToLine(position, centers[edge.from], centers[edge.to]);
-        if (distance >= least) continue;
-        least = distance;
+        if (distance >= minDistance) continue;
+        minDistance = distance;
         nearest = index;
     }
     return nearest;
@@ -204,7 +204,7 @@ std::optional<int> TopologyGraph::edgeAt(QPointF position) const {
 
 bool TopologyGraph::isLabelled(int edge) const {
     if (edge == selected_ || edge == hovered_) return true;
-    return edges_.size() <= mostLabels;
+    return edges_.size() <= maxLabels;
 }
 
 void TopologyGraph::paintEvent(QPaintEvent*) {
@@ -239,7 +239,7 @@ void TopologyGraph::paintEdge(QPainter& painter, int index,
     const Edge& edge = edges_[static_cast<size_t>(index)];
     const int64_t bytes = edge.bytes();
     const double share =
-        mostBytes_ > 0 ? static_cast<double>(bytes) / static_cast<double>(mostBytes_) : 0;
+        maxBytes_ > 0 ? static_cast<double>(bytes) / static_cast<double>(maxBytes_) : 0;
     QPen pen(theme_.separator, thinnest + (thickest - thinnest) * std::sqrt(share));
     pen.setCapStyle(Qt::FlatCap);
     const std::optional<double> percent = edge.peakPercent();
@@ -247,7 +247,7 @@ void TopologyGraph::paintEdge(QPainter& painter, int index,
         pen.setColor(percent ? Theme::mix(theme_.canvas, theme_.accent,
                                           0.25 + 0.75 * std::clamp(*percent / 100, 0.0, 1.0))
                              : theme_.mutedText);
-    // What no link of its own joins is dashed, so that colours need not tell.
+    // Pairs without a direct link are dashed, so that they are distinguishable without colours.
     const GpuConnection* connection = edge.either().connection;
     if (!connection || connection->nvlinks == 0) pen.setStyle(Qt::DashLine);
     if (bytes == 0) pen.setColor(Theme::mix(theme_.canvas, theme_.mutedText, 0.55));

@@ -14,55 +14,55 @@
 
 namespace lanescope::views {
 
-/// How the GPUs of a trace are joined and what their links carried in some range.
+/// The connections of a trace's GPUs, and the traffic of their links in a range.
 struct TopologyAnswer : TopologyDescription {
     TracePtr trace;
-    std::optional<TimeRange> range;  ///< The whole trace if not given.
+    std::optional<TimeRange> range;  ///< Unset = the whole trace.
     ReportTable links;  ///< NVLink by range and link; without rows if there are no counters.
-    bool knowsConnections() const { return !trace->interconnect.connections.empty(); }
+    bool hasConnections() const { return !trace->interconnect.connections.empty(); }
 };
 
-/// Any thread. O(n log n) in copies, NCCL's calls and NVTX ranges.
+/// Computes the answer. Any thread. O(n log n) in copies, NCCL's calls and NVTX ranges.
 std::shared_ptr<const TopologyAnswer> answerTopology(TracePtr trace,
                                                      std::optional<TimeRange> range);
 
-/// "12.3 GiB at 391 GB/s, 82 % of 478", "no copies".
+/// Returns, for example, "12.3 GiB at 391 GB/s, 82 % of 478" or "no copies".
 QString useText(const LinkUse& use);
-/// "NV18", "NVSwitch", "PIX"; "?" where the trace does not tell.
+/// Returns, for example, "NV18", "NVSwitch", "PIX"; "?" if the trace does not contain it.
 QString connectionText(const LinkUse& use);
 
-/// The GPUs as nodes, what joins two of them as an edge: the thicker the more bytes it carried, the
-/// stronger its colour the closer to its peak. A click or the arrow keys select an edge, a double
-/// click or Enter asks for its copies.
+/// The GPUs as nodes, their connections as edges: the thicker the more bytes, the stronger the
+/// colour the closer to the peak. A click or the arrow keys select an edge, a double click or Enter
+/// requests its copies.
 class TopologyGraph : public QWidget {
     Q_OBJECT
   public:
     explicit TopologyGraph(QWidget* parent = nullptr);
 
-    /// Null for nothing.
+    /// Null for none.
     void setAnswer(std::shared_ptr<const TopologyAnswer> answer);
     void setTheme(const Theme& theme);
 
-    /// Both ways between two GPUs.
+    /// Both directions between two GPUs.
     struct Edge {
         size_t from = 0, to = 0;  ///< Into `TopologyAnswer::gpus`.
         const LinkUse* there = nullptr;
         const LinkUse* back = nullptr;
         int64_t bytes() const;
-        /// The greater one of both ways.
+        /// Returns the greater one of both directions.
         std::optional<double> peakPercent() const;
         const LinkUse& either() const { return there ? *there : *back; }
-        /// The way that carried more.
+        /// Returns the direction with more bytes.
         const LinkUse& busier() const;
     };
     const std::vector<Edge>& edges() const { return edges_; }
     std::optional<int> selectedEdge() const { return selected_; }
     void selectEdge(std::optional<int> edge);
-    /// The busier way of the selected edge; null if none is.
+    /// Returns the busier direction of the selected edge, or null.
     const LinkUse* selectedUse() const;
-    /// The middle of an edge, to be clicked.
+    /// Returns the middle of an edge, as the place to click.
     QPoint edgePosition(int edge) const;
-    /// Connection, and each way with its figures.
+    /// Describes the connection and the figures of each direction.
     QString edgeText(int edge) const;
 
     QSize sizeHint() const override { return {460, 240}; }
@@ -70,7 +70,7 @@ class TopologyGraph : public QWidget {
 
   signals:
     void edgeSelected(std::optional<int> edge);
-    /// The user wants to see what went from one GPU (by its number) to the other.
+    /// Emitted when the user asks to see the copies from one GPU (by its number) to the other.
     void pairActivated(qint64 gpu, qint64 peer);
 
   protected:
@@ -96,7 +96,7 @@ class TopologyGraph : public QWidget {
 
     std::shared_ptr<const TopologyAnswer> answer_;
     std::vector<Edge> edges_;
-    int64_t mostBytes_ = 0;
+    int64_t maxBytes_ = 0;
     std::optional<int> selected_, hovered_;
     Theme theme_ = Theme::light();
 };

@@ -26,7 +26,7 @@ QString meaningOf(const QString& word) {
 
 void TopologyMatrix::setAnswer(std::shared_ptr<const TopologyAnswer> answer) {
     if (answer_ && answer && answer_->trace == answer->trace) {
-        // Only what was carried differs: what is chosen stays chosen while a range is dragged.
+        // Only the traffic differs: the choice is kept while a range is dragged.
         answer_ = std::move(answer);
         if (gpuCount() > 0) emit dataChanged(index(0, 0), index(rowCount() - 1, columnCount() - 1));
         return;
@@ -303,7 +303,7 @@ void TopologyPanel::setTheme(const Theme& theme) {
     theme_ = theme;
     graph_->setTheme(theme);
     matrix_->setTheme(theme);
-    if (answer_) sayVerdict(*answer_);
+    if (answer_) showVerdict(*answer_);
 }
 
 QString TopologyPanel::verdictText() const {
@@ -326,7 +326,7 @@ void TopologyPanel::invalidate() {
     if (isVisible()) refresh();
 }
 
-/// While a range is being dragged, what was counted a moment ago is better than nothing.
+/// While a range is being dragged, the previous answer stays visible.
 void TopologyPanel::follow() {
     isStale_ = true;
     if (isVisible())
@@ -352,7 +352,7 @@ void TopologyPanel::refresh(LatestJob::Older older) {
         [this, trace = trace_, range = scopeChoice_->counted(),
          remark = scopeChoice_->remark()]() -> LatestJob::Publish {
             auto answer = answerTopology(trace, range);
-            // `this` is only used on the GUI thread, where the job has made sure that it is alive.
+            // Only the GUI thread uses `this`; the job has checked there that it is alive.
             return [this, answer, remark] { showAnswer(answer, remark); };
         },
         older);
@@ -362,13 +362,13 @@ void TopologyPanel::showAnswer(const std::shared_ptr<const TopologyAnswer>& answ
                                const QString& remark) {
     isStale_ = job_->isOutdated();
     answer_ = answer;
-    sayVerdict(*answer);
+    showVerdict(*answer);
     matrix_->setAnswer(answer);
     graph_->setAnswer(answer);
     showEdge();
     fitMatrix();
     const bool isAlone = answer->gpus.size() < 2;
-    matrixView_->setVisible(!isAlone && answer->knowsConnections());
+    matrixView_->setVisible(!isAlone && answer->hasConnections());
     legend_->setText(matrix_->legend().join(QLatin1Char('\n')));
     legend_->setVisible(matrixView_->isVisibleTo(this) && !legend_->text().isEmpty());
     graph_->parentWidget()->setVisible(!isAlone && !graph_->edges().empty());
@@ -378,7 +378,7 @@ void TopologyPanel::showAnswer(const std::shared_ptr<const TopologyAnswer>& answ
     if (!isStale_) emit updated();
 }
 
-void TopologyPanel::sayVerdict(const TopologyAnswer& answer) {
+void TopologyPanel::showVerdict(const TopologyAnswer& answer) {
     verdict_->setText(tr("NVLink: %1").arg(toQString(name(answer.verdict.use))));
     QFont bold = font();
     bold.setWeight(QFont::DemiBold);
@@ -390,7 +390,7 @@ void TopologyPanel::sayVerdict(const TopologyAnswer& answer) {
         lines << tr("The trace is of one GPU, so there is no link between GPUs to draw.");
     else if (answer.gpus.empty())
         lines << tr("The trace knows of no GPU.");
-    else if (!answer.knowsConnections())
+    else if (!answer.hasConnections())
         lines << tr(
             "The trace does not tell how its GPUs are joined. lanescope record notes that; "
             "files of other tools lack it.");
@@ -414,7 +414,7 @@ void TopologyPanel::fitMatrix() {
 
 void TopologyPanel::fitMatrixHeight() {
     const QScrollBar& across = *matrixView_->horizontalScrollBar();
-    // The area of the facts may be too narrow for all columns; no row is to lie under the bar then.
+    // The area of the facts may be too narrow for all columns; the scroll bar must not cover a row.
     const int bar = across.maximum() > 0 ? across.sizeHint().height() : 0;
     const int rows = matrixView_->verticalHeader()->defaultSectionSize() * matrix_->rowCount();
     matrixView_->setFixedHeight(matrixView_->horizontalHeader()->sizeHint().height() + rows + bar +

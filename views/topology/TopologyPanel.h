@@ -12,19 +12,19 @@
 
 namespace lanescope::views {
 
-/// How each GPU is joined to each other, in the words of `nvidia-smi topo -m`, and which CPUs and
-/// NUMA node it is near to. Use on the GUI thread.
+/// The connection of each GPU pair, in the terms of `nvidia-smi topo -m`, and the near CPUs and
+/// NUMA node of each GPU. GUI thread.
 class TopologyMatrix : public QAbstractTableModel {
     Q_OBJECT
   public:
     explicit TopologyMatrix(QObject* parent = nullptr) : QAbstractTableModel(parent) {}
 
-    /// Null for nothing.
+    /// Null for none.
     void setAnswer(std::shared_ptr<const TopologyAnswer> answer);
     void setTheme(const Theme& theme);
-    /// The meaning of the words that occur, a line each.
+    /// Returns the meanings of the occurring terms, one per line.
     QStringList legend() const;
-    /// The two GPUs of a cell; nothing for one that is not about two of them.
+    /// Returns the two GPUs of a cell; nullopt for other cells.
     std::optional<std::pair<int64_t, int64_t>> pairAt(const QModelIndex& index) const;
 
     int rowCount(const QModelIndex& parent = {}) const override;
@@ -44,7 +44,8 @@ class TopologyMatrix : public QAbstractTableModel {
     Theme theme_ = Theme::light();
 };
 
-/// What one of nvidia-smi's words means: "NV18" is "18 NVLinks joined". Empty if it is none.
+/// Returns the meaning of one of nvidia-smi's terms: "NV18" is "18 NVLinks joined". Empty if
+/// unknown.
 QString meaningOf(const QString& word);
 
 }  // namespace lanescope::views
@@ -60,18 +61,18 @@ class ScopeChoice;
 class TopologyGraph;
 class TopologyMatrix;
 
-/// How the GPUs of the machine are joined, whether NVLink is there and used, and what each link
-/// carried: in sentences, as a matrix, as a graph, and by range of the program. Counts off the GUI
-/// thread, and only while on the screen.
+/// The connections of the machine's GPUs, the presence and use of NVLink, and the traffic of each
+/// link: in sentences, as a matrix, as a graph, and by range of the program. Counts off the GUI
+/// thread and only while visible.
 class TopologyPanel : public QWidget {
     Q_OBJECT
   public:
     explicit TopologyPanel(QWidget* parent = nullptr);
 
     void setTrace(TracePtr trace);
-    /// The selected range; none counts the whole trace.
+    /// Sets the selected range; none = the whole trace.
     void setRange(std::optional<TimeRange> range);
-    /// What the timeline shows, in the trace's own time; counted if the user wants that.
+    /// Sets the visible range in trace time; counted if the user chose this scope.
     void setVisibleRange(TimeRange range);
     void setTheme(const Theme& theme);
 
@@ -88,9 +89,10 @@ class TopologyPanel : public QWidget {
 
   signals:
     void updated();
-    /// The user wants to see the copies from one GPU (index into `Trace::gpus`) to another.
+    /// Emitted when the user asks to see the copies from one GPU (index into `Trace::gpus`) to
+    /// another.
     void pairActivated(quint32 gpu, quint32 peer);
-    /// The user wants to see this copy on the timeline.
+    /// Emitted when the user asks to see this copy on the timeline.
     void copyActivated(lanescope::EventRef event);
 
   protected:
@@ -101,11 +103,11 @@ class TopologyPanel : public QWidget {
     QWidget* makeFacts();
     QWidget* makeGraph();
     void invalidate();
-    /// Another time counts.
+    /// Starts counting for the new range.
     void follow();
     void refresh(LatestJob::Older older = LatestJob::Older::Void);
     void showAnswer(const std::shared_ptr<const TopologyAnswer>& answer, const QString& remark);
-    void sayVerdict(const TopologyAnswer& answer);
+    void showVerdict(const TopologyAnswer& answer);
     void fitMatrix();
     void fitMatrixHeight();
     void activatePair(qint64 gpu, qint64 peer);

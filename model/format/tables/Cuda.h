@@ -119,7 +119,7 @@ struct GraphNodes : TableOf<GraphNodes> {
         : TableOf("CUDA_GRAPH_NODE_EVENTS",
                   "a node of a CUDA graph was made; recorded with Python stacks") {}
 
-    /// What Nsight Systems calls such an event, in `StringIds`, and its number of the class.
+    /// Name of such an event in `StringIds`, and number of its class, as in Nsight Systems.
     static constexpr const char* eventName = "Graph Node Creation";
     static constexpr int nodeCreation = 77;
 
@@ -303,8 +303,8 @@ struct PoolEvents : TableOf<PoolEvents> {
 };
 inline constexpr PoolEvents poolEvents;
 
-/// What faults are called wherever they are counted: those of GPUs as often as their rows say, of
-/// which one stands for several.
+/// Labels of page faults wherever they are counted. A row of GPU faults stands for as many faults
+/// as it states.
 inline constexpr const char* cpuFaultsCounted = "CPU page faults";
 inline constexpr const char* gpuFaultsCounted = "GPU page faults";
 

@@ -9,7 +9,7 @@
 
 namespace lanescope::tables {
 
-/// All tables that say what numbers mean have these columns; `EnumTables.h` has their rows.
+/// Columns of every table that names numbers; `EnumTables.h` has their rows.
 struct Enum : TableOf<Enum> {
     constexpr explicit Enum(const char* tableName = "", const char* rowMeaning = "")
         : TableOf(tableName, rowMeaning) {}
@@ -47,20 +47,18 @@ inline constexpr Enum eventClasses{"ENUM_NSYS_EVENT_CLASS", "a class of events"}
 
 namespace lanescope {
 
-/// One row of an `ENUM_*` table.
 struct EnumRow {
     int64_t id;
-    std::string_view name;   ///< As NVIDIA's headers spell it.
-    std::string_view label;  ///< As people read it; what Nsight Systems' reports print.
+    std::string_view name;   ///< Spelling in NVIDIA's headers.
+    std::string_view label;  ///< Label for people, as in Nsight Systems' reports.
 };
 
-/// An `ENUM_*` table and what it holds.
 struct EnumTable {
     const tables::Enum* table;
     std::span<const EnumRow> rows;
 };
 
-/// Every `ENUM_*` table of a trace but those of memcpy and memory kinds, which `Memory.h` names.
+/// Returns every `ENUM_*` table of a trace, except memcpy and memory kinds, which `Memory.h` names.
 std::span<const EnumTable> enumTables();
 
 }  // namespace lanescope

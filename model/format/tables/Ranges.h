@@ -5,13 +5,13 @@
 
 namespace lanescope {
 
-/// What a row of `NVTX_EVENTS` is, by the numbers of `ENUM_NSYS_EVENT_TYPE`; a foreign file may
-/// hold others. The imported ones come from text files in reports of Nsight Systems.
+/// Type of a row of `NVTX_EVENTS`, numbered as in `ENUM_NSYS_EVENT_TYPE`; other files may have
+/// other numbers. The imported types come from text files in reports of Nsight Systems.
 enum class NvtxEventType : int64_t {
     CategoryName = 33,
     Mark = 34,
-    OpenPush = 35,   ///< A push that nobody popped: it has no end.
-    OpenStart = 37,  ///< A start of a range that nobody ended.
+    OpenPush = 35,   ///< Push without a pop; it has no end.
+    OpenStart = 37,  ///< Started range without an end.
     PushPop = 59,
     StartEnd = 60,
     ImportedMark = 65,

@@ -28,19 +28,19 @@ namespace lanescope::tables {
 namespace {
 
 constexpr std::array inTrace = std::to_array<const Table*>(
-    {// As Nsight Systems exports them.
+    {// Tables of Nsight Systems' exports.
      &strings, &kernels, &memcpys, &memsets, &apiCalls, &syncs, &cudaEvents, &overheads, &graphs,
      &graphNodes, &memoryEvents, &poolEvents, &cpuPageFaults, &gpuPageFaults, &nvtxEvents,
      &payloadSchemas, &payloadEntries, &gpuMetrics, &gpuMetricNames, &threadNames, &processes,
      &gpus, &cudaDevices, &contexts, &streams, &nullStreams, &sessionStart, &systemEnvironment,
      &captureMetaData, &exportMetaData, &analysisDetails, &diagnostics, &scheduleEvents,
      &sampleEvents, &samplingCallchains,
-     // Ours.
+     // Lanescope's own tables.
      &ncclOperations, &ncclCommunicators, &ncclPluginOperations, &health, &properties,
      &processStates, &windows, &gaps, &clocks, &topology, &affinities, &linkPeaks, &counters,
      &counterSamples, &gpuProcesses, &samplingMoments, &stacks, &threadStates, &nvtxStacks,
      &backwards, &graphNodeStacks, &untimed,
-     // What numbers mean.
+     // Names of numbers.
      &memoryOperations, &cacheConfigs, &launchTypes, &poolOperations, &poolTypes,
      &sharedMemoryLimits, &faultAccesses, &migrationCauses, &overheadTypes, &streamTypes,
      &syncTypes, &diagnosticSeverities, &diagnosticSources, &diagnosticClocks, &eventTypes,
@@ -102,8 +102,8 @@ void describeExport(const Database& database, FirstError& error) {
     const std::string producer = fmt::format("Lanescope {}", productVersion());
     const std::pair<std::string_view, std::string_view> rows[] = {
         {tables::producerName, producer},
-        // The Nsight Systems export whose tables these are: programs that read such exports look
-        // here for what to expect, and know no other product.
+        // The Nsight Systems export that these tables imitate: programs that read such exports
+        // check this value and accept no other product.
         {"EXPORT_PRODUCT_NAME", "Lanescope"},
         {"EXPORT_PRODUCT_VERSION", "2026.2.1"},
         {"EXPORT_SCHEMA_VERSION", "3.25.0"},
@@ -152,7 +152,7 @@ Result<void> dropEmptyTables(Database& database) {
     return {};
 }
 
-/// In `META_DATA_CAPTURE`.
+/// Row of `META_DATA_CAPTURE`.
 constexpr std::string_view sealName = "checksums", sealValue = "pages";
 
 Result<void> announceSeal(Database& database) {
@@ -177,7 +177,7 @@ bool wasSealed(const Database& database) {
 
 namespace {
 
-/// What `expression` is in the first row; 0 where the file does not say.
+/// Returns the value of `expression` in the first row; 0 if unknown.
 int64_t answer(const Database& database, const char* expression, const tables::Table& table) {
     if (!database.hasTable(table.tableName())) return 0;
     auto statement =

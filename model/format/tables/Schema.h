@@ -9,11 +9,11 @@
 
 namespace lanescope::tables {
 
-/// Every table that a new trace has, in the order in which they are made.
+/// Returns every table of a new trace, in order of creation.
 std::span<const Table* const> traceTables();
-/// Those of them that hold events.
+/// Returns the tables of `traceTables` that contain events.
 std::span<const Table* const> eventTables();
-/// Those of what is stored when a recording is closed, which not every trace has.
+/// Returns the tables of stored results; not every trace has them.
 std::span<const Table* const> storedTables();
 
 }  // namespace lanescope::tables
@@ -24,28 +24,28 @@ class Database;
 
 /// `PRAGMA application_id` of a Lanescope trace: "LNSC".
 inline constexpr int32_t traceApplicationId = 0x4c4e5343;
-/// `PRAGMA user_version`. Every version of the program opens the files of all earlier ones, and
-/// later ones as far as it knows them (FORMAT.md).
+/// `PRAGMA user_version`. Every version of the program opens files of all earlier versions, and the
+/// known parts of later ones (FORMAT.md).
 inline constexpr int traceSchemaVersion = 8;
 
 /// Creates every table of a trace in an empty database and fills the `ENUM_*` tables.
-/// `model/format/FORMAT.md` says what each table and column means.
+/// `model/format/FORMAT.md` describes the tables and columns.
 Result<void> createTraceTables(Database& database);
 
-/// Removes the tables that exports of Nsight Systems have too and that got no row: they leave those
-/// out, and programs that read them ask whether there is a table and take it for filled. For when
-/// all is written. Tables of our own, and those that say what numbers mean, stay.
+/// Drops empty tables that also exist in exports of Nsight Systems. Such exports omit empty tables,
+/// and programs that read them assume that an existing table has rows. Call after the last write.
+/// Lanescope's own tables and `ENUM_*` tables stay.
 Result<void> dropEmptyTables(Database& database);
 
-/// Writes into a trace that it is going to be sealed (`PageSeal.h`), so that it is known where
-/// another program wrote over the seal.
+/// Stores in a trace that it will be sealed (`PageSeal.h`), to detect that another program
+/// overwrote the seal.
 Result<void> announceSeal(Database& database);
-/// Whether that was written.
+/// Returns true if `announceSeal` was called on the trace.
 bool wasSealed(const Database& database);
 
-/// A number that changes when events are added to a trace file or it becomes another recording:
-/// over the last row of each table of events and of the strings, and the start of the session.
-/// O(log n) a table.
+/// Returns a number that changes if events are added to a trace file or the file is another
+/// recording. It covers the last row of each event table and of the strings, and the start of the
+/// session. O(log n) per table.
 int64_t traceFingerprint(const Database& database);
 
 }  // namespace lanescope

@@ -21,8 +21,9 @@ struct ThreadNames : TableOf<ThreadNames> {
     OptionalInteger<"globalTid"> globalTid{this, "the thread"};
 };
 inline constexpr ThreadNames threadNames;
-/// Of a name that is none of the thread's own: it only stands where others look for one.
-inline constexpr int64_t stoodInPriority = -2;
+/// Priority of a substitute name, which is not the thread's own and is stored only because readers
+/// expect a name.
+inline constexpr int64_t substitutePriority = -2;
 
 struct Processes : TableOf<Processes> {
     constexpr Processes() : TableOf("PROCESSES", "a process") {}
@@ -57,7 +58,7 @@ struct SystemEnvironment : TableOf<SystemEnvironment> {
 };
 inline constexpr SystemEnvironment systemEnvironment;
 
-/// Two tables have these columns.
+/// Shared columns of two tables.
 struct MetaData : TableOf<MetaData> {
     constexpr explicit MetaData(const char* tableName = "", const char* rowMeaning = "")
         : TableOf(tableName, rowMeaning) {}
@@ -67,7 +68,7 @@ struct MetaData : TableOf<MetaData> {
 };
 inline constexpr MetaData captureMetaData{"META_DATA_CAPTURE", "how it was recorded"};
 inline constexpr MetaData exportMetaData{"META_DATA_EXPORT", "which schema this is"};
-/// Its row that says what recorded the trace, "Lanescope 1.2.3"; exports have none.
+/// Row with the recorder of the trace, such as "Lanescope 1.2.3"; exports have none.
 inline constexpr const char* producerName = "LANESCOPE_PRODUCER";
 
 struct AnalysisDetails : TableOf<AnalysisDetails> {
@@ -194,8 +195,8 @@ struct Clocks : TableOf<Clocks> {
 };
 inline constexpr Clocks clocks;
 
-// What only older exports of Nsight Systems have, or older traces of ours. It is read and never
-// made.
+// Tables of older exports of Nsight Systems, or of older Lanescope traces. They are read, never
+// written.
 
 struct OldestGpus : TableOf<OldestGpus> {
     constexpr OldestGpus() : TableOf("TARGET_INFO_GPU", "a GPU, as the first exports have it") {}
@@ -226,7 +227,7 @@ struct CudaGpus : TableOf<CudaGpus> {
 };
 inline constexpr CudaGpus cudaGpus;
 
-/// Of Lanescope itself, up to version 6 of the schema.
+/// Table of Lanescope itself, up to schema version 6.
 struct OldGraphNodes : TableOf<OldGraphNodes> {
     constexpr OldGraphNodes() : TableOf("LANESCOPE_GRAPH_NODES", "a node of a CUDA graph") {}
 

@@ -5,10 +5,10 @@
 
 namespace lanescope::tables {
 
-// What is made of the events when a recording is closed, so that no events are read for it later.
-// One family with one version, `storedVersion`; `model/compare` writes and reads what a comparison
-// needs, `model/fleet` writes what a comparison of many ranks needs beside that. The same tables in
-// a file of their own are a rank's summary.
+// Results that are computed from the events when a recording is finished, so that later commands
+// need not read the events. All share one version, `storedVersion`. `model/compare` writes and
+// reads the tables of a comparison, `model/fleet` writes the additional ones of a fleet report. A
+// rank's summary is a file with the same tables.
 
 struct StoredFacts : TableOf<StoredFacts> {
     constexpr StoredFacts()
@@ -226,7 +226,7 @@ struct StoredKernels : TableOf<StoredKernels> {
     Integer<"steps"> steps{this, "how many steps"};
     Integer<"count"> count{this, "how many kernels"};
     Integer<"totalNs"> totalNs{this, "their durations, ns"};
-    Integer<"mostNs"> mostNs{this, "the longest, ns"};
+    Integer<"mostNs"> maxNs{this, "the longest, ns"};
 };
 inline constexpr StoredKernels storedKernels;
 

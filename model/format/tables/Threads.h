@@ -30,7 +30,7 @@ struct ThreadStates : TableOf<ThreadStates> {
 };
 inline constexpr ThreadStates threadStates;
 
-// As Nsight Systems has them.
+// As in Nsight Systems.
 
 struct ScheduleEvents : TableOf<ScheduleEvents> {
     constexpr ScheduleEvents()
@@ -45,7 +45,7 @@ struct ScheduleEvents : TableOf<ScheduleEvents> {
 };
 inline constexpr ScheduleEvents scheduleEvents;
 
-// Of this only Nsight Systems makes any.
+// Only Nsight Systems writes this table.
 
 struct SystemCalls : TableOf<SystemCalls> {
     constexpr SystemCalls() : TableOf("OSRT_API", "a call of the operating system's libraries") {}

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Takes operators of PyTorch, and the arrows between events.
-// Takes the events of a trace that are values of counters.
 #include "model/importers/events/EventDecoder.h"
 
 #include <algorithm>
@@ -16,7 +14,7 @@ namespace lanescope {
 
 namespace {
 
-/// From the microseconds of a file to nanoseconds.
+/// Decimal places from microseconds of a file to nanoseconds.
 constexpr int placesOfTime = 3;
 
 template <class Key, class List>
@@ -28,39 +26,40 @@ uint32_t indexIn(std::map<Key, uint32_t>& known, List& list, const Key& key) {
 
 }  // namespace
 
-JsonLook EventTaker::take(JsonCursor& cursor) {
+JsonStatus EventDecoder::take(JsonCursor& cursor) {
     event_ = {};
     arguments_.clear();
-    if (!cursor.takes('{')) return cursor.isAtEnd() ? JsonLook::Cut : JsonLook::Broken;
+    if (!cursor.takes('{')) return cursor.isAtEnd() ? JsonStatus::Truncated : JsonStatus::Malformed;
     while (true) {
         while (cursor.takes(',')) {
         }
         if (cursor.takes('}')) break;
         JsonValue key;
-        if (const JsonLook look = cursor.keyOfMember(key); look != JsonLook::Whole) return look;
-        if (const JsonLook look = takeMember(key.text, cursor); look != JsonLook::Whole)
-            return look;
+        if (const JsonStatus status = cursor.keyOfMember(key); status != JsonStatus::Complete)
+            return status;
+        if (const JsonStatus status = takeMember(key.text, cursor); status != JsonStatus::Complete)
+            return status;
         cursor.skipSpace();
-        if (cursor.isAtEnd()) return JsonLook::Cut;
-        if (*cursor.at() != ',' && *cursor.at() != '}') return JsonLook::Broken;
+        if (cursor.isAtEnd()) return JsonStatus::Truncated;
+        if (*cursor.at() != ',' && *cursor.at() != '}') return JsonStatus::Malformed;
     }
     keep();
-    return JsonLook::Whole;
+    return JsonStatus::Complete;
 }
 
-void EventTaker::take(const Event& event, const std::vector<Argument>& arguments) {
+void EventDecoder::take(const Event& event, const std::vector<Argument>& arguments) {
     event_ = event;
     arguments_ = arguments;
     keep();
 }
 
-JsonLook EventTaker::takeMember(std::string_view key, JsonCursor& cursor) {
+JsonStatus EventDecoder::takeMember(std::string_view key, JsonCursor& cursor) {
     JsonValue unused;
     if (key == "args") return takeArguments(cursor);
     if (key == "ph") {
-        const JsonLook look = cursor.value(unused);
+        const JsonStatus status = cursor.value(unused);
         event_.phase = unused.text;
-        return look;
+        return status;
     }
     if (key == "cat") return cursor.value(event_.category);
     if (key == "name") return cursor.value(event_.name);
@@ -72,10 +71,10 @@ JsonLook EventTaker::takeMember(std::string_view key, JsonCursor& cursor) {
     return cursor.value(unused);
 }
 
-JsonLook EventTaker::takeArguments(JsonCursor& cursor) {
+JsonStatus EventDecoder::takeArguments(JsonCursor& cursor) {
     arguments_.clear();
     cursor.skipSpace();
-    if (cursor.isAtEnd()) return JsonLook::Cut;
+    if (cursor.isAtEnd()) return JsonStatus::Truncated;
     if (*cursor.at() == '{')
         return cursor.object([this](std::string_view key, const JsonValue& value) {
             arguments_.push_back({key, value});
@@ -84,61 +83,62 @@ JsonLook EventTaker::takeArguments(JsonCursor& cursor) {
     return cursor.value(unused);
 }
 
-const JsonValue* EventTaker::argument(std::string_view key) const {
-    // Of two of one name the last counts.
+const JsonValue* EventDecoder::argument(std::string_view key) const {
+    // The last of several arguments with one name counts.
     for (auto each = arguments_.rbegin(); each != arguments_.rend(); ++each)
         if (each->key == key) return &each->value;
     return nullptr;
 }
 
-const JsonValue* EventTaker::argument(std::string_view key, std::string_view olderKey) const {
+const JsonValue* EventDecoder::argument(std::string_view key, std::string_view olderKey) const {
     const JsonValue* const found = argument(key);
     return found != nullptr ? found : argument(olderKey);
 }
 
-std::optional<int64_t> EventTaker::wholeNumber(std::string_view key) const {
+std::optional<int64_t> EventDecoder::wholeNumber(std::string_view key) const {
     const JsonValue* const value = argument(key);
     return value != nullptr ? decimalOf(value->text, 0) : std::nullopt;
 }
 
-int64_t EventTaker::numberOr(std::string_view key, int64_t otherwise) const {
+int64_t EventDecoder::numberOr(std::string_view key, int64_t otherwise) const {
     return wholeNumber(key).value_or(otherwise);
 }
 
-uint32_t EventTaker::textOf(std::string_view key) {
+uint32_t EventDecoder::textOf(std::string_view key) {
     const JsonValue* const value = argument(key);
     return value != nullptr ? chunk_.strings.add(*value) : 0;
 }
 
-uint32_t EventTaker::correlation() const {
+uint32_t EventDecoder::correlation() const {
     return static_cast<uint32_t>(numberOr("correlation", 0));
 }
 
-std::optional<int64_t> EventTaker::timeOf(const JsonValue& value) {
+std::optional<int64_t> EventDecoder::timeOf(const JsonValue& value) {
     const std::optional<int64_t> timeNs = decimalOf(value.text, placesOfTime);
     if (timeNs && *timeNs % 1000 != 0) ++chunk_.tally.fractions;
     return timeNs;
 }
 
-std::optional<int64_t> EventTaker::startTime() {
+std::optional<int64_t> EventDecoder::startTime() {
     const std::optional<int64_t> startNs = timeOf(event_.time);
     if (!startNs) ++chunk_.tally.untimed;
     return startNs;
 }
 
-JsonEventKind EventTaker::kindOfEvent() {
+ForeignEventKind EventDecoder::kindOfEvent() {
     const std::string_view category = event_.category.text;
     if (category != lastCategory_ || lastCategory_.empty()) {
         lastCategory_ = category;
         lastKind_ = eventKindOf(category);
     }
     const bool isMisfiled =
-        lastKind_ == JsonEventKind::Operator && isAnnotationName(event_.name.text);
-    return isMisfiled ? JsonEventKind::Annotation : lastKind_;
+        lastKind_ == ForeignEventKind::Operator && isAnnotationName(event_.name.text);
+    return isMisfiled ? ForeignEventKind::Annotation : lastKind_;
 }
 
-uint32_t EventTaker::thread() {
-    const JsonThread found{chunk_.strings.kept(event_.process), chunk_.strings.kept(event_.thread)};
+uint32_t EventDecoder::thread() {
+    const ForeignThread found{chunk_.strings.kept(event_.process),
+                              chunk_.strings.kept(event_.thread)};
     if (chunk_.threads.empty() || found != lastThread_) {
         lastThread_ = found;
         lastThreadIndex_ = indexIn(threads_, chunk_.threads, found);
@@ -146,11 +146,11 @@ uint32_t EventTaker::thread() {
     return lastThreadIndex_;
 }
 
-uint32_t EventTaker::place(const JsonPlace& place) {
+uint32_t EventDecoder::place(const ForeignPlace& place) {
     return indexIn(places_, chunk_.places, place);
 }
 
-void EventTaker::keep() {
+void EventDecoder::keep() {
     ++chunk_.tally.events;
     switch (event_.phase.size() == 1 ? event_.phase.front() : '\0') {
         case 'X':
@@ -178,7 +178,7 @@ void EventTaker::keep() {
     }
 }
 
-void EventTaker::keepComplete() {
+void EventDecoder::keepComplete() {
     Times times;
     const std::optional<int64_t> startNs = startTime();
     if (!startNs) return;
@@ -192,38 +192,38 @@ void EventTaker::keepComplete() {
         if (*durationNs < 0) ++chunk_.tally.negative;
         times.durationNs = std::max<int64_t>(0, *durationNs);
     }
-    const JsonEventKind kind = kindOfEvent();
-    if (kind == JsonEventKind::Window) return;
-    if (kind == JsonEventKind::Overhead) {
+    const ForeignEventKind kind = kindOfEvent();
+    if (kind == ForeignEventKind::Window) return;
+    if (kind == ForeignEventKind::Overhead) {
         ++chunk_.tally.overheads;
         const int64_t room = std::numeric_limits<int64_t>::max() / 2 - chunk_.tally.overheadNs;
         chunk_.tally.overheadNs += std::min(times.durationNs, std::max<int64_t>(0, room));
         return;
     }
-    if (kind <= JsonEventKind::Other) return keepSlice(kind, times);
-    if (!keepGpuWork(kind, times)) keepSlice(JsonEventKind::Other, times);
+    if (kind <= ForeignEventKind::Other) return keepSlice(kind, times);
+    if (!keepGpuWork(kind, times)) keepSlice(ForeignEventKind::Other, times);
 }
 
-void EventTaker::keepSlice(JsonEventKind kind, Times times) {
-    JsonSlice slice;
+void EventDecoder::keepSlice(ForeignEventKind kind, Times times) {
+    ForeignSlice slice;
     slice.startNs = times.startNs;
     slice.durationNs = times.durationNs;
     slice.name = chunk_.strings.add(event_.name);
-    if (kind == JsonEventKind::GpuAnnotation) {
+    if (kind == ForeignEventKind::GpuAnnotation) {
         const int64_t device = decimalOf(event_.process.text, 0).value_or(-1);
         slice.extra = place({device, 0, streamNumberOf(event_.thread.text)});
     } else {
         slice.thread = thread();
     }
-    if (kind == JsonEventKind::Operator) return keepOperator(slice);
-    if (kind == JsonEventKind::RuntimeCall || kind == JsonEventKind::DriverCall)
+    if (kind == ForeignEventKind::Operator) return keepOperator(slice);
+    if (kind == ForeignEventKind::RuntimeCall || kind == ForeignEventKind::DriverCall)
         slice.extra = correlation();
-    if (kind == JsonEventKind::Other) slice.category = chunk_.strings.add(event_.category);
+    if (kind == ForeignEventKind::Other) slice.category = chunk_.strings.add(event_.category);
     chunk_.slices[static_cast<size_t>(kind)].push_back(slice);
 }
 
-uint32_t EventTaker::launch() {
-    JsonLaunch launch;
+uint32_t EventDecoder::launch() {
+    ForeignLaunch launch;
     launch.name = chunk_.strings.add(event_.name);
     launch.registers = static_cast<uint32_t>(numberOr("registers per thread", 0));
     launch.sharedBytes = static_cast<uint32_t>(numberOr("shared memory", 0));
@@ -234,7 +234,7 @@ uint32_t EventTaker::launch() {
         if (!cursor.takes('[')) return;
         for (uint32_t& size : sizes) {
             JsonValue number;
-            if (cursor.value(number) != JsonLook::Whole) return;
+            if (cursor.value(number) != JsonStatus::Complete) return;
             size = static_cast<uint32_t>(decimalOf(number.text, 0).value_or(0));
             if (!cursor.takes(',')) return;
         }
@@ -244,32 +244,32 @@ uint32_t EventTaker::launch() {
     return indexIn(launches_, chunk_.launches, launch);
 }
 
-bool EventTaker::keepGpuWork(JsonEventKind kind, Times times) {
-    // More than any machine has; a process is called by a number, too.
-    constexpr int64_t mostDevices = 1024;
-    JsonPlace where;
+bool EventDecoder::keepGpuWork(ForeignEventKind kind, Times times) {
+    // More than any machine has. A process may be called by a number, too.
+    constexpr int64_t maxDevices = 1024;
+    ForeignPlace where;
     where.device = decimalOf(event_.process.text, 0).value_or(-1);
     for (const std::string_view key : {std::string_view("inDevice"), std::string_view("device")})
         where.device = numberOr(key, where.device);
     where.context = std::max<int64_t>(0, numberOr("context", numberOr("inContext", 0)));
     where.stream = numberOr("stream", streamNumberOf(event_.thread.text));
-    if (where.device < 0 || where.device >= mostDevices) {
+    if (where.device < 0 || where.device >= maxDevices) {
         ++chunk_.tally.oddWork;
         return false;
     }
-    JsonGpuWork work;
+    ForeignGpuWork work;
     work.startNs = times.startNs;
     work.durationNs = times.durationNs;
     work.kind = kind;
     work.correlation = correlation();
     work.place = place(where);
     switch (kind) {
-        case JsonEventKind::Kernel:
+        case ForeignEventKind::Kernel:
             work.config = launch();
             work.amount = numberOr("graph node id", 0);
             break;
-        case JsonEventKind::Memcpy:
-        case JsonEventKind::Memset: {
+        case ForeignEventKind::Memcpy:
+        case ForeignEventKind::Memset: {
             const CopyName copy = copyNameOf(event_.name.text);
             work.copy = copy.kind;
             work.source = copy.source;
@@ -277,15 +277,15 @@ bool EventTaker::keepGpuWork(JsonEventKind kind, Times times) {
             work.amount = std::max<int64_t>(0, numberOr("bytes", 0));
             const auto deviceIn = [this](std::string_view key) {
                 const int64_t device = numberOr(key, -1);
-                return static_cast<int16_t>(device < mostDevices ? device : -1);
+                return static_cast<int16_t>(device < maxDevices ? device : -1);
             };
             work.sourceDevice = deviceIn("fromDevice");
             work.destinationDevice = deviceIn("toDevice");
             break;
         }
-        case JsonEventKind::Sync: {
-            const JsonValue* const said = argument("cuda_sync_kind");
-            work.sync = syncTypeOf(said != nullptr ? said->text : event_.name.text);
+        case ForeignEventKind::Sync: {
+            const JsonValue* const syncKind = argument("cuda_sync_kind");
+            work.sync = syncTypeOf(syncKind != nullptr ? syncKind->text : event_.name.text);
             work.amount = numberOr("wait_on_cuda_event_record_corr_id", 0);
             work.config = static_cast<uint32_t>(numberOr("wait_on_stream", 0));
             break;
@@ -297,30 +297,30 @@ bool EventTaker::keepGpuWork(JsonEventKind kind, Times times) {
     return true;
 }
 
-void EventTaker::keepMark() {
+void EventDecoder::keepMark() {
     if (event_.name.text == "[memory]") {
         if (const std::optional<int64_t> timeNs = startTime()) keepMemory(*timeNs);
         return;
     }
-    // What torch.profiler says of its window.
+    // The annotation of torch.profiler for its recording window.
     if (event_.name.text.starts_with("Iteration Start: PyTorch Profiler") ||
         event_.name.text == "Record Window End")
         return;
     const std::optional<int64_t> timeNs = startTime();
     if (!timeNs) return;
-    JsonSlice mark;
+    ForeignSlice mark;
     mark.startNs = *timeNs;
-    mark.durationNs = JsonSlice::mark;
+    mark.durationNs = ForeignSlice::mark;
     mark.name = chunk_.strings.add(event_.name);
     mark.thread = thread();
     mark.category = chunk_.strings.add(event_.category);
-    chunk_.slices[static_cast<size_t>(JsonEventKind::Other)].push_back(mark);
+    chunk_.slices[static_cast<size_t>(ForeignEventKind::Other)].push_back(mark);
 }
 
-void EventTaker::keepEdge(char phase) {
+void EventDecoder::keepEdge(char phase) {
     const std::optional<int64_t> timeNs = startTime();
     if (!timeNs) return;
-    JsonEdge edge;
+    ForeignEdge edge;
     edge.timeNs = *timeNs;
     edge.name = chunk_.strings.add(event_.name);
     edge.thread = thread();
@@ -330,20 +330,19 @@ void EventTaker::keepEdge(char phase) {
     chunk_.edges.push_back(edge);
 }
 
-void EventTaker::keepName() {
+void EventDecoder::keepName() {
     const bool isOfThread = event_.name.text == "thread_name";
     if (!isOfThread && event_.name.text != "process_name") return;
-    JsonName named;
-    named.whose.process = chunk_.strings.kept(event_.process);
-    if (isOfThread) named.whose.thread = chunk_.strings.kept(event_.thread);
+    ForeignName named;
+    named.owner.process = chunk_.strings.kept(event_.process);
+    if (isOfThread) named.owner.thread = chunk_.strings.kept(event_.thread);
     named.isOfThread = isOfThread;
     named.name = textOf("name");
     chunk_.names.push_back(named);
 }
 
-void EventTaker::keepOperator(JsonSlice slice) {
-    // Longer ones tell nobody anything.
-    constexpr size_t longestShapes = 200;
+void EventDecoder::keepOperator(ForeignSlice slice) {
+    constexpr size_t maxShapesBytes = 200;
     const JsonValue* shapes = nullptr;
     const JsonValue* operation = nullptr;
     const JsonValue* sequence = nullptr;
@@ -355,73 +354,74 @@ void EventTaker::keepOperator(JsonSlice slice) {
         if (each.key == "Collective name") operation = &each.value;
         if (each.key == "Call stack") ++chunk_.tally.callStacks;
     }
-    const auto saysSomething = [](std::string_view text) {
+    const auto isNamed = [](std::string_view text) {
         return text.find_first_of("0123456789") != std::string_view::npos;
     };
-    if (shapes != nullptr && shapes->text.size() <= longestShapes && saysSomething(shapes->text))
+    if (shapes != nullptr && shapes->text.size() <= maxShapesBytes && isNamed(shapes->text))
         slice.extra = chunk_.strings.add(*shapes);
-    auto& operators = chunk_.slices[static_cast<size_t>(JsonEventKind::Operator)];
+    auto& operators = chunk_.slices[static_cast<size_t>(ForeignEventKind::Operator)];
     if (sequence != nullptr) keepSequence(*sequence, forwardThread);
     operators.push_back(slice);
     if (operation == nullptr) return;
-    JsonCollective said;
-    said.slice = operators.size() - 1;
-    said.operation = chunk_.strings.add(*operation);
-    said.datatype = textOf("dtype");
-    said.group = textOf(argument("Process Group Name") != nullptr ? "Process Group Name"
-                                                                  : "Process Group ID");
-    said.groupName = textOf("Process Group Description");
-    said.ranks = textOf("Process Group Ranks");
-    said.inElements = numberOr("In msg nelems", -1);
-    said.outElements = numberOr("Out msg nelems", -1);
-    said.groupSize = numberOr("Group size", -1);
-    said.sequence = numberOr("Seq", -1);
-    said.source = numberOr("Src Rank", -1);
-    said.destination = numberOr("Dst Rank", -1);
-    chunk_.collectives.push_back(said);
+    ForeignCollective collective;
+    collective.slice = operators.size() - 1;
+    collective.operation = chunk_.strings.add(*operation);
+    collective.datatype = textOf("dtype");
+    collective.group = textOf(argument("Process Group Name") != nullptr ? "Process Group Name"
+                                                                        : "Process Group ID");
+    collective.groupName = textOf("Process Group Description");
+    collective.ranks = textOf("Process Group Ranks");
+    collective.inElements = numberOr("In msg nelems", -1);
+    collective.outElements = numberOr("Out msg nelems", -1);
+    collective.groupSize = numberOr("Group size", -1);
+    collective.sequence = numberOr("Seq", -1);
+    collective.source = numberOr("Src Rank", -1);
+    collective.destination = numberOr("Dst Rank", -1);
+    chunk_.collectives.push_back(collective);
 }
 
-void EventTaker::keepSequence(const JsonValue& number, const JsonValue* forwardThread) {
+void EventDecoder::keepSequence(const JsonValue& number, const JsonValue* forwardThread) {
     const std::optional<int64_t> sequence = decimalOf(number.text, 0);
     if (!sequence || *sequence < 0) return;
-    JsonSequence said;
-    said.sequence = *sequence;
-    said.slice =
-        static_cast<uint32_t>(chunk_.slices[static_cast<size_t>(JsonEventKind::Operator)].size());
+    ForeignSequence collective;
+    collective.sequence = *sequence;
+    collective.slice = static_cast<uint32_t>(
+        chunk_.slices[static_cast<size_t>(ForeignEventKind::Operator)].size());
     if (forwardThread != nullptr)
-        said.forwardThread = static_cast<uint32_t>(decimalOf(forwardThread->text, 0).value_or(0));
-    chunk_.sequences.push_back(said);
+        collective.forwardThread =
+            static_cast<uint32_t>(decimalOf(forwardThread->text, 0).value_or(0));
+    chunk_.sequences.push_back(collective);
 }
 
-void EventTaker::keepFlow() {
+void EventDecoder::keepFlow() {
     const std::string_view category = event_.category.text;
     const bool isMiddle = event_.phase == "t";
     if (!isMiddle &&
         (category == "fwdbwd" || category == "forward_backward" || category == "fwd_bwd"))
-        keepArrowEnd();
+        keepFlowEnd();
     else if (category.starts_with("async") || category == "ac2g")
         ++chunk_.tally.flows;
     else
         ++chunk_.tally.otherFlows;
 }
 
-void EventTaker::keepArrowEnd() {
+void EventDecoder::keepFlowEnd() {
     const std::optional<int64_t> timeNs = startTime();
     if (!timeNs) return;
-    JsonArrowEnd end;
+    ForeignFlowEnd end;
     end.timeNs = *timeNs;
-    // Numbers, as far as anybody writes them; a text need not stay for it.
+    // Ids are numbers in known files. A text is hashed, so that it need not be kept.
     Fnv1a hash;
     hash.add(event_.id.text);
     end.id = hash.value();
     end.thread = thread();
     end.phase = event_.phase.front();
-    chunk_.arrowEnds.push_back(end);
+    chunk_.flowEnds.push_back(end);
 }
 
 namespace {
 
-/// Nothing for what is no number, or no finite one.
+/// Returns nullopt if the text is not a finite number.
 std::optional<double> numberIn(std::string_view text) {
     double number = 0;
     const char* const end = text.data() + text.size();
@@ -432,34 +432,34 @@ std::optional<double> numberIn(std::string_view text) {
 
 }  // namespace
 
-void EventTaker::addSample(const JsonCounter& counter, int64_t timeNs, double value) {
+void EventDecoder::addSample(const ForeignCounter& counter, int64_t timeNs, double value) {
     const auto [found, isNew] =
         counters_.try_emplace(counter, static_cast<uint32_t>(chunk_.counters.size()));
     if (isNew) chunk_.counters.push_back(counter);
     chunk_.samples.push_back({timeNs, value, found->second});
 }
 
-void EventTaker::keepMemory(int64_t timeNs) {
-    JsonCounter counter;
+void EventDecoder::keepMemory(int64_t timeNs) {
+    ForeignCounter counter;
     counter.process = chunk_.strings.kept(event_.process);
     counter.deviceType = numberOr("Device Type", 0);
     counter.device = numberOr("Device Id", -1);
-    const auto add = [&](std::string_view key, JsonCounter::Meaning meaning) {
+    const auto add = [&](std::string_view key, ForeignCounter::Meaning meaning) {
         const std::optional<int64_t> bytes = wholeNumber(key);
         if (!bytes) return false;
         counter.meaning = meaning;
         addSample(counter, timeNs, static_cast<double>(*bytes));
         return true;
     };
-    const bool hasTotal = add("Total Allocated", JsonCounter::Meaning::Allocated);
-    if (!hasTotal) add("Bytes", JsonCounter::Meaning::Change);
-    add("Total Reserved", JsonCounter::Meaning::Reserved);
+    const bool hasTotal = add("Total Allocated", ForeignCounter::Meaning::Allocated);
+    if (!hasTotal) add("Bytes", ForeignCounter::Meaning::Change);
+    add("Total Reserved", ForeignCounter::Meaning::Reserved);
 }
 
-void EventTaker::keepCounters() {
+void EventDecoder::keepCounters() {
     const std::optional<int64_t> timeNs = startTime();
     if (!timeNs) return;
-    JsonCounter counter;
+    ForeignCounter counter;
     counter.process = chunk_.strings.kept(event_.process);
     counter.name = chunk_.strings.add(event_.name);
     for (const Argument& each : arguments_) {

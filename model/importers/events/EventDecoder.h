@@ -12,46 +12,45 @@
 
 namespace lanescope {
 
-/// Takes events of a trace, one object after the other, into a chunk, whose texts are views of what
-/// the cursors go through.
-class EventTaker {
+/// Converts the events of a trace, one JSON object at a time, and adds them to a chunk. The texts
+/// of the chunk are views into the text of the cursors.
+class EventDecoder {
   public:
-    explicit EventTaker(ScannedChunk& chunk) : chunk_(chunk) {}
+    explicit EventDecoder(ForeignChunk& chunk) : chunk_(chunk) {}
 
     struct Argument {
         std::string_view key;
         JsonValue value;
     };
-    /// The members of an event; times are microseconds.
+    /// The members of an event. Times are in microseconds.
     struct Event {
         std::string_view phase;
         JsonValue category, name, process, thread, time, duration, id;
     };
 
-    /// Takes the object that comes next. If it is not whole, nothing of it is taken.
-    JsonLook take(JsonCursor& cursor);
-    /// Takes an event of a file of another form; what it is made of must stay as long as this.
+    /// Reads the next object. An incomplete object is not added.
+    JsonStatus take(JsonCursor& cursor);
+    /// Adds an event of another file format. Its texts must outlive this object.
     void take(const Event& event, const std::vector<Argument>& arguments);
 
   private:
-    /// Start and duration.
     struct Times {
         int64_t startNs = 0, durationNs = 0;
     };
 
-    JsonLook takeMember(std::string_view key, JsonCursor& cursor);
-    JsonLook takeArguments(JsonCursor& cursor);
+    JsonStatus takeMember(std::string_view key, JsonCursor& cursor);
+    JsonStatus takeArguments(JsonCursor& cursor);
     void keep();
     void keepComplete();
-    void keepSlice(JsonEventKind kind, Times times);
-    void keepOperator(JsonSlice slice);
+    void keepSlice(ForeignEventKind kind, Times times);
+    void keepOperator(ForeignSlice slice);
     void keepSequence(const JsonValue& number, const JsonValue* forwardThread);
-    bool keepGpuWork(JsonEventKind kind, Times times);
+    bool keepGpuWork(ForeignEventKind kind, Times times);
     void keepMark();
     void keepMemory(int64_t timeNs);
     void keepCounters();
     void keepFlow();
-    void keepArrowEnd();
+    void keepFlowEnd();
     void keepName();
     void keepEdge(char phase);
 
@@ -63,24 +62,24 @@ class EventTaker {
     int64_t numberOr(std::string_view key, int64_t otherwise) const;
     uint32_t textOf(std::string_view key);
     uint32_t correlation() const;
-    JsonEventKind kindOfEvent();
+    ForeignEventKind kindOfEvent();
     uint32_t thread();
-    uint32_t place(const JsonPlace& place);
+    uint32_t place(const ForeignPlace& place);
     uint32_t launch();
-    void addSample(const JsonCounter& counter, int64_t timeNs, double value);
+    void addSample(const ForeignCounter& counter, int64_t timeNs, double value);
 
-    ScannedChunk& chunk_;
+    ForeignChunk& chunk_;
     Event event_;
-    std::vector<Argument> arguments_;  ///< Of the event, kept to be filled again.
-    // What was seen already, the last first looked at.
+    std::vector<Argument> arguments_;  ///< Current event. Kept to reuse its memory.
+    // Values seen before, the last one first.
     std::string_view lastCategory_;
-    JsonEventKind lastKind_ = JsonEventKind::Other;
-    JsonThread lastThread_;
+    ForeignEventKind lastKind_ = ForeignEventKind::Other;
+    ForeignThread lastThread_;
     uint32_t lastThreadIndex_ = 0;
-    std::map<JsonThread, uint32_t> threads_;
-    std::map<JsonPlace, uint32_t> places_;
-    std::map<JsonLaunch, uint32_t> launches_;
-    std::map<JsonCounter, uint32_t> counters_;
+    std::map<ForeignThread, uint32_t> threads_;
+    std::map<ForeignPlace, uint32_t> places_;
+    std::map<ForeignLaunch, uint32_t> launches_;
+    std::map<ForeignCounter, uint32_t> counters_;
 };
 
 }  // namespace lanescope

@@ -43,7 +43,6 @@ std::string_view ChunkStrings::kept(const JsonValue& value) {
 
 uint32_t ChunkStrings::add(const JsonValue& value) {
     if (!value.isString() || !value.isEscaped) return add(value.text);
-    // Not kept twice.
     const size_t known = texts_.size();
     unescaped_.push_back(unescaped(value.text));
     const uint32_t index = add(std::string_view(unescaped_.back()));
@@ -51,7 +50,7 @@ uint32_t ChunkStrings::add(const JsonValue& value) {
     return index;
 }
 
-JsonTally& JsonTally::operator+=(const JsonTally& other) {
+ForeignTally& ForeignTally::operator+=(const ForeignTally& other) {
     events += other.events;
     flows += other.flows;
     otherFlows += other.otherFlows;
@@ -66,7 +65,7 @@ JsonTally& JsonTally::operator+=(const JsonTally& other) {
     return *this;
 }
 
-void JsonDamage::add(uint64_t begin, uint64_t end) {
+void CorruptionTally::add(uint64_t begin, uint64_t end) {
     if (places == 0) firstAt = begin;
     if (places == 0 || begin > lastEnd) ++places;
     bytes += static_cast<int64_t>(end - begin);
@@ -75,7 +74,7 @@ void JsonDamage::add(uint64_t begin, uint64_t end) {
 
 namespace {
 
-using Kind = JsonEventKind;
+using Kind = ForeignEventKind;
 
 constexpr std::array<std::pair<std::string_view, Kind>, 31> categories{{
     {"cpu_op", Kind::Operator},
@@ -146,7 +145,7 @@ MemoryKind memoryOf(std::string_view word) {
 
 }  // namespace
 
-JsonEventKind eventKindOf(std::string_view category) {
+ForeignEventKind eventKindOf(std::string_view category) {
     for (const auto& [name, kind] : categories)
         if (isSameWord(category, name)) return kind;
     return Kind::Other;
@@ -172,12 +171,12 @@ CopyName copyNameOf(std::string_view name) {
     if (open == std::string_view::npos || close == std::string_view::npos || close < open)
         return copy;
     const std::string_view memories = name.substr(open + 1, close - open - 1);
-    const size_t arrow = memories.find(" -> ");
-    if (arrow == std::string_view::npos) {
+    const size_t separator = memories.find(" -> ");
+    if (separator == std::string_view::npos) {
         copy.destination = memoryOf(memories);
     } else {
-        copy.source = memoryOf(memories.substr(0, arrow));
-        copy.destination = memoryOf(memories.substr(arrow + 4));
+        copy.source = memoryOf(memories.substr(0, separator));
+        copy.destination = memoryOf(memories.substr(separator + 4));
     }
     return copy;
 }

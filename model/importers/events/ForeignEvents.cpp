@@ -8,72 +8,72 @@ namespace lanescope {
 
 namespace {
 
-/// More than any file names for a reason.
-constexpr size_t mostNames = size_t{1} << 17;
-constexpr size_t mostCounters = 4096;
-/// So that no sum of two times of a file overflows.
-constexpr int64_t furthestNs = int64_t{1} << 61;
+/// More than any real file needs.
+constexpr size_t maxNames = size_t{1} << 17;
+constexpr size_t maxForeignCounters = 4096;
+/// A limit so that the sum of two times of a file cannot overflow.
+constexpr int64_t maxTimeNs = int64_t{1} << 61;
 
-/// The number of `key` in `list`, where it is added if it is new; the last possible one once they
-/// are too many.
+/// Returns the index of `key` in `list`, adding it if new. Returns the last possible index if the
+/// list is full.
 template <class Key, class List>
-uint32_t numberOf(std::map<Key, uint32_t>& known, List& list, const Key& key, size_t most) {
+uint32_t numberOf(std::map<Key, uint32_t>& known, List& list, const Key& key, size_t maxSize) {
     const auto found = known.find(key);
     if (found != known.end()) return found->second;
-    if (list.size() >= most) return static_cast<uint32_t>(list.size() - 1);
+    if (list.size() >= maxSize) return static_cast<uint32_t>(list.size() - 1);
     known.emplace(key, static_cast<uint32_t>(list.size()));
     list.push_back(key);
     return static_cast<uint32_t>(list.size() - 1);
 }
 
 bool isPossible(int64_t startNs, int64_t durationNs) {
-    return startNs > -furthestNs && startNs < furthestNs && durationNs < furthestNs;
+    return startNs > -maxTimeNs && startNs < maxTimeNs && durationNs < maxTimeNs;
 }
 
 }  // namespace
 
-JsonEvents::JsonEvents(TraceBuilder& builder)
+ForeignEvents::ForeignEvents(TraceBuilder& builder)
     : edges(builder.memory()),
       gpuWork(builder.memory()),
-      arrowEnds(builder.memory()),
+      flowEnds(builder.memory()),
       sequences(builder.memory()),
       builder_(builder),
       range_{std::numeric_limits<int64_t>::max(), std::numeric_limits<int64_t>::min()} {
     for (Slices& slices : slices_) slices = Slices(builder.memory());
 }
 
-void JsonEvents::see(int64_t startNs, int64_t endNs) {
+void ForeignEvents::see(int64_t startNs, int64_t endNs) {
     range_.startNs = std::min(range_.startNs, startNs);
     range_.endNs = std::max(range_.endNs, endNs);
 }
 
 template <class Item, class Take>
-void JsonEvents::takeEach(const std::vector<Item>& items, BlockList<Item>& into, Take take) {
+void ForeignEvents::takeEach(const std::vector<Item>& items, BlockList<Item>& into, Take take) {
     for (Item item : items) {
-        if (!take(item) || into.size() >= EventRef::maximumRow)
-            ++leftOut_;
+        if (!take(item) || into.size() >= EventRef::maxRow)
+            ++skippedCount_;
         else
             into.push_back(item);
     }
 }
 
-void JsonEvents::take(const ScannedChunk& chunk, uint64_t offset) {
+void ForeignEvents::take(const ForeignChunk& chunk, uint64_t offset) {
     tally += chunk.tally;
-    for (const auto& [begin, end] : chunk.damage) damage_.add(offset + begin, offset + end);
+    for (const auto& [begin, end] : chunk.corruption) corruption_.add(offset + begin, offset + end);
     Numbers texts, ofThreads, ofPlaces, ofLaunches;
     for (const std::string_view text : chunk.strings.all()) texts.push_back(builder_.intern(text));
-    for (const JsonThread& each : chunk.threads)
+    for (const ForeignThread& each : chunk.threads)
         ofThreads.push_back(numberOf(threadNumbers_, threads,
                                      Thread{std::string(each.process), std::string(each.thread)},
-                                     mostNames));
-    for (const JsonPlace& each : chunk.places)
-        ofPlaces.push_back(numberOf(placeNumbers_, places, each, mostNames));
-    for (JsonLaunch each : chunk.launches) {
+                                     maxNames));
+    for (const ForeignPlace& each : chunk.places)
+        ofPlaces.push_back(numberOf(placeNumbers_, places, each, maxNames));
+    for (ForeignLaunch each : chunk.launches) {
         each.name = texts[each.name];
-        ofLaunches.push_back(numberOf(launchNumbers_, launches, each, EventRef::maximumRow));
+        ofLaunches.push_back(numberOf(launchNumbers_, launches, each, EventRef::maxRow));
     }
     takeSlices(chunk, texts, ofThreads, ofPlaces);
-    takeEach(chunk.edges, edges, [&](JsonEdge& edge) {
+    takeEach(chunk.edges, edges, [&](ForeignEdge& edge) {
         edge.name = texts[edge.name];
         edge.thread = ofThreads[edge.thread];
         edge.category = texts[edge.category];
@@ -82,14 +82,14 @@ void JsonEvents::take(const ScannedChunk& chunk, uint64_t offset) {
         see(edge.timeNs, edge.timeNs);
         return true;
     });
-    takeEach(chunk.gpuWork, gpuWork, [&](JsonGpuWork& work) {
+    takeEach(chunk.gpuWork, gpuWork, [&](ForeignGpuWork& work) {
         work.place = ofPlaces[work.place];
-        if (work.kind == JsonEventKind::Kernel) work.config = ofLaunches[work.config];
+        if (work.kind == ForeignEventKind::Kernel) work.config = ofLaunches[work.config];
         if (!isPossible(work.startNs, work.durationNs)) return false;
         see(work.startNs, work.startNs + work.durationNs);
         return true;
     });
-    takeEach(chunk.arrowEnds, arrowEnds, [&](JsonArrowEnd& end) {
+    takeEach(chunk.flowEnds, flowEnds, [&](ForeignFlowEnd& end) {
         end.thread = ofThreads[end.thread];
         return isPossible(end.timeNs, 0);
     });
@@ -97,32 +97,32 @@ void JsonEvents::take(const ScannedChunk& chunk, uint64_t offset) {
     takeSamples(chunk, texts);
 }
 
-void JsonEvents::takeSlices(const ScannedChunk& chunk, const Numbers& texts,
-                            const Numbers& ofThreads, const Numbers& ofPlaces) {
-    constexpr auto operators = static_cast<size_t>(JsonEventKind::Operator);
+void ForeignEvents::takeSlices(const ForeignChunk& chunk, const Numbers& texts,
+                               const Numbers& ofThreads, const Numbers& ofPlaces) {
+    constexpr auto operators = static_cast<size_t>(ForeignEventKind::Operator);
     const size_t operatorsBefore = slices_[operators].size();
-    for (const JsonCollective& each : chunk.collectives) {
-        JsonCollective said = each;
-        said.slice += operatorsBefore;
+    for (const ForeignCollective& each : chunk.collectives) {
+        ForeignCollective copied = each;
+        copied.slice += operatorsBefore;
         for (uint32_t* text :
-             {&said.operation, &said.datatype, &said.group, &said.groupName, &said.ranks})
+             {&copied.operation, &copied.datatype, &copied.group, &copied.groupName, &copied.ranks})
             *text = texts[*text];
-        collectives.push_back(said);
+        collectives.push_back(copied);
     }
-    takeEach(chunk.sequences, sequences, [&](JsonSequence& said) {
-        said.slice += static_cast<uint32_t>(operatorsBefore);
-        return operatorsBefore < EventRef::maximumRow;
+    takeEach(chunk.sequences, sequences, [&](ForeignSequence& copied) {
+        copied.slice += static_cast<uint32_t>(operatorsBefore);
+        return operatorsBefore < EventRef::maxRow;
     });
     for (size_t kind = 0; kind < slices_.size(); ++kind) {
         const bool hasText = kind == operators;
-        const bool hasPlace = kind == static_cast<size_t>(JsonEventKind::GpuAnnotation);
-        takeEach(chunk.slices[kind], slices_[kind], [&](JsonSlice& slice) {
+        const bool hasPlace = kind == static_cast<size_t>(ForeignEventKind::GpuAnnotation);
+        takeEach(chunk.slices[kind], slices_[kind], [&](ForeignSlice& slice) {
             slice.name = texts[slice.name];
             slice.category = texts[slice.category];
             if (!hasPlace) slice.thread = ofThreads[slice.thread];
             if (hasText) slice.extra = texts[slice.extra];
             if (hasPlace) slice.extra = ofPlaces[slice.extra];
-            // An operator is left out later, so that the numbers of those after it stay.
+            // An operator is skipped later, so that the numbers of later ones remain valid.
             if (!isPossible(slice.startNs, slice.durationNs)) return hasText;
             see(slice.startNs, slice.startNs + std::max<int64_t>(0, slice.durationNs));
             return true;
@@ -130,32 +130,32 @@ void JsonEvents::takeSlices(const ScannedChunk& chunk, const Numbers& texts,
     }
 }
 
-void JsonEvents::takeNames(const ScannedChunk& chunk) {
-    for (const JsonName& each : chunk.names) {
+void ForeignEvents::takeNames(const ForeignChunk& chunk) {
+    for (const ForeignName& each : chunk.names) {
         const std::string name(chunk.strings.at(each.name));
-        const std::string process(each.whose.process);
-        if (each.isOfThread && threadNames.size() < mostNames)
-            threadNames[Thread{process, std::string(each.whose.thread)}] = name;
-        else if (!each.isOfThread && processNames.size() < mostNames)
+        const std::string process(each.owner.process);
+        if (each.isOfThread && threadNames.size() < maxNames)
+            threadNames[Thread{process, std::string(each.owner.thread)}] = name;
+        else if (!each.isOfThread && processNames.size() < maxNames)
             processNames[process] = name;
     }
 }
 
-void JsonEvents::takeSamples(const ScannedChunk& chunk, const Numbers& texts) {
+void ForeignEvents::takeSamples(const ForeignChunk& chunk, const Numbers& texts) {
     Numbers ofCounters;
-    for (const JsonCounter& each : chunk.counters) {
+    for (const ForeignCounter& each : chunk.counters) {
         const Counter counter{each.meaning,     std::string(each.process), texts[each.name],
                               texts[each.part], each.deviceType,           each.device};
         const bool isTooMany =
-            !counterNumbers_.contains(counter) && counters.size() >= mostCounters;
+            !counterNumbers_.contains(counter) && counters.size() >= maxForeignCounters;
         ofCounters.push_back(
-            isTooMany ? noIndex : numberOf(counterNumbers_, counters, counter, mostCounters));
+            isTooMany ? noIndex : numberOf(counterNumbers_, counters, counter, maxForeignCounters));
     }
     while (samples.size() < counters.size()) samples.emplace_back(builder_.memory());
-    for (const JsonSample& sample : chunk.samples) {
+    for (const ForeignSample& sample : chunk.samples) {
         const uint32_t counter = ofCounters[sample.counter];
         if (counter == noIndex || !isPossible(sample.timeNs, 0)) {
-            ++leftOut_;
+            ++skippedCount_;
             continue;
         }
         see(sample.timeNs, sample.timeNs);

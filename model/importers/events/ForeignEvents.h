@@ -16,8 +16,8 @@
 
 namespace lanescope {
 
-/// A list that grows without ever holding its items twice, and gives them back piece by piece. Lies
-/// in `memory`, if there is one, which must outlive it.
+/// A list that never copies its items while it grows and frees them block by block. Allocated in
+/// `memory`, if set, which must outlive it.
 template <class T>
 class BlockList {
   public:
@@ -33,7 +33,7 @@ class BlockList {
         return blocks_[index / blockItems][index % blockItems];
     }
     T& operator[](size_t index) { return blocks_[index / blockItems][index % blockItems]; }
-    /// `visit(item)` for each, in order; each block is given back when all of it was visited.
+    /// Calls `visit(item)` for each item in order. Frees each block after its items were visited.
     template <class Visitor>
     void consume(Visitor visit) {
         for (; !blocks_.empty(); blocks_.pop_front())
@@ -54,27 +54,33 @@ class BlockList {
     size_t size_ = 0;
 };
 
-/// The events of a whole file, before it is known when its clock began and whose they are: both may
-/// stand behind them. Texts are those of the trace. Takes 32 bytes a range or call, 48 a piece of
-/// GPU work, 24 an end of an arrow and 16 a sequence number, which lie where the trace does.
-class JsonEvents {
+/// The events of a whole file, before the origin of its clock and the owners of its events are
+/// known. Both may follow the events in the file. Texts are those of the trace.
+/// - 32 bytes per range or call
+/// - 48 bytes per piece of GPU work
+/// - 24 bytes per flow end
+/// - 16 bytes per sequence number
+///
+/// All are allocated in the memory of the trace.
+class ForeignEvents {
   public:
-    explicit JsonEvents(TraceBuilder& builder);
+    explicit ForeignEvents(TraceBuilder& builder);
 
-    /// Takes what a piece that begins at byte `offset` of the file holds, in the order of the file.
-    void take(const ScannedChunk& chunk, uint64_t offset);
-    void takeDamage(uint64_t begin, uint64_t end) { damage_.add(begin, end); }
+    /// Adds the contents of a piece that begins at byte `offset` of the file. Pieces come in the
+    /// order of the file.
+    void take(const ForeignChunk& chunk, uint64_t offset);
+    void addCorruption(uint64_t begin, uint64_t end) { corruption_.add(begin, end); }
 
-    using Slices = BlockList<JsonSlice>;
-    Slices& slices(JsonEventKind kind) { return slices_[static_cast<size_t>(kind)]; }
-    const Slices& slices(JsonEventKind kind) const { return slices_[static_cast<size_t>(kind)]; }
+    using Slices = BlockList<ForeignSlice>;
+    Slices& slices(ForeignEventKind kind) { return slices_[static_cast<size_t>(kind)]; }
+    const Slices& slices(ForeignEventKind kind) const { return slices_[static_cast<size_t>(kind)]; }
 
     struct Thread {
         std::string process, thread;
         auto operator<=>(const Thread&) const = default;
     };
     struct Counter {
-        JsonCounter::Meaning meaning = JsonCounter::Meaning::Value;
+        ForeignCounter::Meaning meaning = ForeignCounter::Meaning::Value;
         std::string process;
         StringIndex name = 0, part = 0;
         int64_t deviceType = 0, device = -1;
@@ -85,47 +91,47 @@ class JsonEvents {
         double value;
     };
 
-    BlockList<JsonEdge> edges;
-    BlockList<JsonGpuWork> gpuWork;
-    std::vector<JsonCollective> collectives;
-    BlockList<JsonArrowEnd> arrowEnds;
-    BlockList<JsonSequence> sequences;  ///< In the order of the slices.
+    BlockList<ForeignEdge> edges;
+    BlockList<ForeignGpuWork> gpuWork;
+    std::vector<ForeignCollective> collectives;
+    BlockList<ForeignFlowEnd> flowEnds;
+    BlockList<ForeignSequence> sequences;  ///< In the order of the slices.
     std::vector<Thread> threads;
-    std::vector<JsonPlace> places;
-    std::vector<JsonLaunch> launches;
-    /// What the file calls processes and threads; of a process without a thread.
+    std::vector<ForeignPlace> places;
+    std::vector<ForeignLaunch> launches;
+    /// Names of processes and threads in the file. A process has an empty thread.
     std::map<Thread, std::string> threadNames;
     std::map<std::string, std::string> processNames;
     std::vector<Counter> counters;
-    std::vector<BlockList<Sample>> samples;  ///< Of each counter.
-    JsonTally tally;
+    std::vector<BlockList<Sample>> samples;  ///< By counter.
+    ForeignTally tally;
 
-    const JsonDamage& damage() const { return damage_; }
-    /// When the first event begins, and the last ends; on the clock of the file.
+    const CorruptionTally& corruption() const { return corruption_; }
+    /// Returns the range from the first start to the last end, on the clock of the file.
     TimeRange range() const { return range_; }
     bool isEmpty() const { return range_.startNs > range_.endNs; }
-    /// Events that were too many for the trace.
-    int64_t leftOut() const { return leftOut_; }
+    /// Number of events beyond the maximum of a trace.
+    int64_t skippedCount() const { return skippedCount_; }
 
   private:
     using Numbers = std::vector<uint32_t>;
     template <class Item, class Take>
     void takeEach(const std::vector<Item>& items, BlockList<Item>& into, Take take);
-    void takeSlices(const ScannedChunk& chunk, const Numbers& texts, const Numbers& ofThreads,
+    void takeSlices(const ForeignChunk& chunk, const Numbers& texts, const Numbers& ofThreads,
                     const Numbers& ofPlaces);
-    void takeNames(const ScannedChunk& chunk);
-    void takeSamples(const ScannedChunk& chunk, const Numbers& texts);
+    void takeNames(const ForeignChunk& chunk);
+    void takeSamples(const ForeignChunk& chunk, const Numbers& texts);
     void see(int64_t startNs, int64_t endNs);
 
     TraceBuilder& builder_;
-    std::array<Slices, static_cast<size_t>(JsonEventKind::Other) + 1> slices_;
+    std::array<Slices, static_cast<size_t>(ForeignEventKind::Other) + 1> slices_;
     std::map<Thread, uint32_t> threadNumbers_;
-    std::map<JsonPlace, uint32_t> placeNumbers_;
-    std::map<JsonLaunch, uint32_t> launchNumbers_;
+    std::map<ForeignPlace, uint32_t> placeNumbers_;
+    std::map<ForeignLaunch, uint32_t> launchNumbers_;
     std::map<Counter, uint32_t> counterNumbers_;
-    JsonDamage damage_;
+    CorruptionTally corruption_;
     TimeRange range_;
-    int64_t leftOut_ = 0;
+    int64_t skippedCount_ = 0;
 };
 
 }  // namespace lanescope

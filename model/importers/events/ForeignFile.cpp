@@ -19,7 +19,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// The fact as JSON; null if there is none, or none that is sound.
+/// Returns the fact as JSON, or null if it is missing or invalid.
 Json parsed(const TopLevelFacts& facts, std::string_view name) {
     const auto found = facts.find(name);
     if (found == facts.end()) return nullptr;
@@ -34,7 +34,7 @@ std::optional<int64_t> numberIn(const Json& object, const char* key) {
     return found->get<int64_t>();
 }
 
-/// The first of the keys that is there; versions call some things otherwise.
+/// Returns the value of the first existing key. Versions use different names.
 int64_t numberIn(const Json& object, std::initializer_list<const char*> keys) {
     for (const char* key : keys)
         if (const std::optional<int64_t> number = numberIn(object, key))
@@ -46,7 +46,7 @@ int smallNumber(int64_t value) {
     return value <= INT32_MAX ? static_cast<int>(value) : 0;
 }
 
-/// "13.0" of 13000, as CUDA writes its versions.
+/// Returns "13.0" for 13000, CUDA's notation of versions.
 std::string cudaVersion(const std::string& text) {
     const std::optional<int64_t> number = decimalOf(text, 0);
     if (!number || *number < 1000) return text;
@@ -69,16 +69,16 @@ void describeGpus(const TopLevelFacts& facts, TraceBuilder& builder) {
         }
 }
 
-void describeRank(const TopLevelFacts& facts, JsonGiving& giving) {
-    const uint32_t main = giving.identities.mainProcess();
+void describeRank(const TopLevelFacts& facts, EmitContext& output) {
+    const uint32_t main = output.identities.mainProcess();
     if (main == noIndex) return;
-    Process& process = giving.builder.processes()[main];
-    if (giving.rank >= 0) process.rank = giving.rank;
+    Process& process = output.builder.processes()[main];
+    if (output.rank >= 0) process.rank = output.rank;
     const std::optional<int64_t> size = numberIn(parsed(facts, "distributedInfo"), "world_size");
     if (size && *size > 0) process.worldSize = smallNumber(*size);
 }
 
-/// What the profiler was told to record beside times.
+/// Returns the profiler's options for recording more than times.
 std::string options(const TopLevelFacts& facts) {
     constexpr std::array<std::string_view, 5> names{"record_shapes", "with_stack", "profile_memory",
                                                     "with_modules", "with_flops"};
@@ -98,31 +98,31 @@ void addOther(const TopLevelFacts& facts, std::string_view key, std::string_view
 }  // namespace
 
 int rankOf(const TopLevelFacts& facts, const std::filesystem::path& path) {
-    constexpr int mostRanks = 1 << 24;
+    constexpr int maxRank = 1 << 24;
     const Json distributed = parsed(facts, "distributedInfo");
     if (const std::optional<int64_t> rank = numberIn(distributed, "rank"))
-        return *rank >= 0 && *rank < mostRanks ? static_cast<int>(*rank) : -1;
+        return *rank >= 0 && *rank < maxRank ? static_cast<int>(*rank) : -1;
     return rankInName(path.filename().string()).value_or(-1);
 }
 
-void describeJson(const JsonFile& file, JsonGiving& giving) {
+void describeForeignFile(const ForeignFile& file, EmitContext& output) {
     const TopLevelFacts& facts = file.facts;
-    TraceDescription& trace = giving.builder.description();
+    TraceDescription& trace = output.builder.description();
     const bool isOfTorch = facts.contains("schemaVersion") || facts.contains("deviceProperties") ||
                            facts.contains("distributedInfo");
     trace.producer = isOfTorch ? "torch.profiler" : "a JSON trace";
     const auto base = facts.find("baseTimeNanoseconds");
     const int64_t baseNs =
         base != facts.end() ? decimalOf(base->second, 0).value_or(0) : int64_t{0};
-    // Before files had a base, times were since 1970; later ones are far from that without it.
-    constexpr int64_t leastSince1970 = int64_t{1'000'000'000} * 1'000'000'000;
-    constexpr int64_t most = int64_t{1} << 62;
-    if (baseNs > 0 && baseNs < most && giving.zeroNs < most - baseNs)
-        trace.startUtcNs = baseNs + giving.zeroNs;
-    else if (giving.zeroNs > leastSince1970)
-        trace.startUtcNs = giving.zeroNs;
-    describeGpus(facts, giving.builder);
-    describeRank(facts, giving);
+    // Older files have no base time and count since 1970. Times of newer files are far smaller.
+    constexpr int64_t minUnixTimeNs = int64_t{1'000'000'000} * 1'000'000'000;
+    constexpr int64_t maxTimeNs = int64_t{1} << 62;
+    if (baseNs > 0 && baseNs < maxTimeNs && output.zeroNs < maxTimeNs - baseNs)
+        trace.startUtcNs = baseNs + output.zeroNs;
+    else if (output.zeroNs > minUnixTimeNs)
+        trace.startUtcNs = output.zeroNs;
+    describeGpus(facts, output.builder);
+    describeRank(facts, output);
     if (const auto host = facts.find("host_name"); host != facts.end())
         trace.facts.host = host->second;
     if (const auto version = facts.find("cuda_driver_version"); version != facts.end())
@@ -147,7 +147,7 @@ class Notes : public FileNotes {
   public:
     using FileNotes::FileNotes;
 
-    /// `rows` of what is in the file and not in the trace.
+    /// Notes that `rows` of the file are not in the trace.
     void notShown(int64_t rows, std::string_view what) {
         if (rows > 0)
             add(Severity::Info, HealthCode::NotShown,
@@ -155,16 +155,17 @@ class Notes : public FileNotes {
     }
 };
 
-void noteDamage(const JsonFile& file, const JsonDamage& damage, HealthCode code, Notes& notes) {
-    if (damage.places > 0)
+void noteCorruption(const ForeignFile& file, const CorruptionTally& corruption, HealthCode code,
+                    Notes& notes) {
+    if (corruption.places > 0)
         notes.add(Severity::Warning, code,
                   fmt::format("The file is damaged in {} place{}: {} bytes in all could not be "
                               "read, the first of them at byte {}. What is whole is shown.",
-                              formatCount(damage.places), damage.places == 1 ? "" : "s",
-                              formatCount(damage.bytes),
-                              formatCount(static_cast<int64_t>(damage.firstAt))),
-                  damage.places);
-    if (file.isBesideDamaged)
+                              formatCount(corruption.places), corruption.places == 1 ? "" : "s",
+                              formatCount(corruption.bytes),
+                              formatCount(static_cast<int64_t>(corruption.firstAt))),
+                  corruption.places);
+    if (file.isTopLevelCorrupt)
         notes.add(
             Severity::Warning, code,
             "Some of what the file says beside its events is damaged, so that it may be shown "
@@ -174,11 +175,11 @@ void noteDamage(const JsonFile& file, const JsonDamage& damage, HealthCode code,
                   fmt::format("Only the first {} of the file are shown.",
                               formatBytes(static_cast<int64_t>(file.bytes))));
     else if (!file.isClosed)
-        notes.cut(file.bytes, "events", file.readError);
+        notes.addTruncation(file.bytes, "events", file.readError);
 }
 
-/// `isWhole`: nothing is known to be missing from the file.
-void noteFit(const JsonFindings& findings, bool isWhole, Notes& notes) {
+/// `isWhole` means that no part of the file is known to be missing.
+void noteFit(const EmitFindings& findings, bool isWhole, Notes& notes) {
     if (findings.callsWithoutWork > 0)
         notes.add(Severity::Info, HealthCode::CallsWithoutWork,
                   fmt::format("{} calls launch GPU work that is not in the file: {}.",
@@ -193,50 +194,50 @@ void noteFit(const JsonFindings& findings, bool isWhole, Notes& notes) {
                               formatCount(findings.workWithoutCall),
                               isWhole ? "" : ", or whose call is missing"),
                   findings.workWithoutCall);
-    if (findings.arrowEndsLeft > 0)
+    if (findings.unmatchedFlowEnds > 0)
         notes.add(
             Severity::Info, HealthCode::BackwardUnknown,
             fmt::format("{} ends of arrows between an operator and its backward have no other "
                         "end, several of them, or no operator around them; they join "
                         "nothing.",
-                        formatCount(findings.arrowEndsLeft)),
-            findings.arrowEndsLeft);
-    if (findings.backwardsAlone > 0)
+                        formatCount(findings.unmatchedFlowEnds)),
+            findings.unmatchedFlowEnds);
+    if (findings.unmatchedBackwards > 0)
         notes.add(Severity::Info, HealthCode::BackwardUnknown,
                   fmt::format("{} operators are the backward of others that are not known: these "
                               "ran before the profiler began, or their numbers are those of "
                               "several threads.",
-                              formatCount(findings.backwardsAlone)),
-                  findings.backwardsAlone);
+                              formatCount(findings.unmatchedBackwards)),
+                  findings.unmatchedBackwards);
     if (findings.overlaps > 0)
         notes.add(
             Severity::Info, HealthCode::StreamOverlap,
             fmt::format("{} pieces of GPU work begin before the one before them on their "
                         "stream ends, by up to {}; they are drawn below it.",
-                        formatCount(findings.overlaps), formatDuration(findings.longestOverlapNs)),
+                        formatCount(findings.overlaps), formatDuration(findings.maxOverlapNs)),
             findings.overlaps);
 }
 
 }  // namespace
 
-void noteJson(const JsonFile& file, const JsonFindings& findings, JsonGiving& giving,
-              HealthCode damage) {
-    Notes notes(giving.builder);
-    const JsonTally& tally = giving.events.tally;
-    noteDamage(file, giving.events.damage(), damage, notes);
+void noteForeignFile(const ForeignFile& file, const EmitFindings& findings, EmitContext& output,
+                     HealthCode corruption) {
+    Notes notes(output.builder);
+    const ForeignTally& tally = output.events.tally;
+    noteCorruption(file, output.events.corruption(), corruption, notes);
     noteFit(findings,
-            file.isClosed && !file.isTooLong && giving.events.damage().places == 0 &&
-                tally.untimed + giving.events.leftOut() == 0,
+            file.isClosed && !file.isTooLong && output.events.corruption().places == 0 &&
+                tally.untimed + output.events.skippedCount() == 0,
             notes);
-    giving.builder.skip("events without a time", tally.untimed);
-    giving.builder.skip("events", giving.events.leftOut());
-    giving.builder.skip("ends of ranges that never began", findings.edgesWithoutOther);
-    giving.builder.ignore("durations below 0", tally.negative);
+    output.builder.skip("events without a time", tally.untimed);
+    output.builder.skip("events", output.events.skippedCount());
+    output.builder.skip("ends of ranges that never began", findings.unmatchedEdges);
+    output.builder.ignore("durations below 0", tally.negative);
     if (tally.overheadNs > 0)
         notes.add(Severity::Info, HealthCode::ProfilerOverhead,
                   fmt::format("The profiler itself took {} now and then, {} in all.",
                               formatCount(tally.overheads), formatDuration(tally.overheadNs)));
-    if (tally.fractions == 0 && !giving.events.isEmpty())
+    if (tally.fractions == 0 && !output.events.isEmpty())
         notes.add(Severity::Info, HealthCode::CoarseTimes,
                   "All times of the file are whole microseconds: what takes less is shown as 0 or "
                   "1 \u00b5s.");
@@ -245,7 +246,7 @@ void noteJson(const JsonFile& file, const JsonFindings& findings, JsonGiving& gi
     notes.notShown(tally.unknown, "events of a kind that this program does not know");
 }
 
-void noteDamagedParts(std::string_view what, int64_t count, TraceBuilder& builder) {
+void noteCorruptParts(std::string_view what, int64_t count, TraceBuilder& builder) {
     if (count == 0) return;
     builder.note(
         {Severity::Warning,

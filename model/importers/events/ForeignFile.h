@@ -19,21 +19,20 @@
 
 namespace lanescope {
 
-/// What stands in a trace beside its events, by name: as it stands in the file, texts as they are
-/// meant.
+/// The facts of a trace other than its events, by name. Values are JSON text, strings are
+/// unescaped.
 using TopLevelFacts = std::map<std::string, std::string, std::less<>>;
 
-/// How far a file could be read.
-struct JsonFile {
+struct ForeignFile {
     TopLevelFacts facts;
-    bool isClosed = false;           ///< It ends where a trace does, and not in the middle.
-    bool isBesideDamaged = false;    ///< Some of what stands beside the events.
-    bool isTooLong = false;          ///< The rest of it was left.
-    uint64_t bytes = 0;              ///< Unpacked.
-    std::optional<Error> readError;  ///< Why there is no more of it.
+    bool isClosed = false;           ///< The trace ends as it should, and is not truncated.
+    bool isTopLevelCorrupt = false;  ///< Members other than events are corrupt.
+    bool isTooLong = false;          ///< The rest was not read.
+    uint64_t bytes = 0;              ///< Decompressed.
+    std::optional<Error> readError;  ///< The reason for a premature end.
 };
 
-/// Adds what the trace is to say of a file as a whole: of no process, at no time. One thread.
+/// Adds health notes about a file as a whole, without process and time. One thread.
 class FileNotes {
   public:
     explicit FileNotes(TraceBuilder& builder) : builder_(builder) {}
@@ -43,8 +42,10 @@ class FileNotes {
         builder_.note({severity, code, std::move(sentence), {}, {}, count});
     }
 
-    /// What is missing at the end of a file that was cut after `bytes`, or could not be read on.
-    void cut(uint64_t bytes, std::string_view what, const std::optional<Error>& readError) {
+    /// Adds a note on `what` is missing at the end of a file that is truncated after `bytes`, or
+    /// unreadable from there on.
+    void addTruncation(uint64_t bytes, std::string_view what,
+                       const std::optional<Error>& readError) {
         add(Severity::Warning, HealthCode::FileCut,
             fmt::format("The file ends in the middle, after {} bytes: {} are missing at its end. "
                         "{}",
@@ -57,19 +58,20 @@ class FileNotes {
     TraceBuilder& builder_;
 };
 
-/// The rank that the file says it is of, or else its name does ("rank3_trace.json"); -1 if neither.
+/// Returns the rank in the facts of the file, or in its name ("rank3_trace.json"), or -1.
 int rankOf(const TopLevelFacts& facts, const std::filesystem::path& path);
 
-/// Gives what stands beside the events: who recorded them and when, GPUs, ranks. GPUs and processes
-/// must be known.
-void describeJson(const JsonFile& file, JsonGiving& giving);
+/// Sets the description of the trace: recorder, time, GPUs, ranks. Requires that GPUs and processes
+/// are known.
+void describeForeignFile(const ForeignFile& file, EmitContext& output);
 
-/// Says what could not be read, what does not fit together, and what is not shown. `damage` is what
-/// programs call damage of such a file.
-void noteJson(const JsonFile& file, const JsonFindings& findings, JsonGiving& giving,
-              HealthCode damage = HealthCode::JsonDamaged);
+/// Adds health notes on unreadable, inconsistent and skipped contents. `corruption` is the code for
+/// a corrupt file.
+void noteForeignFile(const ForeignFile& file, const EmitFindings& findings, EmitContext& output,
+                     HealthCode corruption = HealthCode::JsonDamaged);
 
-/// Notes that so many parts of a file, `what` in the plural, are damaged and were passed over.
-void noteDamagedParts(std::string_view what, int64_t count, TraceBuilder& builder);
+/// Notes the number of corrupt parts of a file that were skipped. `what` is their name in the
+/// plural.
+void noteCorruptParts(std::string_view what, int64_t count, TraceBuilder& builder);
 
 }  // namespace lanescope

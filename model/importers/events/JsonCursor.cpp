@@ -11,14 +11,14 @@ namespace lanescope {
 
 namespace {
 
-/// Larger exponents than any number that counts has.
-constexpr int64_t greatestExponent = 100'000;
+/// Larger than the exponent of any valid number.
+constexpr int64_t maxExponent = 100'000;
 
 bool isDigit(char c) {
     return c >= '0' && c <= '9';
 }
 
-/// Digits and no more, taken off the front of `text`.
+/// Removes and returns the digits at the front of `text`.
 std::string_view takeDigits(std::string_view& text) {
     size_t count = 0;
     while (count < text.size() && isDigit(text[count])) ++count;
@@ -40,12 +40,10 @@ std::optional<int64_t> takeExponent(std::string_view& text) {
     const std::string_view digits = takeDigits(text);
     if (digits.empty()) return std::nullopt;
     int64_t exponent = 0;
-    for (const char digit : digits)
-        exponent = std::min(exponent * 10 + (digit - '0'), greatestExponent);
+    for (const char digit : digits) exponent = std::min(exponent * 10 + (digit - '0'), maxExponent);
     return isNegative ? -exponent : exponent;
 }
 
-/// The digits of a number without its point.
 struct Digits {
     std::string_view whole, fraction;
     int64_t size() const { return static_cast<int64_t>(whole.size() + fraction.size()); }
@@ -55,7 +53,7 @@ struct Digits {
     }
 };
 
-/// Whether what stands behind the first `kept` digits makes the last of them one more.
+/// Returns true if the digits after the first `kept` ones round the last of them up.
 bool roundsUp(const Digits& digits, int64_t kept, bool isOdd) {
     if (kept < 0 || kept >= digits.size()) return false;
     if (digits.at(kept) != 5) return digits.at(kept) > 5;
@@ -67,7 +65,7 @@ bool roundsUp(const Digits& digits, int64_t kept, bool isOdd) {
 }  // namespace
 
 std::optional<int64_t> decimalOf(std::string_view text, int places) {
-    constexpr auto most = static_cast<uint64_t>(std::numeric_limits<int64_t>::max());
+    constexpr auto maxInt64 = static_cast<uint64_t>(std::numeric_limits<int64_t>::max());
     const bool isNegative = takeSign(text);
     Digits digits;
     digits.whole = takeDigits(text);
@@ -82,19 +80,19 @@ std::optional<int64_t> decimalOf(std::string_view text, int places) {
     for (int64_t index = 0; index < kept; ++index) {
         if (index >= digits.size() && value == 0) break;
         const auto digit = static_cast<uint64_t>(index < digits.size() ? digits.at(index) : 0);
-        if (value > (most - digit) / 10) return std::nullopt;
+        if (value > (maxInt64 - digit) / 10) return std::nullopt;
         value = value * 10 + digit;
     }
     if (roundsUp(digits, kept, value % 2 != 0)) ++value;
-    if (value > most) return std::nullopt;
+    if (value > maxInt64) return std::nullopt;
     return isNegative ? -static_cast<int64_t>(value) : static_cast<int64_t>(value);
 }
 
 namespace {
 
-constexpr int deepest = 64;
+constexpr int maxDepth = 64;
 
-/// What a word may consist of: numbers, names of values, and what was written without its quotes.
+/// The characters of a word: numbers, names of values, and texts without their quotes.
 constexpr std::array<bool, 256> wordCharacters = [] {
     std::array<bool, 256> is{};
     for (int c = '0'; c <= '9'; ++c) is[static_cast<size_t>(c)] = true;
@@ -104,14 +102,15 @@ constexpr std::array<bool, 256> wordCharacters = [] {
     return is;
 }();
 
-/// One bit in the highest of each byte of `word` that is `byte`, and perhaps in bytes after it.
+/// Returns a word with the top bit of each byte of `word` that equals `byte`. Bytes after the first
+/// match may be wrong.
 uint64_t bytesEqual(uint64_t word, unsigned char byte) {
     constexpr uint64_t ones = 0x0101010101010101u;
     const uint64_t different = word ^ (ones * byte);
     return (different - ones) & ~different & (ones << 7);
 }
 
-/// The first quote or backslash from `at` on, or `end`.
+/// Returns the first quote or backslash from `at` on, or `end`.
 const char* findQuote(const char* at, const char* end) {
     while (end - at >= 8) {
         uint64_t word = 0;
@@ -140,7 +139,7 @@ void appendUtf8(std::string& text, uint32_t code) {
     add(0x80 | (code & 0x3f));
 }
 
-/// The four digits of a "\u" at the front of `text`; -1 if there are none.
+/// Returns the value of the four digits of a "\u" at the front of `text`, or -1.
 int32_t codeUnit(std::string_view text) {
     uint32_t code = 0;
     if (text.size() < 6 || text[0] != '\\' || text[1] != 'u') return -1;
@@ -149,7 +148,7 @@ int32_t codeUnit(std::string_view text) {
     return error == std::errc{} && stop == end ? static_cast<int32_t>(code) : -1;
 }
 
-/// Takes what a backslash begins off the front of `text`.
+/// Removes an escape sequence from the front of `text` and appends its meaning to `plain`.
 void takeEscape(std::string_view& text, std::string& plain) {
     constexpr std::string_view letters = "bfnrt\"\\/";
     constexpr std::string_view meanings = "\b\f\n\r\t\"\\/";
@@ -188,62 +187,62 @@ std::string unescaped(std::string_view text) {
     return plain;
 }
 
-JsonLook JsonCursor::string(JsonValue& value) {
+JsonStatus JsonCursor::string(JsonValue& value) {
     skipSpace();
-    if (at_ == end_) return JsonLook::Cut;
-    if (*at_ != '"') return JsonLook::Broken;
+    if (at_ == end_) return JsonStatus::Truncated;
+    if (*at_ != '"') return JsonStatus::Malformed;
     const char* const begin = ++at_;
     value.kind = JsonValue::Kind::String;
     value.isEscaped = false;
     while (true) {
         at_ = findQuote(at_, end_);
-        if (at_ == end_) return JsonLook::Cut;
+        if (at_ == end_) return JsonStatus::Truncated;
         if (*at_ == '"') break;
         value.isEscaped = true;
-        if (end_ - at_ < 2) return JsonLook::Cut;
+        if (end_ - at_ < 2) return JsonStatus::Truncated;
         at_ += 2;
     }
     value.text = {begin, static_cast<size_t>(at_ - begin)};
     ++at_;
-    return JsonLook::Whole;
+    return JsonStatus::Complete;
 }
 
-JsonLook JsonCursor::word(JsonValue& value) {
+JsonStatus JsonCursor::word(JsonValue& value) {
     const char* const begin = at_;
     while (at_ != end_ && wordCharacters[static_cast<unsigned char>(*at_)]) ++at_;
-    if (at_ == end_) return JsonLook::Cut;
+    if (at_ == end_) return JsonStatus::Truncated;
     value.kind = JsonValue::Kind::Word;
     value.isEscaped = false;
     value.text = {begin, static_cast<size_t>(at_ - begin)};
     const bool isMissing = at_ == begin && *at_ != ',' && *at_ != '}' && *at_ != ']';
-    return isMissing ? JsonLook::Broken : JsonLook::Whole;
+    return isMissing ? JsonStatus::Malformed : JsonStatus::Complete;
 }
 
-JsonLook JsonCursor::value(JsonValue& value) {
+JsonStatus JsonCursor::value(JsonValue& value) {
     skipSpace();
-    if (at_ == end_) return JsonLook::Cut;
+    if (at_ == end_) return JsonStatus::Truncated;
     if (*at_ == '"') return string(value);
     if (*at_ == '{' || *at_ == '[') return nested(value);
     return word(value);
 }
 
-JsonLook JsonCursor::keyOfMember(JsonValue& key) {
-    if (const JsonLook look = string(key); look != JsonLook::Whole) return look;
+JsonStatus JsonCursor::keyOfMember(JsonValue& key) {
+    if (const JsonStatus status = string(key); status != JsonStatus::Complete) return status;
     skipSpace();
-    if (at_ == end_) return JsonLook::Cut;
-    if (*at_ != ':') return JsonLook::Broken;
+    if (at_ == end_) return JsonStatus::Truncated;
+    if (*at_ != ':') return JsonStatus::Malformed;
     ++at_;
-    return JsonLook::Whole;
+    return JsonStatus::Complete;
 }
 
-JsonLook JsonCursor::nested(JsonValue& value) {
+JsonStatus JsonCursor::nested(JsonValue& value) {
     const char* const begin = at_;
     uint64_t areObjects = 0;  // a bit for each level, the innermost lowest
     int depth = 0;
     bool isBehindValue = false;
     do {
         skipSpace();
-        if (at_ == end_) return JsonLook::Cut;
+        if (at_ == end_) return JsonStatus::Truncated;
         const char c = *at_;
         const bool isInObject = (areObjects & 1) != 0;
         if (depth > 0 && c == ',') {
@@ -252,35 +251,36 @@ JsonLook JsonCursor::nested(JsonValue& value) {
             continue;
         }
         if (depth > 0 && (c == '}' || c == ']')) {
-            if (isInObject != (c == '}')) return JsonLook::Broken;
+            if (isInObject != (c == '}')) return JsonStatus::Malformed;
             ++at_;
             --depth;
             areObjects >>= 1;
             isBehindValue = true;
             continue;
         }
-        if (isBehindValue) return JsonLook::Broken;
+        if (isBehindValue) return JsonStatus::Malformed;
         JsonValue part;
         if (depth > 0 && isInObject) {
-            if (const JsonLook look = keyOfMember(part); look != JsonLook::Whole) return look;
+            if (const JsonStatus status = keyOfMember(part); status != JsonStatus::Complete)
+                return status;
             skipSpace();
-            if (at_ == end_) return JsonLook::Cut;
+            if (at_ == end_) return JsonStatus::Truncated;
         }
         if (*at_ == '{' || *at_ == '[') {
-            if (depth == deepest) return JsonLook::Broken;
+            if (depth == maxDepth) return JsonStatus::Malformed;
             areObjects = areObjects << 1 | (*at_ == '{' ? 1 : 0);
             ++depth;
             ++at_;
             continue;
         }
-        const JsonLook look = *at_ == '"' ? string(part) : word(part);
-        if (look != JsonLook::Whole) return look;
+        const JsonStatus status = *at_ == '"' ? string(part) : word(part);
+        if (status != JsonStatus::Complete) return status;
         isBehindValue = true;
     } while (depth > 0);
     value.kind = JsonValue::Kind::Nested;
     value.isEscaped = false;
     value.text = {begin, static_cast<size_t>(at_ - begin)};
-    return JsonLook::Whole;
+    return JsonStatus::Complete;
 }
 
 }  // namespace lanescope

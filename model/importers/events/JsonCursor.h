@@ -8,37 +8,35 @@
 
 namespace lanescope {
 
-/// What a decimal number comes to, times ten to the power of `places`, rounded to a whole number,
-/// halves to the even one: 12500 of "12.5" and of "1.25e1" with 3 places. Exact however many digits
-/// it has, as no floating point is. Nothing for what is no number ("inf" is none) and for what 64
-/// bits do not hold. O(length).
+/// Returns a decimal number times 10 to the power of `places`, rounded to the nearest whole number,
+/// halves to even. Examples: 12500 for "12.5" and for "1.25e1" with 3 places. Exact for any number
+/// of digits, without floating point. Returns nullopt if the text is not a number ("inf" is not) or
+/// exceeds 64 bits. O(length).
 std::optional<int64_t> decimalOf(std::string_view text, int places);
 
-/// How far a look at JSON came.
-enum class JsonLook : uint8_t {
-    Whole,  ///< It is there, and the cursor stands behind it.
-    Cut,    ///< The text ends within it.
-    Broken  ///< It is none.
+enum class JsonStatus : uint8_t {
+    Complete,   ///< Complete. The cursor is after it.
+    Truncated,  ///< The text ends within it.
+    Malformed   ///< Not valid.
 };
 
-/// A value of JSON as it stands in the text.
+/// A JSON value as it is in the text.
 struct JsonValue {
     enum class Kind : uint8_t { Word, String, Nested };
-    Kind kind = Kind::Word;   ///< A word is a number, "null", "inf" and the like.
-    bool isEscaped = false;   ///< A string in which a backslash stands.
-    std::string_view text{};  ///< Of a string what is between its quotes.
+    Kind kind = Kind::Word;   ///< A word is a number, "null", "inf" and so on.
+    bool isEscaped = false;   ///< A string with a backslash.
+    std::string_view text{};  ///< For a string: the text between its quotes.
 
     bool isString() const { return kind == Kind::String; }
     bool isWord() const { return kind == Kind::Word; }
 };
 
-/// What a string with backslashes says. One that means nothing stays as it stands, as in paths of
-/// Windows that were written as they are.
+/// Returns the text of a string with escapes. Invalid escapes are kept as they are, as in unescaped
+/// Windows paths.
 std::string unescaped(std::string_view text);
 
-/// Goes through JSON that nobody vouches for. It is as strict as finding damage at once takes, and
-/// no stricter: commas may be too many, words may be any, strings may hold any byte. Nothing is
-/// recursive, and nesting ends at 64.
+/// Reads untrusted JSON. It is only as strict as needed for detecting corruption at once: extra
+/// commas, any words and any bytes in strings are accepted. Not recursive. The maximum depth is 64.
 class JsonCursor {
   public:
     JsonCursor(const char* at, const char* end) : at_(at), end_(end) {}
@@ -52,46 +50,47 @@ class JsonCursor {
     void skipSpace() {
         while (at_ != end_ && (*at_ == ' ' || *at_ == '\n' || *at_ == '\t' || *at_ == '\r')) ++at_;
     }
-    /// Passes over the mark of UTF-8, which programs of Windows put before a text.
+    /// Skips the byte order mark that Windows programs write before a text.
     void skipMark() {
         if (std::string_view(at_, end_).starts_with("\xef\xbb\xbf")) at_ += 3;
     }
-    /// Whether `c` comes next, behind space; if so it is taken.
+    /// Skips spaces. If `c` follows, consumes it and returns true.
     bool takes(char c) {
         skipSpace();
         if (at_ == end_ || *at_ != c) return false;
         ++at_;
         return true;
     }
-    /// Takes a string, which must come next.
-    JsonLook string(JsonValue& value);
-    /// Takes any value. One that is missing is an empty word.
-    JsonLook value(JsonValue& value);
+    /// Reads a string, which must come next.
+    JsonStatus string(JsonValue& value);
+    /// Reads any value. A missing one is an empty word.
+    JsonStatus value(JsonValue& value);
 
-    /// Takes an object, which must come next: `visit(key, value)` for each of its members. A member
-    /// whose value is an object can be visited by another cursor over its text.
+    /// Reads an object, which must come next, and calls `visit(key, value)` for each of its
+    /// members. Another cursor can visit the text of a nested object.
     template <class Visitor>
-    JsonLook object(Visitor visit) {
-        if (!takes('{')) return isAtEnd() ? JsonLook::Cut : JsonLook::Broken;
+    JsonStatus object(Visitor visit) {
+        if (!takes('{')) return isAtEnd() ? JsonStatus::Truncated : JsonStatus::Malformed;
         while (true) {
             while (takes(',')) {
             }
-            if (takes('}')) return JsonLook::Whole;
+            if (takes('}')) return JsonStatus::Complete;
             JsonValue key, member;
-            if (const JsonLook look = keyOfMember(key); look != JsonLook::Whole) return look;
-            if (const JsonLook look = value(member); look != JsonLook::Whole) return look;
+            if (const JsonStatus status = keyOfMember(key); status != JsonStatus::Complete)
+                return status;
+            if (const JsonStatus status = value(member); status != JsonStatus::Complete)
+                return status;
             visit(key.text, member);
             skipSpace();
-            if (isAtEnd()) return JsonLook::Cut;
-            if (*at_ != ',' && *at_ != '}') return JsonLook::Broken;
+            if (isAtEnd()) return JsonStatus::Truncated;
+            if (*at_ != ',' && *at_ != '}') return JsonStatus::Malformed;
         }
     }
-    /// Takes the name of a member and its colon.
-    JsonLook keyOfMember(JsonValue& key);
+    JsonStatus keyOfMember(JsonValue& key);
 
   private:
-    JsonLook word(JsonValue& value);
-    JsonLook nested(JsonValue& value);
+    JsonStatus word(JsonValue& value);
+    JsonStatus nested(JsonValue& value);
 
     const char* at_;
     const char* end_;

@@ -12,9 +12,9 @@ namespace {
 using Wire = ProtoField::Wire;
 
 bool takeVarint(std::string_view& rest, uint64_t& value) {
-    constexpr size_t longest = 10;
+    constexpr size_t maxVarintBytes = 10;
     value = 0;
-    for (size_t at = 0; at < rest.size() && at < longest; ++at) {
+    for (size_t at = 0; at < rest.size() && at < maxVarintBytes; ++at) {
         const auto byte = static_cast<unsigned char>(rest[at]);
         value |= static_cast<uint64_t>(byte & 0x7f) << (7 * at);
         if (byte >= 0x80) continue;
@@ -53,13 +53,13 @@ bool ProtoCursor::takeNumber(std::string_view& rest, Wire wire, uint64_t& value)
 }
 
 bool ProtoCursor::next(ProtoField& field) {
-    constexpr uint64_t greatestNumber = (uint64_t{1} << 29) - 1;
-    if (rest_.empty() || isBroken_) return false;
-    isBroken_ = true;
+    constexpr uint64_t maxFieldNumber = (uint64_t{1} << 29) - 1;
+    if (rest_.empty() || isMalformed_) return false;
+    isMalformed_ = true;
     uint64_t key = 0;
     if (!takeVarint(rest_, key)) return false;
     const uint64_t number = key >> 3;
-    if (number == 0 || number > greatestNumber) return false;
+    if (number == 0 || number > maxFieldNumber) return false;
     field.number = static_cast<uint32_t>(number);
     field.value = 0;
     field.bytes = {};
@@ -73,33 +73,33 @@ bool ProtoCursor::next(ProtoField& field) {
         case 2: {
             uint64_t length = 0;
             if (!takeVarint(rest_, length)) return false;
-            isCut_ = length > rest_.size();
-            if (isCut_) return false;
+            isTruncated_ = length > rest_.size();
+            if (isTruncated_) return false;
             field.wire = Wire::Bytes;
             field.bytes = rest_.substr(0, length);
             rest_.remove_prefix(length);
             break;
         }
         default:
-            // Groups, which no file of ours has had for twenty years, and what is none.
+            // Groups, which have been obsolete for 20 years, and invalid wire types.
             return false;
     }
-    isBroken_ = false;
+    isMalformed_ = false;
     return true;
 }
 
 namespace {
 
-/// Read at once: what a damaged file still gave is lost by no more than this.
+/// Size of a read, and so the maximum loss before an unreadable place.
 constexpr size_t readBytes = size_t{1} << 17;
 /// A key and a length.
-constexpr size_t longestHead = 20;
+constexpr size_t maxHeadBytes = 20;
 
 }  // namespace
 
-ProtoStream::ProtoStream(const ByteSource& source, LargeMemory* memory, uint64_t longestField,
-                         uint64_t mostBytes)
-    : source_(source), longestField_(longestField), mostBytes_(mostBytes), buffer_(memory) {}
+ProtoStream::ProtoStream(const ByteSource& source, LargeMemory* memory, uint64_t maxFieldBytes,
+                         uint64_t maxBytes)
+    : source_(source), maxFieldBytes_(maxFieldBytes), maxBytes_(maxBytes), buffer_(memory) {}
 
 bool ProtoStream::finish(End end) {
     end_ = end;
@@ -115,7 +115,7 @@ bool ProtoStream::fill(size_t bytes) {
         at_ = 0;
     }
     while (!isAtEnd_ && filled_ < bytes) {
-        // Grows with what there is, and not with what somebody says there is.
+        // Grows with the read bytes, not with a claimed length.
         if (buffer_.size() < filled_ + readBytes) buffer_.resize(filled_ + filled_ / 2 + readBytes);
         const Result<size_t> count = source_(std::span(buffer_).subspan(filled_, readBytes));
         const size_t taken = count ? std::min(*count, readBytes) : 0;
@@ -129,14 +129,14 @@ bool ProtoStream::fill(size_t bytes) {
 
 bool ProtoStream::next(ProtoField& field) {
     if (end_ != End::None) return false;
-    fill(longestHead);
-    if (filled_ == at_) return finish(readError_ ? End::Cut : End::Whole);
+    fill(maxHeadBytes);
+    if (filled_ == at_) return finish(readError_ ? End::Truncated : End::Complete);
     fieldAt_ = bytesRead_ - (filled_ - at_);
-    if (fieldAt_ > mostBytes_) return finish(End::TooLong);
+    if (fieldAt_ > maxBytes_) return finish(End::TooLong);
     std::string_view head = rest();
     uint64_t key = 0, length = 0;
     if (!ProtoCursor::takeNumber(head, ProtoField::Wire::Varint, key))
-        return finish(head.size() < longestHead ? End::Cut : End::Broken);
+        return finish(head.size() < maxHeadBytes ? End::Truncated : End::Malformed);
     size_t whole = rest().size() - head.size();
     switch (key & 7) {
         case 0:
@@ -148,8 +148,8 @@ bool ProtoStream::next(ProtoField& field) {
         case 2: {
             const size_t before = head.size();
             if (!ProtoCursor::takeNumber(head, ProtoField::Wire::Varint, length))
-                return finish(before < 10 ? End::Cut : End::Broken);
-            if (length > longestField_) return finish(End::Broken);
+                return finish(before < 10 ? End::Truncated : End::Malformed);
+            if (length > maxFieldBytes_) return finish(End::Malformed);
             whole += before - head.size() + length;
             break;
         }
@@ -157,20 +157,20 @@ bool ProtoStream::next(ProtoField& field) {
             whole += 4;
             break;
         default:
-            return finish(End::Broken);
+            return finish(End::Malformed);
     }
-    if (!fill(whole)) return finish(End::Cut);
+    if (!fill(whole)) return finish(End::Truncated);
     if ((key & 7) == 0) {
-        // Its length is not known before it is read.
+        // The length is unknown before the head is read.
         ProtoCursor cursor(rest());
-        if (!cursor.next(field)) return finish(isAtEnd_ ? End::Cut : End::Broken);
+        if (!cursor.next(field)) return finish(isAtEnd_ ? End::Truncated : End::Malformed);
         head = rest();
         ProtoCursor::takeNumber(head, ProtoField::Wire::Varint, key);
         ProtoCursor::takeNumber(head, ProtoField::Wire::Varint, key);
         whole = rest().size() - head.size();
     } else {
         ProtoCursor cursor(rest().substr(0, whole));
-        if (!cursor.next(field)) return finish(End::Broken);
+        if (!cursor.next(field)) return finish(End::Malformed);
     }
     at_ += whole;
     return true;

@@ -9,42 +9,41 @@
 
 namespace lanescope {
 
-/// What a JSON trace gives to a trace, beside the events.
-struct JsonGiving {
-    JsonEvents& events;
-    JsonIdentities& identities;
+struct EmitContext {
+    ForeignEvents& events;
+    ForeignIdentities& identities;
     TraceBuilder& builder;
-    int64_t zeroNs = 0;  ///< Of the trace, on the clock of the file.
-    int rank = -1;       ///< Of the process among all ranks; -1 if not known.
+    int64_t zeroNs = 0;  ///< The zero of the trace on the clock of the file.
+    int rank = -1;       ///< Rank of the process, or -1 if unknown.
 };
 
-/// What was found on the way.
-struct JsonFindings {
+/// Inconsistencies found while emitting.
+struct EmitFindings {
     int64_t workWithoutCall = 0, callsWithoutWork = 0;
-    int64_t overlaps = 0, longestOverlapNs = 0;  ///< Of work on one stream.
-    int64_t edgesWithoutOther = 0;               ///< Ends of ranges that never began.
-    int64_t arrowEndsLeft = 0;  ///< Of arrows to a backward: without the other end, or an operator.
-    int64_t backwardsAlone = 0;  ///< Operators that are a backward, without their forward.
+    int64_t overlaps = 0, maxOverlapNs = 0;  ///< Overlaps of work on one stream.
+    int64_t unmatchedEdges = 0;              ///< Ends of ranges that never began.
+    int64_t unmatchedFlowEnds = 0;           ///< Without their other end or an operator.
+    int64_t unmatchedBackwards = 0;          ///< Backward operators without their forward.
 };
 
-// Each gives the events of some kinds to the builder, and lets go of those that no other needs.
-// O(n log n). The order is that below.
+// Each function emits events of some kinds and frees those that no later one needs, in the order
+// below. O(n log n).
 
-/// Looks how work and calls fit together.
-void lookAtWork(JsonGiving& giving, JsonFindings& findings);
-void giveGpuWork(JsonGiving& giving);
-void giveCalls(JsonGiving& giving);
-/// Annotations, operators and with them collective operations and what is the backward of what,
-/// Python functions and all others.
-void giveRanges(JsonGiving& giving, JsonFindings& findings);
-/// Which operators are the backward of which: of the rows `[first, end)` of the ranges, which are
-/// the operators. What is said of them has their rows as slices, and is let go of.
-void giveBackwards(JsonGiving& giving, JsonFindings& findings, uint32_t first, uint32_t end);
-void giveEdges(JsonGiving& giving, JsonFindings& findings);
-void giveCounters(JsonGiving& giving);
+void checkWork(EmitContext& output, EmitFindings& findings);
+void emitGpuWork(EmitContext& output);
+void emitCalls(EmitContext& output);
+/// Emits annotations, operators with their collective operations and backwards, Python functions
+/// and others.
+void emitRanges(EmitContext& output, EmitFindings& findings);
+/// Connects operators with their backward. The operators are the rows `[first, end)` of the ranges.
+/// Flow ends and sequence numbers refer to these rows and are freed.
+void emitBackwards(EmitContext& output, EmitFindings& findings, uint32_t first, uint32_t end);
+void emitEdges(EmitContext& output, EmitFindings& findings);
+void emitCounters(EmitContext& output);
 
-/// All of these. `isWanted` hears fractions in [0, 1]; once it answers false, the rest is left out.
-void giveEvents(JsonGiving& giving, JsonFindings& findings,
+/// Calls all of these. `isWanted` gets fractions in [0, 1]. Once it returns false, the rest is
+/// skipped.
+void emitEvents(EmitContext& output, EmitFindings& findings,
                 const std::function<bool(double)>& isWanted);
 
 }  // namespace lanescope

@@ -21,21 +21,21 @@
 
 namespace lanescope {
 
-/// What PyTorch says of a collective operation, as NCCL would: `rank` is that of the process among
-/// all, -1 if it is not known. The operation is empty for what moves no data ("wait", "barrier").
-NcclRow ncclRowOf(const JsonCollective& said, int rank, TraceBuilder& builder);
+/// Returns PyTorch's description of a collective operation in terms of NCCL. `rank` is the rank of
+/// the process, or -1 if unknown. The operation is empty if no data is moved ("wait", "barrier").
+NcclRow ncclRowOf(const ForeignCollective& collective, int rank, TraceBuilder& builder);
 
 namespace {
 
-/// Whose elements are the bytes that a rank passes to NCCL.
+/// The element count that determines the bytes which a rank passes to NCCL.
 enum class Counted : uint8_t { In, Out, InOfEach };
 
 struct Operation {
-    std::string_view word;  ///< What its names begin with, without '_'.
+    std::string_view word;  ///< The beginning of its names, without '_'.
     std::string_view operation;
     Counted counted = Counted::In;
 };
-/// Of two words that a name begins with the longer comes first.
+/// If one name begins with two of these words, the longer one comes first.
 constexpr std::array operations{
     Operation{"allreduce", "AllReduce"},
     Operation{"allgather", "AllGather"},
@@ -60,17 +60,17 @@ const Operation* operationOf(std::string_view name) {
 }
 
 int32_t ncclRank(int64_t value) {
-    constexpr int64_t most = 1 << 24;
-    return value >= 0 && value <= most ? static_cast<int32_t>(value) : -1;
+    constexpr int64_t maxRank = 1 << 24;
+    return value >= 0 && value <= maxRank ? static_cast<int32_t>(value) : -1;
 }
 
-/// Where `rank` stands in "[0, 4]"; -1 if it does not, or the list was shortened.
+/// Returns the position of `rank` in "[0, 4]", or -1 if it is missing or the list was shortened.
 int32_t placeOf(int rank, std::string_view ranks) {
     JsonCursor cursor(ranks);
     if (rank < 0 || !cursor.takes('[')) return -1;
     for (int32_t place = 0;; ++place) {
         JsonValue number;
-        if (cursor.value(number) != JsonLook::Whole) return -1;
+        if (cursor.value(number) != JsonStatus::Complete) return -1;
         const std::optional<int64_t> found = decimalOf(number.text, 0);
         if (!found) return -1;
         if (*found == rank) return place;
@@ -78,7 +78,7 @@ int32_t placeOf(int rank, std::string_view ranks) {
     }
 }
 
-/// The same for all ranks of a group, so that their calls can be put together.
+/// Returns an id that is equal for all ranks of a group, so that their calls can be matched.
 uint64_t communicatorOf(std::string_view group, std::string_view ranks) {
     Fnv1a hash;
     hash.add(group);
@@ -89,45 +89,47 @@ uint64_t communicatorOf(std::string_view group, std::string_view ranks) {
 
 }  // namespace
 
-NcclRow ncclRowOf(const JsonCollective& said, int rank, TraceBuilder& builder) {
+NcclRow ncclRowOf(const ForeignCollective& collective, int rank, TraceBuilder& builder) {
     NcclRow row;
-    const Operation* const operation = operationOf(builder.text(said.operation));
+    const Operation* const operation = operationOf(builder.text(collective.operation));
     if (operation == nullptr) return row;
     row.operation = builder.intern(operation->operation);
-    const std::string group(builder.text(said.group));
-    const std::string ranks(builder.text(said.ranks));
-    // What `lanescope export` wrote names the communicator itself.
+    const std::string group(builder.text(collective.group));
+    const std::string ranks(builder.text(collective.ranks));
+    // Files of `lanescope export` contain the communicator.
     const std::optional<uint64_t> known = communicatorFrom(group);
     if (!group.empty() || !ranks.empty())
         row.communicator = known ? *known : communicatorOf(group, ranks);
     NcclFacts& facts = row.facts;
-    const StringIndex name =
-        builder.text(said.groupName).empty() && !known ? said.group : said.groupName;
+    const StringIndex name = builder.text(collective.groupName).empty() && !known
+                                 ? collective.group
+                                 : collective.groupName;
     if (builder.text(name) != "undefined") facts.communicatorName = name;
-    facts.rankCount = ncclRank(said.groupSize);
+    facts.rankCount = ncclRank(collective.groupSize);
     facts.rank = placeOf(rank, ranks);
-    facts.sequence = std::max<int64_t>(-1, said.sequence);
-    if (operation->operation == "Send") facts.peer = ncclRank(said.destination);
-    if (operation->operation == "Recv") facts.peer = ncclRank(said.source);
-    facts.count = operation->counted == Counted::Out ? said.outElements : said.inElements;
+    facts.sequence = std::max<int64_t>(-1, collective.sequence);
+    if (operation->operation == "Send") facts.peer = ncclRank(collective.destination);
+    if (operation->operation == "Recv") facts.peer = ncclRank(collective.source);
+    facts.count =
+        operation->counted == Counted::Out ? collective.outElements : collective.inElements;
     if (operation->counted == Counted::InOfEach)
-        facts.count = said.groupSize > 0 ? said.inElements / said.groupSize : -1;
+        facts.count = collective.groupSize > 0 ? collective.inElements / collective.groupSize : -1;
     facts.count = std::max<int64_t>(-1, facts.count);
-    const std::string_view type = builder.text(said.datatype);
+    const std::string_view type = builder.text(collective.datatype);
     for (const ElementType& each : elementTypes) {
         if (each.torch != type) continue;
         facts.datatype = builder.intern(each.nccl);
-        constexpr int64_t mostElements = INT64_MAX / 16;
-        if (facts.count >= 0 && facts.count < mostElements) row.bytes = facts.count * each.bytes;
+        constexpr int64_t maxElements = INT64_MAX / 16;
+        if (facts.count >= 0 && facts.count < maxElements) row.bytes = facts.count * each.bytes;
         return row;
     }
-    facts.datatype = said.datatype;
+    facts.datatype = collective.datatype;
     return row;
 }
 
 namespace {
 
-kinds::Nvtx::Row rowOf(const JsonSlice& slice, int64_t zeroNs, uint32_t thread,
+kinds::Nvtx::Row rowOf(const ForeignSlice& slice, int64_t zeroNs, uint32_t thread,
                        StringIndex domain) {
     kinds::Nvtx::Row row;
     row.startNs = slice.startNs - zeroNs;
@@ -135,33 +137,33 @@ kinds::Nvtx::Row rowOf(const JsonSlice& slice, int64_t zeroNs, uint32_t thread,
     row.text = slice.name;
     row.domain = domain;
     row.thread = thread;
-    if (slice.durationNs == JsonSlice::mark) row.style = NvtxStyle::Mark;
+    if (slice.durationNs == ForeignSlice::mark) row.style = NvtxStyle::Mark;
     return row;
 }
 
-void givePlain(JsonGiving& giving, JsonEventKind kind, std::string_view domainName) {
-    const StringIndex domain = giving.builder.intern(domainName);
-    giving.events.slices(kind).consume([&](const JsonSlice& slice) {
-        giving.builder.add<kinds::Nvtx>(
-            rowOf(slice, giving.zeroNs, giving.identities.thread(slice.thread), domain));
+void emitPlain(EmitContext& output, ForeignEventKind kind, std::string_view domainName) {
+    const StringIndex domain = output.builder.intern(domainName);
+    output.events.slices(kind).consume([&](const ForeignSlice& slice) {
+        output.builder.add<kinds::Nvtx>(
+            rowOf(slice, output.zeroNs, output.identities.thread(slice.thread), domain));
     });
 }
 
-void giveOperators(JsonGiving& giving) {
-    const StringIndex domain = giving.builder.intern(operatorDomain);
-    const auto& collectives = giving.events.collectives;
+void emitOperators(EmitContext& output) {
+    const StringIndex domain = output.builder.intern(operatorDomain);
+    const auto& collectives = output.events.collectives;
     auto next = collectives.begin();
-    auto& sequences = giving.events.sequences;
+    auto& sequences = output.events.sequences;
     size_t nextSequence = 0;
     uint64_t number = 0;
-    giving.events.slices(JsonEventKind::Operator).consume([&](const JsonSlice& slice) {
+    output.events.slices(ForeignEventKind::Operator).consume([&](const ForeignSlice& slice) {
         kinds::Nvtx::Row row =
-            rowOf(slice, giving.zeroNs, giving.identities.thread(slice.thread), domain);
+            rowOf(slice, output.zeroNs, output.identities.thread(slice.thread), domain);
         row.payload = slice.extra;
-        const EventRef range = giving.builder.add<kinds::Nvtx>(row);
+        const EventRef range = output.builder.add<kinds::Nvtx>(row);
         if (next != collectives.end() && next->slice == number) {
-            const NcclRow call = ncclRowOf(*next, giving.rank, giving.builder);
-            if (call.operation != 0 && range.isValid()) giving.builder.nccl(range, call);
+            const NcclRow call = ncclRowOf(*next, output.rank, output.builder);
+            if (call.operation != 0 && range.isValid()) output.builder.nccl(range, call);
             ++next;
         }
         for (; nextSequence < sequences.size() && sequences[nextSequence].slice == number;
@@ -171,94 +173,98 @@ void giveOperators(JsonGiving& giving) {
     });
 }
 
-/// Makes ranges of edges: of those of one thread the last begun ends first, others are joined by
-/// what they say.
-class EdgeJoiner {
+/// Makes ranges of separate ends. On one thread the last begun range ends first, others are matched
+/// by their id.
+class EdgeConnector {
   public:
-    EdgeJoiner(JsonGiving& giving, JsonFindings& findings) : giving_(giving), findings_(findings) {}
+    EdgeConnector(EmitContext& output, EmitFindings& findings)
+        : output_(output), findings_(findings) {}
 
-    void take(const JsonEdge& edge) {
+    void take(const ForeignEdge& edge) {
         const bool isLoose = edge.phase == 'b' || edge.phase == 'e';
-        std::vector<JsonEdge>& open =
+        std::vector<ForeignEdge>& open =
             isLoose ? loose_[{edge.category, edge.id, edge.name}] : nested_[edge.thread];
         if (edge.phase == 'B' || edge.phase == 'b') {
             open.push_back(edge);
         } else if (open.empty()) {
-            ++findings_.edgesWithoutOther;
+            ++findings_.unmatchedEdges;
         } else {
-            give(open.back(), edge.timeNs, false);
+            emitRange(open.back(), edge.timeNs, false);
             open.pop_back();
         }
     }
     void finish() {
-        for (const auto& each : nested_) giveOpen(each.second);
-        for (const auto& each : loose_) giveOpen(each.second);
+        for (const auto& each : nested_) emitOpen(each.second);
+        for (const auto& each : loose_) emitOpen(each.second);
     }
 
   private:
-    void giveOpen(const std::vector<JsonEdge>& open) {
-        for (const JsonEdge& each : open) give(each, each.timeNs, true);
+    void emitOpen(const std::vector<ForeignEdge>& open) {
+        for (const ForeignEdge& each : open) emitRange(each, each.timeNs, true);
     }
-    void give(const JsonEdge& begin, int64_t endNs, bool isOpen) {
+    void emitRange(const ForeignEdge& begin, int64_t endNs, bool isOpen) {
         kinds::Nvtx::Row row;
-        row.startNs = begin.timeNs - giving_.zeroNs;
-        row.endNs = endNs - giving_.zeroNs;
+        row.startNs = begin.timeNs - output_.zeroNs;
+        row.endNs = endNs - output_.zeroNs;
         row.text = begin.name;
         row.domain = begin.category;
-        row.thread = giving_.identities.thread(begin.thread);
+        row.thread = output_.identities.thread(begin.thread);
         row.style = begin.phase == 'b' ? NvtxStyle::StartEnd : NvtxStyle::PushPop;
         row.isOpen = isOpen;
-        giving_.builder.add<kinds::Nvtx>(row);
+        output_.builder.add<kinds::Nvtx>(row);
     }
 
-    JsonGiving& giving_;
-    JsonFindings& findings_;
-    std::map<uint32_t, std::vector<JsonEdge>> nested_;  ///< By thread.
-    std::map<std::tuple<uint32_t, uint32_t, uint32_t>, std::vector<JsonEdge>> loose_;
+    EmitContext& output_;
+    EmitFindings& findings_;
+    std::map<uint32_t, std::vector<ForeignEdge>> nested_;  ///< By thread.
+    std::map<std::tuple<uint32_t, uint32_t, uint32_t>, std::vector<ForeignEdge>> loose_;
 };
 
 }  // namespace
 
-void giveCalls(JsonGiving& giving) {
-    for (const JsonEventKind kind : {JsonEventKind::RuntimeCall, JsonEventKind::DriverCall})
-        giving.events.slices(kind).consume([&](const JsonSlice& slice) {
-            const int64_t startNs = slice.startNs - giving.zeroNs;
-            giving.builder.add<kinds::Api>({.startNs = startNs,
+void emitCalls(EmitContext& output) {
+    for (const ForeignEventKind kind :
+         {ForeignEventKind::RuntimeCall, ForeignEventKind::DriverCall})
+        output.events.slices(kind).consume([&](const ForeignSlice& slice) {
+            const int64_t startNs = slice.startNs - output.zeroNs;
+            output.builder.add<kinds::Api>({.startNs = startNs,
                                             .endNs = startNs + slice.durationNs,
                                             .name = slice.name,
-                                            .thread = giving.identities.thread(slice.thread),
+                                            .thread = output.identities.thread(slice.thread),
                                             .correlation = slice.extra,
-                                            .isDriver = kind == JsonEventKind::DriverCall});
+                                            .isDriver = kind == ForeignEventKind::DriverCall});
         });
 }
 
-void giveRanges(JsonGiving& giving, JsonFindings& findings) {
-    givePlain(giving, JsonEventKind::Annotation, annotationDomain);
-    const NvtxTable& ranges = giving.builder.trace().nvtx;
+void emitRanges(EmitContext& output, EmitFindings& findings) {
+    emitPlain(output, ForeignEventKind::Annotation, annotationDomain);
+    const NvtxTable& ranges = output.builder.trace().nvtx;
     const uint32_t firstOperator = ranges.size();
-    giveOperators(giving);
-    giveBackwards(giving, findings, firstOperator, ranges.size());
-    givePlain(giving, JsonEventKind::Python, pythonDomain);
-    giving.events.slices(JsonEventKind::Other).consume([&](const JsonSlice& slice) {
-        giving.builder.add<kinds::Nvtx>(
-            rowOf(slice, giving.zeroNs, giving.identities.thread(slice.thread), slice.category));
+    emitOperators(output);
+    emitBackwards(output, findings, firstOperator, ranges.size());
+    emitPlain(output, ForeignEventKind::Python, pythonDomain);
+    output.events.slices(ForeignEventKind::Other).consume([&](const ForeignSlice& slice) {
+        output.builder.add<kinds::Nvtx>(
+            rowOf(slice, output.zeroNs, output.identities.thread(slice.thread), slice.category));
     });
-    // Elsewhere the annotations of the CPU are moved to the GPU, by the work that they launch.
-    const StringIndex domain = giving.builder.intern(gpuAnnotationDomain);
-    const bool isAlone = giving.builder.trace().apiCalls.size() == 0;
-    giving.events.slices(JsonEventKind::GpuAnnotation).consume([&](const JsonSlice& slice) {
+    // In files with calls, annotations of the CPU are projected onto the GPU by the work that they
+    // launch.
+    const StringIndex domain = output.builder.intern(gpuAnnotationDomain);
+    const bool isAlone = output.builder.trace().apiCalls.size() == 0;
+    output.events.slices(ForeignEventKind::GpuAnnotation).consume([&](const ForeignSlice& slice) {
         if (!isAlone) return;
-        giving.builder.add<kinds::Nvtx>(
-            rowOf(slice, giving.zeroNs, giving.identities.threadOfPlace(slice.extra), domain));
+        output.builder.add<kinds::Nvtx>(
+            rowOf(slice, output.zeroNs, output.identities.threadOfPlace(slice.extra), domain));
     });
 }
 
-void giveEdges(JsonGiving& giving, JsonFindings& findings) {
-    LargeVector<JsonEdge> edges(giving.builder.memory());
-    giving.events.edges.consume([&](const JsonEdge& edge) { edges.push_back(edge); });
-    sortLarge(edges, [](const JsonEdge& a, const JsonEdge& b) { return a.timeNs < b.timeNs; });
-    EdgeJoiner joiner(giving, findings);
-    for (const JsonEdge& edge : edges) joiner.take(edge);
+void emitEdges(EmitContext& output, EmitFindings& findings) {
+    LargeVector<ForeignEdge> edges(output.builder.memory());
+    output.events.edges.consume([&](const ForeignEdge& edge) { edges.push_back(edge); });
+    sortLarge(edges,
+              [](const ForeignEdge& a, const ForeignEdge& b) { return a.timeNs < b.timeNs; });
+    EdgeConnector joiner(output, findings);
+    for (const ForeignEdge& edge : edges) joiner.take(edge);
     joiner.finish();
 }
 

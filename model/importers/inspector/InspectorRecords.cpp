@@ -13,32 +13,32 @@ namespace lanescope {
 
 namespace {
 
-/// Nothing was recorded before the year 2000; what claims that counts by another clock.
-constexpr int64_t earliestNs = int64_t{946'684'800} * 1'000'000'000;
-constexpr int64_t latestNs = greatestTimeNs;
-/// Longer than any operation takes.
-constexpr int64_t longestNs = int64_t{366} * 86'400 * 1'000'000'000;
-constexpr int32_t mostRanks = 1 << 24;
-constexpr size_t mostVersions = 4, longestVersion = 32;
+/// The year 2000. An earlier time is from another clock.
+constexpr int64_t minTimeNs = int64_t{946'684'800} * 1'000'000'000;
+constexpr int64_t maxTimeNs = maxTimestampNs;
+/// Longer than any operation.
+constexpr int64_t maxOperationNs = int64_t{366} * 86'400 * 1'000'000'000;
+constexpr int32_t maxRank = 1 << 24;
+constexpr size_t maxVersions = 4, maxVersionBytes = 32;
 
-/// A number of which a text may hold digits, too.
+/// Returns a number, which may also be written as text.
 std::optional<int64_t> numberOf(const JsonValue& value, int places = 0) {
     if (value.kind == JsonValue::Kind::Nested) return std::nullopt;
     return decimalOf(value.text, places);
 }
 
-/// Microseconds since 1970 as nanoseconds; nothing for what is none, 0 among them.
+/// Returns microseconds since 1970 in nanoseconds. Returns nullopt if invalid or 0.
 std::optional<int64_t> timeOf(const JsonValue& value) {
     const std::optional<int64_t> ns = numberOf(value, 3);
-    return ns && *ns >= earliestNs && *ns < latestNs ? ns : std::nullopt;
+    return ns && *ns >= minTimeNs && *ns < maxTimeNs ? ns : std::nullopt;
 }
 
-int32_t rankOf(const JsonValue& value, int32_t least) {
+int32_t rankOf(const JsonValue& value, int32_t minRank) {
     const std::optional<int64_t> number = numberOf(value);
-    return number && *number >= least && *number <= mostRanks ? static_cast<int32_t>(*number) : -1;
+    return number && *number >= minRank && *number <= maxRank ? static_cast<int32_t>(*number) : -1;
 }
 
-/// The hash that NCCL has of the communicator; of what is no number a hash of its own.
+/// Returns NCCL's hash of the communicator, or a hash of the text if it is not a number.
 uint64_t communicatorOf(std::string_view id) {
     std::string_view digits = id;
     if (digits.starts_with("0x")) digits.remove_prefix(2);
@@ -59,17 +59,15 @@ InspectorTiming timingOf(std::string_view text) {
     for (const InspectorTiming each :
          {InspectorTiming::KernelGpu, InspectorTiming::KernelCpu, InspectorTiming::CollectiveCpu})
         if (identifier(each) == text) return each;
-    return InspectorTiming::Unsaid;
+    return InspectorTiming::Unknown;
 }
 
-/// Visits the members of an object that is known to be whole.
 template <class Visitor>
 void members(std::string_view text, Visitor visit) {
     JsonCursor cursor(text);
     (void)cursor.object(visit);
 }
 
-/// Visits the objects of a list that is known to be whole.
 template <class Visitor>
 void objectsOf(std::string_view list, Visitor visit) {
     JsonCursor cursor(list);
@@ -78,12 +76,12 @@ void objectsOf(std::string_view list, Visitor visit) {
         while (cursor.takes(',')) {
         }
         JsonValue each;
-        if (cursor.takes(']') || cursor.value(each) != JsonLook::Whole || each.text.empty()) return;
+        if (cursor.takes(']') || cursor.value(each) != JsonStatus::Complete || each.text.empty())
+            return;
         if (each.kind == JsonValue::Kind::Nested) visit(each.text);
     }
 }
 
-/// What the channels of a kernel say of when they began.
 struct Channels {
     int64_t count = 0;
     std::optional<int64_t> firstNs;
@@ -103,7 +101,7 @@ struct Channels {
     }
 };
 
-/// Whether that is a channel among what happened while an operation ran, as RCCL lists it.
+/// Returns true if the event is a channel, as RCCL lists it among the events of an operation.
 bool isChannel(std::string_view event) {
     bool is = false;
     members(event, [&is](std::string_view key, const JsonValue& value) {
@@ -122,16 +120,15 @@ std::string_view identifier(InspectorTiming timing) {
             return "kernel_cpu";
         case InspectorTiming::CollectiveCpu:
             return "collective_cpu";
-        case InspectorTiming::Unsaid:
+        case InspectorTiming::Unknown:
             break;
     }
     return "not said";
 }
 
-/// The members of a record.
 struct InspectorRecords::Parts {
     std::string_view header, metadata, collective, message, stats;
-    bool isOther = false;  ///< It has one of another kind.
+    bool isOther = false;  ///< The record has members of another kind.
 };
 
 InspectorContext InspectorRecords::contextOf(const Parts& parts) {
@@ -155,8 +152,8 @@ InspectorContext InspectorRecords::contextOf(const Parts& parts) {
             if (pid && *pid >= 0 && *pid <= 0xffffff) context.pid = static_cast<uint32_t>(*pid);
         }
         if (key == "inspector_output_format_version" && value.isString() &&
-            file_.versions.size() < mostVersions)
-            file_.versions.emplace(value.text.substr(0, longestVersion));
+            file_.versions.size() < maxVersions)
+            file_.versions.emplace(value.text.substr(0, maxVersionBytes));
     });
     return context;
 }
@@ -185,7 +182,7 @@ void InspectorRecords::take(std::string_view object, int64_t line) {
     if (!isOperation && parts.stats.empty()) {
         const bool isOurs = hasOwner || object.substr(0, 32).find("\"proxy_trace\"") != object.npos;
         if (!isEmpty) (isOurs ? file_.kinds : file_.others).add(line);
-        if (!hasOwner && isOurs) --leftOfBatch_;
+        if (!hasOwner && isOurs) --droppedOfBatch_;
         return;
     }
     if (!parts.stats.empty()) {
@@ -196,7 +193,7 @@ void InspectorRecords::take(std::string_view object, int64_t line) {
     std::optional<InspectorContext> of;
     if (hasOwner)
         of = contextOf(parts);
-    else if (parts.header.empty() && parts.metadata.empty() && leftOfBatch_-- > 0)
+    else if (parts.header.empty() && parts.metadata.empty() && droppedOfBatch_-- > 0)
         of = batch_;
     if (!of) return file_.ownerless.add(line);
     if (!parts.collective.empty()) takeOperation(parts.collective, *of, false, line);
@@ -204,22 +201,22 @@ void InspectorRecords::take(std::string_view object, int64_t line) {
 }
 
 void InspectorRecords::pass(std::string_view damaged) {
-    // What followed may be of another batch.
+    // Later records may belong to another batch.
     if (damaged.find("\"dump_stats\"") != std::string_view::npos) batch_.reset();
 }
 
 void InspectorRecords::takeStats(std::string_view text, const InspectorContext& of) {
     batch_ = of;
-    leftOfBatch_ = 0;
+    droppedOfBatch_ = 0;
     members(text, [this](std::string_view key, const JsonValue& value) {
-        constexpr int64_t most = int64_t{1} << 60;
-        const int64_t number = std::clamp<int64_t>(numberOf(value).value_or(0), 0, most);
+        constexpr int64_t maxDropped = int64_t{1} << 60;
+        const int64_t number = std::clamp<int64_t>(numberOf(value).value_or(0), 0, maxDropped);
         if (key == "coll_records" || key == "p2p_records" || key == "proxy_records")
-            leftOfBatch_ = std::min(leftOfBatch_ + number, most);
+            droppedOfBatch_ = std::min(droppedOfBatch_ + number, maxDropped);
         if (key == "coll_dropped_since_last_dump")
-            file_.droppedCollectives = std::min(file_.droppedCollectives + number, most);
+            file_.droppedCollectives = std::min(file_.droppedCollectives + number, maxDropped);
         if (key == "p2p_dropped_since_last_dump")
-            file_.droppedMessages = std::min(file_.droppedMessages + number, most);
+            file_.droppedMessages = std::min(file_.droppedMessages + number, maxDropped);
     });
 }
 
@@ -261,7 +258,7 @@ void InspectorRecords::takeOperation(std::string_view text, const InspectorConte
         if (key == "_peer") found.peer = rankOf(value, 0);
     });
     const bool isTimed = of.writtenNs > 0 || channels.firstNs || callNs;
-    if (!isTimed || !durationNs || *durationNs < 0 || *durationNs > longestNs ||
+    if (!isTimed || !durationNs || *durationNs < 0 || *durationNs > maxOperationNs ||
         found.operation == 0)
         return file_.untimed.add(line);
     found.durationNs = *durationNs;

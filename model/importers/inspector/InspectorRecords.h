@@ -16,28 +16,27 @@
 
 namespace lanescope {
 
-/// By what NCCL Inspector measured how long an operation took.
+/// The source of the duration of an operation in NCCL Inspector.
 enum class InspectorTiming : uint8_t {
-    Unsaid,         ///< As the first versions.
-    KernelGpu,      ///< By the GPU's own clock.
-    KernelCpu,      ///< By when the CPU saw its kernel begin and end.
-    CollectiveCpu,  ///< By the CPU, from the call on; of its kernel nothing is known.
+    Unknown,        ///< As in the first versions.
+    KernelGpu,      ///< GPU clock.
+    KernelCpu,      ///< Begin and end of the kernel as seen by the CPU.
+    CollectiveCpu,  ///< The CPU, from the call on. Nothing is known about its kernel.
 };
-/// "kernel_gpu"; for `Unsaid` "not said".
+/// Returns "kernel_gpu", or "not said" for `Unknown`.
 std::string_view identifier(InspectorTiming timing);
 inline constexpr size_t inspectorTimings = 4;
 
-/// Whose records are, and when they were written.
 struct InspectorContext {
     uint64_t communicator = 0;
     StringIndex communicatorName = 0;
     StringIndex host = 0;
-    int64_t writtenNs = 0;  ///< Since 1970; 0 if it is not said.
+    int64_t writtenNs = 0;  ///< Since 1970; 0 if unknown.
     uint32_t pid = 0;
     int32_t rank = -1, rankCount = -1;
 };
 
-/// An operation of NCCL as a line tells of it. Times are since 1970.
+/// An NCCL operation as described by a line. Times are since 1970.
 struct InspectorOperation {
     InspectorContext of;
     StringIndex operation = 0, algorithm = 0, protocol = 0;
@@ -45,23 +44,23 @@ struct InspectorOperation {
     int64_t durationNs = 0;
     int32_t peer = -1;
     int16_t channels = -1;
-    InspectorTiming timing = InspectorTiming::Unsaid;
+    InspectorTiming timing = InspectorTiming::Unknown;
     std::optional<TimeRange> call;    ///< On the CPU.
-    std::optional<int64_t> kernelNs;  ///< When the first of its channels began.
-    bool isAtWriting = false;         ///< Its time is made of when it was written down.
-    TimeRange range() const {         ///< Where it lies once it is placed.
+    std::optional<int64_t> kernelNs;  ///< Start of the first channel.
+    bool isTimedByWriting = false;    ///< The time is derived from the writing time.
+    TimeRange range() const {
         const int64_t startNs = kernelNs ? *kernelNs : call->startNs;
         return {startNs, startNs + durationNs};
     }
     bool hasKernel() const { return timing != InspectorTiming::CollectiveCpu && kernelNs; }
 };
 
-/// What a file of NCCL Inspector says, and what of it could not be read.
+/// The contents of an NCCL Inspector file and its unreadable parts.
 struct InspectorFile {
     explicit InspectorFile(LargeMemory* memory) : operations(memory) {}
 
-    /// A kind of thing that is left out: how many there are, and the line of the first.
-    struct Left {
+    /// A kind of skipped content: number of occurrences and first line.
+    struct Skips {
         int64_t count = 0;
         int64_t firstLine = 0;
         void add(int64_t line) {
@@ -70,30 +69,29 @@ struct InspectorFile {
     };
 
     LargeVector<InspectorOperation> operations;
-    std::array<int64_t, inspectorTimings> timings{};  ///< How many of each.
-    std::set<std::string> versions;                   ///< Of the format, a few.
-    Left damaged;    ///< Places that are no JSON, or none that ends.
-    Left texts;      ///< Lines of text.
-    Left others;     ///< Objects that are nothing of NCCL Inspector.
-    Left kinds;      ///< Its records of other kinds than operations.
-    Left ownerless;  ///< Operations of which nothing says whose they are.
-    Left untimed;    ///< Operations without a time or a duration that can be.
-    int64_t droppedCollectives = 0, droppedMessages = 0;  ///< As the program itself counted.
-    bool isCut = false;                                   ///< It ends in the middle.
-    bool isTooLong = false;                               ///< The rest of it was left.
-    uint64_t bytes = 0;                                   ///< Unpacked.
-    std::optional<Error> readError;                       ///< Why there is no more of it.
+    std::array<int64_t, inspectorTimings> timings{};  ///< Number of each.
+    std::set<std::string> versions;                   ///< A few format versions.
+    Skips damaged;                                    ///< Places with invalid or unterminated JSON.
+    Skips texts;                                      ///< Lines of text.
+    Skips others;                                     ///< Objects that are not from NCCL Inspector.
+    Skips kinds;                                      ///< Records of other kinds than operations.
+    Skips ownerless;                                  ///< Operations without an owner.
+    Skips untimed;  ///< Operations without a valid time or duration.
+    int64_t droppedCollectives = 0, droppedMessages = 0;  ///< As counted by the recorded program.
+    bool isTruncated = false;                             ///< The file is truncated.
+    bool isTooLong = false;                               ///< The rest was not read.
+    uint64_t bytes = 0;                                   ///< Decompressed.
+    std::optional<Error> readError;                       ///< The reason for a premature end.
 };
 
-/// Takes the records of a file in their order.
+/// Reads the records of a file in order.
 class InspectorRecords {
   public:
-    /// Both are kept as long as this.
+    /// Both must outlive this object.
     InspectorRecords(TraceBuilder& builder, InspectorFile& file) : builder_(builder), file_(file) {}
 
-    /// A whole object of JSON that begins in that line. O(length).
+    /// Reads a complete JSON object that begins in that line. O(length).
     void take(std::string_view object, int64_t line);
-    /// What lies between objects and could not be read.
     void pass(std::string_view damaged);
 
   private:
@@ -105,9 +103,9 @@ class InspectorRecords {
 
     TraceBuilder& builder_;
     InspectorFile& file_;
-    // From format 4.3 on a batch begins with whose it is, and its records do not repeat that.
+    // From format 4.3 on, a batch begins with its context, which its records do not repeat.
     std::optional<InspectorContext> batch_;
-    int64_t leftOfBatch_ = 0;
+    int64_t droppedOfBatch_ = 0;
 };
 
 }  // namespace lanescope

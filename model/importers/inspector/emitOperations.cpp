@@ -27,24 +27,24 @@ auto ownerOf(const InspectorOperation& one) {
     return std::tie(one.of.host, one.of.pid, one.of.communicator, one.of.rank);
 }
 
-/// Numbers count within a communicator and a name; the same one is told twice by no sound file.
+/// Sequence numbers count within a communicator and a name. A valid file contains each once.
 bool isBefore(const InspectorOperation& a, const InspectorOperation& b) {
     return std::tuple(ownerOf(a), a.operation, a.sequence, a.of.writtenNs) <
            std::tuple(ownerOf(b), b.operation, b.sequence, b.of.writtenNs);
 }
 
-/// Whether it says when it ran. The kernel of one that says only when it was called began then or
-/// later, which nobody may take for the truth.
+/// Returns true if the operation has a time. If only its call has one, its kernel began then or
+/// later, so the time is not used.
 bool isTimed(InspectorOperation& one) {
     if (one.kernelNs || (one.call && one.timing == InspectorTiming::CollectiveCpu)) return true;
-    one.isAtWriting = true;
+    one.isTimedByWriting = true;
     if (one.call) one.kernelNs = one.call->startNs;
     return one.call.has_value();
 }
 
-/// Lays the operations of one rank before each other, from the last to the first.
-void layBackwards(std::span<InspectorOperation*> untimed) {
-    // What was written down before a later one had ended by then, too.
+/// Places the operations of one rank one after the other, from the last to the first.
+void placeBackwards(std::span<InspectorOperation*> untimed) {
+    // An operation written before a later one had ended by then, too.
     std::vector<std::pair<int64_t, InspectorOperation*>> ends;
     int64_t byNs = std::numeric_limits<int64_t>::max();
     for (size_t index = untimed.size(); index-- > 0;) {
@@ -58,7 +58,7 @@ void layBackwards(std::span<InspectorOperation*> untimed) {
                      [](const auto& a, const auto& b) { return a.first > b.first; });
     int64_t nextNs = std::numeric_limits<int64_t>::max();
     for (const auto& [endNs, one] : ends) {
-        // Durations that nobody vouches for would sum up to more than there are times.
+        // Untrusted durations could sum up to more than the range of times.
         const int64_t startNs = std::max<int64_t>(0, std::min(endNs, nextNs) - one->durationNs);
         one->call = TimeRange{startNs, startNs + one->durationNs};
         one->kernelNs = startNs;
@@ -88,16 +88,16 @@ void placeOperations(LargeVector<InspectorOperation>& operations) {
         const bool isLast = index + 1 == operations.size() ||
                             ownerOf(operations[index + 1]) != ownerOf(operations[index]);
         if (!isLast) continue;
-        layBackwards(untimed);
+        placeBackwards(untimed);
         untimed.clear();
     }
 }
 
-OperationGiver::OperationGiver(TraceBuilder& builder)
+OperationEmitter::OperationEmitter(TraceBuilder& builder)
     : builder_(builder),
       domain_(builder.intern(ncclDomain)),
       domainAtWriting_(builder.intern(ncclAtWritingDomain)) {
-    // What the trace has already is not to be joined with what is given here.
+    // Existing threads and streams of the trace must stay separate from the new ones.
     const Trace& trace = builder.trace();
     const auto see = [&](uint32_t process, uint32_t correlation) {
         Owner& owner = owners_[trace.processes[process].globalPid];
@@ -106,7 +106,7 @@ OperationGiver::OperationGiver(TraceBuilder& builder)
     for (const Thread& each : trace.threads) threads_.insert(each.globalTid);
     for (const Stream& each : trace.streams) {
         int64_t& next = owners_[trace.processes[each.process].globalPid].nextStream;
-        if (each.contextId == 0 && each.streamId < greatestTimeNs)
+        if (each.contextId == 0 && each.streamId < maxTimestampNs)
             next = std::max(next, each.streamId + 1);
     }
     for (uint32_t row = 0; row < trace.apiCalls.size(); ++row)
@@ -115,7 +115,7 @@ OperationGiver::OperationGiver(TraceBuilder& builder)
         see(trace.streams[trace.kernels.stream[row]].process, trace.kernels.correlation[row]);
 }
 
-uint32_t OperationGiver::configOf(const NcclRow& row) {
+uint32_t OperationEmitter::configOf(const NcclRow& row) {
     std::string name = fmt::format("ncclDevKernel_{}", builder_.text(row.operation));
     for (const StringIndex word : {row.facts.algorithm, row.facts.protocol})
         if (word != 0) name += fmt::format("_{}", builder_.text(word));
@@ -126,8 +126,8 @@ uint32_t OperationGiver::configOf(const NcclRow& row) {
     return builder_.launchConfig(config);
 }
 
-void OperationGiver::give(int64_t globalPid, uint32_t gpu,
-                          std::span<const SeenOperation> operations) {
+void OperationEmitter::emitOperations(int64_t globalPid, uint32_t gpu,
+                                      std::span<const LoggedOperation> operations) {
     if (operations.empty()) return;
     Owner& owner = owners_[globalPid];
     const NcclRow& first = operations.front().row;
@@ -145,9 +145,9 @@ void OperationGiver::give(int64_t globalPid, uint32_t gpu,
                                                             : std::string(name)));
     const uint32_t process = builder_.process(globalPid);
     uint32_t stream = noIndex;
-    int64_t lastStartNs = -greatestTimeNs;
-    for (const SeenOperation& one : operations) {
-        // Several calls begin in the same microsecond; in a file each is found by its start.
+    int64_t lastStartNs = -maxTimestampNs;
+    for (const LoggedOperation& one : operations) {
+        // Several calls begin in the same microsecond. In a file, the start identifies each.
         TimeRange call = one.call;
         call.startNs = std::max(call.startNs, lastStartNs + 1);
         call.endNs = std::max(call.endNs, call.startNs + 1);
@@ -158,10 +158,10 @@ void OperationGiver::give(int64_t globalPid, uint32_t gpu,
             builder_.add<kinds::Nvtx>({.startNs = call.startNs,
                                        .endNs = call.endNs,
                                        .text = function,
-                                       .domain = one.isAtWriting ? domainAtWriting_ : domain_,
+                                       .domain = one.isTimedByWriting ? domainAtWriting_ : domain_,
                                        .thread = thread});
         if (!range.isValid()) continue;
-        // Of a group all calls begin and end together: each launched its own kernel.
+        // All calls of a group begin and end together. Each launched its own kernel.
         NcclRow row = one.row;
         if (row.facts.launchThread == noIndex) {
             row.facts.launchThread = thread;
@@ -190,14 +190,14 @@ class Notes : public FileNotes {
   public:
     using FileNotes::FileNotes;
 
-    /// `format` takes how many there are and the line of the first.
-    void left(const InspectorFile::Left& left, Severity severity, HealthCode code,
-              std::string_view format) {
-        if (left.count > 0)
+    /// Adds a note. `format` gets the number of occurrences and the line of the first.
+    void addSkipped(const InspectorFile::Skips& addSkipped, Severity severity, HealthCode code,
+                    std::string_view format) {
+        if (addSkipped.count > 0)
             add(severity, code,
-                fmt::format(fmt::runtime(format), formatCount(left.count),
-                            formatCount(left.firstLine)),
-                left.count);
+                fmt::format(fmt::runtime(format), formatCount(addSkipped.count),
+                            formatCount(addSkipped.firstLine)),
+                addSkipped.count);
     }
 };
 
@@ -230,12 +230,12 @@ void noteInspector(const InspectorFile& file, TraceBuilder& builder) {
         return file.timings[static_cast<size_t>(timing)];
     };
     const auto atWriting = std::count_if(file.operations.begin(), file.operations.end(),
-                                         [](const auto& one) { return one.isAtWriting; });
+                                         [](const auto& one) { return one.isTimedByWriting; });
     for (HealthNote& note : coarseTimes(atWriting, timedBy(InspectorTiming::KernelCpu),
                                         timedBy(InspectorTiming::CollectiveCpu)))
         builder.note(std::move(note));
     if (!file.operations.empty())
-        notes.add(Severity::Warning, HealthCode::NotShown, std::string(knowsOnlyNcclSentence));
+        notes.add(Severity::Warning, HealthCode::NotShown, std::string(ncclKernelsOnlySentence));
     if (const int64_t lost = file.droppedCollectives + file.droppedMessages; lost > 0)
         notes.add(
             Severity::Warning, HealthCode::EventsDropped,
@@ -245,29 +245,33 @@ void noteInspector(const InspectorFile& file, TraceBuilder& builder) {
                         "NCCL_INSPECTOR_DUMP_P2P_RING_SIZE make them larger.",
                         formatCount(file.droppedCollectives), formatCount(file.droppedMessages)),
             lost);
-    notes.left(file.damaged, Severity::Warning, HealthCode::FileDamaged,
-               "The file is damaged in {} places, the first in line {}. What is whole is shown.");
-    notes.left(file.ownerless, Severity::Warning, HealthCode::RowsLeftOut,
-               "{} operations, the first in line {}, are left out: the record that says whose they "
-               "are is missing.");
-    notes.left(
+    notes.addSkipped(
+        file.damaged, Severity::Warning, HealthCode::FileDamaged,
+        "The file is damaged in {} places, the first in line {}. What is whole is shown.");
+    notes.addSkipped(
+        file.ownerless, Severity::Warning, HealthCode::RowsLeftOut,
+        "{} operations, the first in line {}, are left out: the record that says whose they "
+        "are is missing.");
+    notes.addSkipped(
         file.untimed, Severity::Warning, HealthCode::RowsLeftOut,
         "{} operations, the first in line {}, are left out: they have no name, no time or no "
         "duration that can be.");
-    notes.left(file.texts, Severity::Info, HealthCode::NotShown,
-               "Not shown here: {} lines of text, the first of them line {}.");
-    notes.left(file.others, Severity::Info, HealthCode::NotShown,
-               "Not shown here: {} objects of JSON that are not of NCCL Inspector, the first in "
-               "line {}.");
-    notes.left(file.kinds, Severity::Info, HealthCode::NotShown,
-               "Not shown here: {} records of NCCL Inspector that are no operations, such as those "
-               "of its network threads, the first in line {}.");
+    notes.addSkipped(file.texts, Severity::Info, HealthCode::NotShown,
+                     "Not shown here: {} lines of text, the first of them line {}.");
+    notes.addSkipped(
+        file.others, Severity::Info, HealthCode::NotShown,
+        "Not shown here: {} objects of JSON that are not of NCCL Inspector, the first in "
+        "line {}.");
+    notes.addSkipped(
+        file.kinds, Severity::Info, HealthCode::NotShown,
+        "Not shown here: {} records of NCCL Inspector that are no operations, such as those "
+        "of its network threads, the first in line {}.");
     if (file.isTooLong)
         notes.add(Severity::Warning, HealthCode::FileCut,
                   fmt::format("Only the first {} of the file are shown.",
                               formatBytes(static_cast<int64_t>(file.bytes))));
-    else if (file.isCut || file.readError)
-        notes.cut(file.bytes, "operations", file.readError);
+    else if (file.isTruncated || file.readError)
+        notes.addTruncation(file.bytes, "operations", file.readError);
 }
 
 }  // namespace lanescope

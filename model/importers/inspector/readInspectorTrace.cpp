@@ -20,51 +20,51 @@
 
 namespace lanescope {
 
-/// Finds the objects in a stream of lines that nobody vouches for: they may stand one behind
-/// another or over several lines, be damaged or cut, and have lines of text between them. What is
-/// kept of the stream is bounded.
+/// Finds the JSON objects in an untrusted stream of lines. Objects may be adjacent or span lines,
+/// be corrupt or truncated, and have lines of text between them. The buffered part of the stream is
+/// bounded.
 class InspectorScanner {
   public:
-    /// Both are kept as long as this.
+    /// Both must outlive this object.
     InspectorScanner(InspectorRecords& records, InspectorFile& file)
         : records_(records), file_(file) {}
 
-    /// Reads all, or `mostBytes`. Fails if no byte can be read, and once `isWanted` says no.
-    /// Linear.
+    /// Reads up to `maxBytes`. Fails if no byte can be read, or as soon as `isWanted` returns
+    /// false. O(bytes).
     Result<void> read(const ByteSource& source, const std::function<bool()>& isWanted,
-                      uint64_t mostBytes);
+                      uint64_t maxBytes);
 
   private:
-    /// How many bytes of the text need not come again; what is left comes with what follows it.
+    /// Returns the number of processed bytes. The rest is passed again with the following text.
     size_t scan(std::string_view text, bool isLast);
-    /// Where to go on behind an object at `at` that is none.
-    size_t behindDamage(std::string_view text, size_t at, bool isCut, bool isLast);
+    /// Returns the position to resume after an invalid object at `at`.
+    size_t resumeAfter(std::string_view text, size_t at, bool isTruncated, bool isLast);
     void countLines(std::string_view text, size_t until);
 
     InspectorRecords& records_;
     InspectorFile& file_;
-    int64_t line_ = 1;       ///< Of `counted_`.
-    size_t counted_ = 0;     ///< Up to where in the text lines were counted.
-    bool isInLine_ = false;  ///< The text begins in a line that is left out, and was counted.
+    int64_t line_ = 1;       ///< Line number of `counted_`.
+    size_t counted_ = 0;     ///< Position up to which lines were counted.
+    bool isInLine_ = false;  ///< The text begins within a skipped line that was counted.
 };
 
 namespace {
 
-/// Longer than any record: one with all channels and network steps takes a few hundred kilobytes.
-constexpr size_t longestRecord = size_t{4} << 20;
-/// As long, so that a record that seems to end nowhere is looked at twice at most.
-constexpr size_t blockBytes = longestRecord;
+/// Longer than any record. A record with all channels and network steps has a few hundred kB.
+constexpr size_t maxRecordBytes = size_t{4} << 20;
+/// Equal, so that an unterminated record is scanned at most twice.
+constexpr size_t blockBytes = maxRecordBytes;
 
 bool isSpace(char c) {
     return c == ' ' || c == '\t' || c == '\r' || c == '\n';
 }
 
-/// What records begin with, so that one is found also where it does not begin a line.
+/// Beginnings of records, to find records that do not begin a line.
 constexpr std::array<std::string_view, 3> beginnings{"{\"header\"", "{\"coll_perf\"",
                                                      "{\"p2p_perf\""};
 
-/// The first object that begins a line, or begins as records do; the end of `text` if there is
-/// none.
+/// Returns the first object that begins a line or begins like a record. Returns the size of `text`
+/// if none does.
 size_t nextObject(std::string_view text, size_t from) {
     for (size_t at = text.find('{', from); at < text.size(); at = text.find('{', at + 1)) {
         size_t before = at;
@@ -84,14 +84,16 @@ void InspectorScanner::countLines(std::string_view text, size_t until) {
     counted_ = until;
 }
 
-size_t InspectorScanner::behindDamage(std::string_view text, size_t at, bool isCut, bool isLast) {
+size_t InspectorScanner::resumeAfter(std::string_view text, size_t at, bool isTruncated,
+                                     bool isLast) {
     size_t next = nextObject(text, at + 1);
     countLines(text, at);
-    if (isCut && isLast && next == text.size())
-        file_.isCut = true;
+    if (isTruncated && isLast && next == text.size())
+        file_.isTruncated = true;
     else
         file_.damaged.add(line_);
-    // Unless another begins there, the rest of its line is of it, which may not have come yet.
+    // Unless another object begins there, the rest of the line belongs to the text and may come
+    // later.
     isInLine_ = next == text.size() && !isLast;
     records_.pass(text.substr(at, next - at));
     return next;
@@ -102,28 +104,28 @@ size_t InspectorScanner::scan(std::string_view text, bool isLast) {
     counted_ = 0;
     while (at < text.size()) {
         const char c = text[at];
-        // Some put the lines of a file into one list.
+        // Some tools write the lines of a file as one list.
         if (isSpace(c) || c == ',' || c == '[' || c == ']') {
             if (c == '\n') isInLine_ = false;
             ++at;
             continue;
         }
-        const bool isWaiting = !isLast && text.size() - at < longestRecord;
+        const bool isWaiting = !isLast && text.size() - at < maxRecordBytes;
         if (c == '{' && !isInLine_) {
             JsonCursor cursor(text.substr(at));
             JsonValue object;
-            const JsonLook look = cursor.value(object);
-            if (look == JsonLook::Whole) {
+            const JsonStatus status = cursor.value(object);
+            if (status == JsonStatus::Complete) {
                 countLines(text, at);
                 records_.take(object.text, line_);
                 at += object.text.size();
                 continue;
             }
-            if (look == JsonLook::Cut && isWaiting) break;
-            at = behindDamage(text, at, look == JsonLook::Cut, isLast);
+            if (status == JsonStatus::Truncated && isWaiting) break;
+            at = resumeAfter(text, at, status == JsonStatus::Truncated, isLast);
             continue;
         }
-        // A line of text, in which an object may begin.
+        // A line of text, which may contain an object.
         const size_t end = text.find('\n', at);
         if (end == std::string_view::npos && isWaiting && !isInLine_) break;
         const std::string_view line = text.substr(0, end);
@@ -140,13 +142,13 @@ size_t InspectorScanner::scan(std::string_view text, bool isLast) {
 }
 
 Result<void> InspectorScanner::read(const ByteSource& source, const std::function<bool()>& isWanted,
-                                    uint64_t mostBytes) {
+                                    uint64_t maxBytes) {
     std::string text;
     while (true) {
         if (!isWanted()) return fail("Reading was cancelled.");
         const size_t before = text.size();
         const auto wanted =
-            static_cast<size_t>(std::min<uint64_t>(blockBytes, mostBytes - file_.bytes));
+            static_cast<size_t>(std::min<uint64_t>(blockBytes, maxBytes - file_.bytes));
         file_.isTooLong = wanted == 0;
         text.resize(before + wanted);
         const Result<size_t> count = wanted == 0
@@ -166,29 +168,28 @@ Result<void> InspectorScanner::read(const ByteSource& source, const std::functio
 
 namespace {
 
-/// Share of the progress that reading takes.
 constexpr double readingShare = 0.7;
-/// As many as packed ids have numbers for.
-constexpr size_t mostHosts = 128;
+/// The number of hosts in packed ids.
+constexpr size_t maxHosts = 128;
 
-/// A process, and its ranks by communicator.
 struct InspectedProcess {
     int64_t globalPid = 0;
     std::map<uint64_t, std::vector<int32_t>> ranks;  ///< In ascending order.
-    int32_t largest = -1, rankInLargest = -1;        ///< Communicator.
+    int32_t maxRankCount = -1, rankInMaximum = -1;   ///< Communicator.
     int64_t firstGpu = 0;
 };
 
-class Giving {
+class InspectorEmitter {
   public:
-    Giving(const InspectorFile& file, TraceBuilder& builder)
-        : file_(file), builder_(builder), giver_(builder) {}
+    InspectorEmitter(const InspectorFile& file, TraceBuilder& builder)
+        : file_(file), builder_(builder), emitter_(builder) {}
 
-    void give() {
+    void emitOperations() {
         findProcesses();
         describe();
-        forEachRank(operations(), [this](std::span<const InspectorOperation> each) { give(each); });
-        for (const auto& [whose, process] : processes_) describe(process, whose.first);
+        forEachRank(operations(),
+                    [this](std::span<const InspectorOperation> each) { emitOperations(each); });
+        for (const auto& [key, process] : processes_) describe(process, key.first);
     }
 
   private:
@@ -200,28 +201,28 @@ class Giving {
         forEachRank(operations(), [this](std::span<const InspectorOperation> each) {
             const InspectorContext& of = each.front().of;
             const size_t number = hosts_.try_emplace(of.host, hosts_.size()).first->second;
-            if (number >= mostHosts) return;
+            if (number >= maxHosts) return;
             InspectedProcess& process = processes_[{of.host, of.pid}];
             process.globalPid = globalPid(of.pid, static_cast<uint32_t>(number));
             process.ranks[of.communicator].push_back(of.rank);
-            if (of.rankCount > process.largest) {
-                process.largest = of.rankCount;
-                process.rankInLargest = of.rank;
-            } else if (of.rankCount == process.largest && of.rank != process.rankInLargest) {
-                process.rankInLargest = -1;
+            if (of.rankCount > process.maxRankCount) {
+                process.maxRankCount = of.rankCount;
+                process.rankInMaximum = of.rank;
+            } else if (of.rankCount == process.maxRankCount && of.rank != process.rankInMaximum) {
+                process.rankInMaximum = -1;
             }
             for (const InspectorOperation& one : each)
                 zeroNs_ = std::min(
                     {zeroNs_, one.range().startNs, one.call ? one.call->startNs : zeroNs_});
         });
-        // A process that has several ranks has a GPU for each.
+        // A process with several ranks has a GPU for each.
         int64_t nextGpu = 0;
         for (auto& [unused, process] : processes_) {
-            size_t most = 1;
+            size_t maxRanks = 1;
             for (const auto& [communicator, ranks] : process.ranks)
-                most = std::max(most, ranks.size());
+                maxRanks = std::max(maxRanks, ranks.size());
             process.firstGpu = nextGpu;
-            nextGpu += static_cast<int64_t>(most);
+            nextGpu += static_cast<int64_t>(maxRanks);
         }
     }
 
@@ -233,7 +234,7 @@ class Giving {
             trace.facts.host = builder_.text(hosts_.begin()->first);
         } else {
             for (const auto& [host, number] : hosts_)
-                if (number < mostHosts)
+                if (number < maxHosts)
                     trace.facts.hosts.push_back(
                         {static_cast<int64_t>(number), std::string(builder_.text(host))});
         }
@@ -250,7 +251,7 @@ class Giving {
         add("Durations of NCCL operations by", timings);
     }
 
-    void give(std::span<const InspectorOperation> ofRank) {
+    void emitOperations(std::span<const InspectorOperation> ofRank) {
         const InspectorContext& of = ofRank.front().of;
         const auto found = processes_.find({of.host, of.pid});
         if (found == processes_.end())
@@ -259,7 +260,7 @@ class Giving {
         const InspectedProcess& process = found->second;
         const std::vector<int32_t>& ranks = process.ranks.at(of.communicator);
         const auto place = std::lower_bound(ranks.begin(), ranks.end(), of.rank) - ranks.begin();
-        std::vector<SeenOperation> seen;
+        std::vector<LoggedOperation> seen;
         seen.reserve(ofRank.size());
         bool hasKernel = false;
         for (const InspectorOperation& one : ofRank) {
@@ -271,12 +272,12 @@ class Giving {
         });
         if (builder_.process(process.globalPid) == noIndex)
             return builder_.skip("NCCL operations", static_cast<int64_t>(ofRank.size()));
-        giver_.give(process.globalPid, hasKernel ? builder_.gpu(process.firstGpu + place) : noIndex,
-                    seen);
+        emitter_.emitOperations(process.globalPid,
+                                hasKernel ? builder_.gpu(process.firstGpu + place) : noIndex, seen);
     }
 
-    SeenOperation seenOf(const InspectorOperation& one) const {
-        SeenOperation seen;
+    LoggedOperation seenOf(const InspectorOperation& one) const {
+        LoggedOperation seen;
         NcclFacts& facts = seen.row.facts;
         facts.algorithm = one.algorithm;
         facts.protocol = one.protocol;
@@ -294,7 +295,7 @@ class Giving {
         for (int64_t* ns : {&seen.call.startNs, &seen.call.endNs}) *ns -= zeroNs_;
         if (one.hasKernel())
             seen.kernel = TimeRange{range.startNs - zeroNs_, range.endNs - zeroNs_};
-        seen.isAtWriting = one.isAtWriting;
+        seen.isTimedByWriting = one.isTimedByWriting;
         return seen;
     }
 
@@ -303,33 +304,33 @@ class Giving {
         if (index == noIndex) return;
         Process& to = builder_.processes()[index];
         to.facts.edit().host = builder_.text(host);
-        // The communicator that has most ranks is that of the job, as a rule.
-        if (process.rankInLargest >= 0) to.rank = process.rankInLargest;
-        if (process.largest > 0) to.worldSize = process.largest;
+        // The maxRankCount communicator is usually that of the job.
+        if (process.rankInMaximum >= 0) to.rank = process.rankInMaximum;
+        if (process.maxRankCount > 0) to.worldSize = process.maxRankCount;
     }
 
     const InspectorFile& file_;
     TraceBuilder& builder_;
-    OperationGiver giver_;
-    std::map<StringIndex, size_t> hosts_;  ///< Their numbers.
+    OperationEmitter emitter_;
+    std::map<StringIndex, size_t> hosts_;  ///< Host numbers.
     std::map<std::pair<StringIndex, uint32_t>, InspectedProcess> processes_;
-    int64_t zeroNs_ = greatestTimeNs;
+    int64_t zeroNs_ = maxTimestampNs;
 };
 
 }  // namespace
 
 Result<void> readInspectorTrace(const ByteSource& source, TraceBuilder& builder,
                                 const std::function<double()>& fractionRead,
-                                const LoadProgress& progress, uint64_t mostBytes) {
+                                const LoadProgress& progress, uint64_t maxBytes) {
     InspectorFile file(builder.memory());
     InspectorRecords records(builder, file);
     const auto isWanted = [&] {
         return !progress || progress(readingShare * fractionRead(), "NCCL operations");
     };
-    const Result<void> read = InspectorScanner(records, file).read(source, isWanted, mostBytes);
+    const Result<void> read = InspectorScanner(records, file).read(source, isWanted, maxBytes);
     if (!read) return fail(read.error());
     placeOperations(file.operations);
-    Giving(file, builder).give();
+    InspectorEmitter(file, builder).emitOperations();
     noteInspector(file, builder);
     return {};
 }

@@ -9,12 +9,11 @@
 
 namespace lanescope {
 
-/// Gives the builder the operations in a log of NCCL Inspector, NVIDIA's or AMD's, of which nobody
-/// vouches for a byte; its health says what could not be read. No more than `mostBytes` are read.
-/// `fractionRead` says how much of the file that is. Fails if no byte can be read, and if it is
-/// cancelled. O(n log n).
+/// Emits the operations of an untrusted NCCL Inspector log of NVIDIA or AMD. Adds health notes on
+/// unreadable parts. Reads at most `maxBytes`. `fractionRead` returns the fraction of the file
+/// that was read. Fails if no byte can be read or if cancelled. O(n log n).
 Result<void> readInspectorTrace(const ByteSource& source, TraceBuilder& builder,
                                 const std::function<double()>& fractionRead,
-                                const LoadProgress& progress, uint64_t mostBytes);
+                                const LoadProgress& progress, uint64_t maxBytes);
 
 }  // namespace lanescope

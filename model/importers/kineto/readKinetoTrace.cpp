@@ -19,62 +19,60 @@ namespace lanescope {
 namespace {
 
 constexpr size_t pieceBytes = size_t{4} << 20;
-/// Read at once: what a damaged file still gave is lost by no more than this.
+/// Size of a read, and so the maximum loss before an unreadable place.
 constexpr size_t readBytes = size_t{1} << 17;
-/// An event, or a member beside the events, that is longer is damage.
-constexpr size_t longestItem = size_t{32} << 20;
-/// What lies ahead of the end of an array of events is read again. A trace has one array, damage
-/// may make some of it; where there are so many that this much is read again, and so many times
-/// what was read, the rest is left.
-constexpr uint64_t mostBytesAgain = uint64_t{1} << 30, mostTimesAgain = 8;
+/// A longer event or other member is treated as corrupt.
+constexpr size_t maxItemBytes = size_t{32} << 20;
+/// The text after the end of an array of events is read again. A trace has one array, corruption
+/// may create more. The rest is skipped when this many bytes, and this many times the file, were
+/// read again.
+constexpr uint64_t maxRereadBytes = uint64_t{1} << 30, maxRereadFactor = 8;
 
-/// A piece of the file and what was found in it.
 struct Piece {
     std::string text;
     uint64_t offset = 0;
-    bool isLast = false;  ///< Nothing follows it.
-    ScannedChunk chunk = {};
+    bool isLast = false;  ///< No text follows it.
+    ForeignChunk chunk = {};
     ScanEnd end = {};
 
     void scan() {
-        chunk = ScannedChunk();
+        chunk = ForeignChunk();
         end = scanEvents(text, isLast, chunk);
     }
 };
-/// Pieces that are being scanned, in the order of the file.
 using PiecesUnderWay = std::deque<std::future<std::shared_ptr<Piece>>>;
 
 class Reader {
   public:
-    Reader(const ByteSource& source, JsonEvents& events, unsigned threads,
-           const std::function<bool()>& isWanted, uint64_t mostBytes)
+    Reader(const ByteSource& source, ForeignEvents& events, unsigned threads,
+           const std::function<bool()>& isWanted, uint64_t maxBytes)
         : source_(source),
           events_(events),
           threads_(threads),
           isWanted_(isWanted),
-          mostBytes_(mostBytes) {}
+          maxBytes_(maxBytes) {}
 
-    Result<JsonFile> read() {
+    Result<ForeignFile> read() {
         while (!isAtEnd_ || !rest_.empty()) {
             if (!isWanted_()) return fail("Reading was cancelled.");
-            if (bytesAgain_ > mostBytesAgain + mostTimesAgain * file_.bytes)
+            if (bytesAgain_ > maxRereadBytes + maxRereadFactor * file_.bytes)
                 dropRest();
             else if (isInEvents_)
                 readEvents();
-            else if (!readBeside())
+            else if (!readTopLevel())
                 break;
         }
-        // A bare array may end with the last byte of all.
+        // A bare array may end with the last byte.
         if (!isInEvents_ && rest_.empty()) top_.read({}, true);
         if (file_.bytes == 0 && file_.readError) return fail(*file_.readError);
         file_.facts = top_.facts();
         file_.isClosed = top_.isClosed() && !file_.readError && !file_.isTooLong;
-        file_.isBesideDamaged = top_.isDamaged();
+        file_.isTopLevelCorrupt = top_.isCorrupt();
         return std::move(file_);
     }
 
   private:
-    /// Adds to `rest_` until it is as long as that or there is no more.
+    /// Extends `rest_` to that length, or to the end of the file.
     void fill(size_t bytes) {
         while (!isAtEnd_ && rest_.size() < bytes) {
             const size_t before = rest_.size();
@@ -84,37 +82,36 @@ class Reader {
             rest_.resize(before + taken);
             file_.bytes += taken;
             if (!count) file_.readError = count.error();
-            file_.isTooLong = file_.bytes > mostBytes_;
+            file_.isTooLong = file_.bytes > maxBytes_;
             isAtEnd_ = taken == 0 || file_.isTooLong;
         }
     }
 
-    /// What stands beside the events; false at the end.
-    bool readBeside() {
+    /// Reads the members other than events. Returns false at the end.
+    bool readTopLevel() {
         fill(rest_.size() + pieceBytes);
         const TopLevel::Progress progress = top_.read(rest_, isAtEnd_);
         offset_ += progress.taken;
         rest_.erase(0, progress.taken);
         if (progress.next == TopLevel::Next::End) return false;
         isInEvents_ = progress.next == TopLevel::Next::Events;
-        if (!isInEvents_ && rest_.size() > longestItem) drop(rest_);
+        if (!isInEvents_ && rest_.size() > maxItemBytes) drop(rest_);
         return isInEvents_ || !isAtEnd_;
     }
 
-    /// Passes over what is too long.
     void drop(std::string& text) {
-        events_.takeDamage(offset_, offset_ + text.size());
+        events_.addCorruption(offset_, offset_ + text.size());
         offset_ += text.size();
         text.clear();
     }
 
-    /// Reads what is left to say how much that is.
+    /// Reads the rest to count its bytes.
     void dropRest() {
         drop(rest_);
         fill(pieceBytes);
     }
 
-    /// The next piece of events: as much as ends where an event seems to begin.
+    /// Returns the next piece of events, up to the last place where an event seems to begin.
     std::shared_ptr<Piece> nextPiece() {
         fill(pieceBytes);
         auto piece = std::make_shared<Piece>();
@@ -132,7 +129,6 @@ class Reader {
         return piece;
     }
 
-    /// Scans it on another thread, if there is one to be had.
     std::future<std::shared_ptr<Piece>> begin(const std::shared_ptr<Piece>& piece) {
         if (threads_ > 1) {
             try {
@@ -150,72 +146,72 @@ class Reader {
         return done.get_future();
     }
 
-    /// All of an array of events, up to behind its end.
     void readEvents() {
-        const size_t mostUnderWay = threads_ > 1 ? 2 * size_t{threads_} : 1;
+        const size_t maxPending = threads_ > 1 ? 2 * size_t{threads_} : 1;
         PiecesUnderWay underWay;
-        std::string cut;  // what the piece before ended within
+        std::string truncated;  // the truncated event of the previous piece
         bool isLastBegun = false;
         while (isWanted_()) {
-            while (!isLastBegun && underWay.size() < mostUnderWay) {
+            while (!isLastBegun && underWay.size() < maxPending) {
                 const std::shared_ptr<Piece> next = nextPiece();
                 isLastBegun = next->isLast;
                 underWay.push_back(begin(next));
             }
             const std::shared_ptr<Piece> piece = underWay.front().get();
             underWay.pop_front();
-            if (cut.size() > longestItem) {
-                events_.takeDamage(piece->offset - cut.size(), piece->offset);
-            } else if (!cut.empty()) {
-                // It did not begin where it seemed to.
-                piece->offset -= cut.size();
-                piece->text.insert(0, cut);
+            if (truncated.size() > maxItemBytes) {
+                events_.addCorruption(piece->offset - truncated.size(), piece->offset);
+            } else if (!truncated.empty()) {
+                // It did not begin at the expected place.
+                piece->offset -= truncated.size();
+                piece->text.insert(0, truncated);
                 piece->scan();
             }
             events_.take(piece->chunk, piece->offset);
-            cut = piece->text.substr(piece->end.at);
-            if (piece->end.isArrayEnd) return leaveEvents(cut, *piece, underWay);
-            if (piece->isLast) return leaveEvents({}, *piece, underWay);
+            truncated = piece->text.substr(piece->end.at);
+            if (piece->end.isArrayEnd) return finishEvents(truncated, *piece, underWay);
+            if (piece->isLast) return finishEvents({}, *piece, underWay);
         }
     }
 
-    /// Goes on with what stands behind an array of events, `left` of its last piece first.
-    void leaveEvents(std::string left, const Piece& piece, PiecesUnderWay& underWay) {
-        for (auto& each : underWay) left += each.get()->text;
-        bytesAgain_ += left.size();
-        rest_.insert(0, left);
+    /// Continues after an array of events. `rest` is the rest of its last piece.
+    void finishEvents(std::string rest, const Piece& piece, PiecesUnderWay& underWay) {
+        for (auto& each : underWay) rest += each.get()->text;
+        bytesAgain_ += rest.size();
+        rest_.insert(0, rest);
         offset_ = piece.offset + piece.end.at;
         isInEvents_ = false;
     }
 
     const ByteSource& source_;
-    JsonEvents& events_;
+    ForeignEvents& events_;
     unsigned threads_;
     const std::function<bool()>& isWanted_;
-    const uint64_t mostBytes_;
+    const uint64_t maxBytes_;
     TopLevel top_;
-    JsonFile file_;
-    std::string rest_;     ///< Read and not yet looked at.
-    uint64_t offset_ = 0;  ///< Of `rest_` in the file.
+    ForeignFile file_;
+    std::string rest_;     ///< Text that was read and not yet scanned.
+    uint64_t offset_ = 0;  ///< Offset of `rest_` in the file.
     uint64_t bytesAgain_ = 0;
-    bool isAtEnd_ = false;  ///< Nothing follows `rest_`.
+    bool isAtEnd_ = false;  ///< No text follows `rest_`.
     bool isInEvents_ = false;
 };
 
 }  // namespace
 
-Result<JsonFile> readJsonEvents(const ByteSource& source, JsonEvents& events, unsigned threads,
-                                const std::function<bool()>& isWanted, uint64_t mostBytes) {
-    return Reader(source, events, threads, isWanted, mostBytes).read();
+Result<ForeignFile> readKinetoEvents(const ByteSource& source, ForeignEvents& events,
+                                     unsigned threads, const std::function<bool()>& isWanted,
+                                     uint64_t maxBytes) {
+    return Reader(source, events, threads, isWanted, maxBytes).read();
 }
 
 namespace {
 
-/// Share of the progress that scanning takes; the rest is making tables.
+/// Share of the progress for scanning. The rest is for building tables.
 constexpr double scanningShare = 0.7;
 constexpr std::chrono::milliseconds reportInterval{40};
 
-/// Reports now and then, and knows whether the trace is still wanted.
+/// Reports progress at intervals and remembers a cancellation.
 class Reporter {
   public:
     Reporter(const std::function<double()>& fractionRead, const LoadProgress& progress)
@@ -236,36 +232,36 @@ class Reporter {
     std::chrono::steady_clock::time_point next_;
 };
 
-void give(const JsonFile& file, JsonEvents& events, TraceBuilder& builder,
-          const LoadProgress& progress) {
-    JsonIdentities identities(events, builder);
+void emitAll(const ForeignFile& file, ForeignEvents& events, TraceBuilder& builder,
+             const LoadProgress& progress) {
+    ForeignIdentities identities(events, builder);
     const int64_t zeroNs = events.isEmpty() ? 0 : events.range().startNs;
-    JsonGiving giving{events, identities, builder, zeroNs,
-                      rankOf(file.facts, builder.trace().path)};
-    JsonFindings findings;
+    EmitContext output{events, identities, builder, zeroNs,
+                       rankOf(file.facts, builder.trace().path)};
+    EmitFindings findings;
     const auto isWanted = [&](double share) {
         return !progress || progress(scanningShare + share * (1 - scanningShare), "events");
     };
-    giveEvents(giving, findings, isWanted);
-    describeJson(file, giving);
-    noteJson(file, findings, giving);
+    emitEvents(output, findings, isWanted);
+    describeForeignFile(file, output);
+    noteForeignFile(file, findings, output);
 }
 
 }  // namespace
 
-Result<void> readJsonTrace(const ByteSource& source, TraceBuilder& builder, unsigned threads,
-                           const std::function<double()>& fractionRead,
-                           const LoadProgress& progress, uint64_t mostBytes) {
-    JsonEvents events(builder);
+Result<void> readKinetoTrace(const ByteSource& source, TraceBuilder& builder, unsigned threads,
+                             const std::function<double()>& fractionRead,
+                             const LoadProgress& progress, uint64_t maxBytes) {
+    ForeignEvents events(builder);
     Reporter reporter(fractionRead, progress);
-    const Result<JsonFile> file = readJsonEvents(
-        source, events, threads, [&reporter] { return reporter(); }, mostBytes);
+    const Result<ForeignFile> file = readKinetoEvents(
+        source, events, threads, [&reporter] { return reporter(); }, maxBytes);
     if (!file) return fail(file.error());
-    give(*file, events, builder, progress);
+    emitAll(*file, events, builder, progress);
     return {};
 }
 
-Result<void> readJsonTrace(std::string_view bytes, TraceBuilder& builder) {
+Result<void> readKinetoTrace(std::string_view bytes, TraceBuilder& builder) {
     size_t taken = 0;
     const ByteSource source = [&](std::span<char> into) -> Result<size_t> {
         const size_t count = std::min(into.size(), bytes.size() - taken);
@@ -273,7 +269,7 @@ Result<void> readJsonTrace(std::string_view bytes, TraceBuilder& builder) {
         taken += count;
         return count;
     };
-    return readJsonTrace(source, builder, 1, [] { return 0.0; }, {});
+    return readKinetoTrace(source, builder, 1, [] { return 0.0; }, {});
 }
 
 }  // namespace lanescope

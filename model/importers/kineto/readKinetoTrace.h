@@ -13,25 +13,24 @@
 
 namespace lanescope {
 
-/// How much is read of a file, as it unpacks: what it may become at most, also if it is small.
-inline constexpr uint64_t mostJsonBytes = uint64_t{64} << 30;
+/// Default maximum of decompressed bytes, since a small file may decompress to any size.
+inline constexpr uint64_t maxJsonBytes = uint64_t{64} << 30;
 
-/// Reads a trace of JSON, of which nobody vouches for a byte, into `events`. Its events are scanned
-/// in pieces by up to `threads` threads, and taken in the order of the file. No more than
-/// `mostBytes` are read. Fails if no byte can be read, and if it is cancelled. Memory beside the
-/// events is bounded.
-Result<JsonFile> readJsonEvents(const ByteSource& source, JsonEvents& events, unsigned threads,
-                                const std::function<bool()>& isWanted, uint64_t mostBytes);
+/// Reads an untrusted JSON trace into `events`. Up to `threads` threads scan pieces, which are
+/// added in the order of the file. Reads at most `maxBytes`. Fails if no byte can be read or if
+/// cancelled. Memory other than that of the events is bounded.
+Result<ForeignFile> readKinetoEvents(const ByteSource& source, ForeignEvents& events,
+                                     unsigned threads, const std::function<bool()>& isWanted,
+                                     uint64_t maxBytes);
 
-/// Reads a JSON trace into a builder, whose path is that of the file: what torch.profiler writes,
-/// and any other trace of the same form. `fractionRead` is how much of the source was read, of
-/// which no more than `mostBytes` are taken. Errors: nothing of it can be read. Cancelled, it
-/// leaves out events.
-Result<void> readJsonTrace(const ByteSource& source, TraceBuilder& builder, unsigned threads,
-                           const std::function<double()>& fractionRead,
-                           const LoadProgress& progress, uint64_t mostBytes = mostJsonBytes);
+/// Reads a JSON trace of torch.profiler, or any trace of that form, into a builder with the path of
+/// the file. `fractionRead` returns the fraction of the source that was read. Reads at most
+/// `maxBytes`. Fails if nothing can be read. If cancelled, events are missing.
+Result<void> readKinetoTrace(const ByteSource& source, TraceBuilder& builder, unsigned threads,
+                             const std::function<double()>& fractionRead,
+                             const LoadProgress& progress, uint64_t maxBytes = maxJsonBytes);
 
-/// The same of bytes, whatever they are, without other threads; damage is a note.
-Result<void> readJsonTrace(std::string_view bytes, TraceBuilder& builder);
+/// Reads any bytes on this thread. Corruption only causes a note.
+Result<void> readKinetoTrace(std::string_view bytes, TraceBuilder& builder);
 
 }  // namespace lanescope

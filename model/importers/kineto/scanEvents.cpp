@@ -15,16 +15,16 @@ bool isSpace(char c) {
     return c == ' ' || c == '\n' || c == '\t' || c == '\r';
 }
 
-/// Whether one of the words comes next, in quotes.
+/// Returns true if one of the words comes next, in quotes.
 template <size_t count>
 bool isNextKey(JsonCursor cursor, const std::array<std::string_view, count>& words) {
     JsonValue key;
-    return cursor.keyOfMember(key) == JsonLook::Whole &&
+    return cursor.keyOfMember(key) == JsonStatus::Complete &&
            std::find(words.begin(), words.end(), key.text) != words.end();
 }
 
-/// Whether an event begins at the brace. `begin` is where the text does, which is looked at
-/// backwards: what stands behind a colon are the arguments of an event.
+/// Returns true if an event begins at the brace. `begin` limits the search backwards: an object
+/// after a colon is the argument list of an event.
 bool isEventStart(const char* begin, const char* brace, const char* end) {
     constexpr std::array<std::string_view, 12> keys{"ph",  "name", "cat", "ts", "pid", "tid",
                                                     "dur", "args", "id",  "s",  "bp",  "tts"};
@@ -34,8 +34,8 @@ bool isEventStart(const char* begin, const char* brace, const char* end) {
     return isNextKey(JsonCursor(brace + 1, end), keys);
 }
 
-/// Whether an array of events may end at the bracket: what else stands in a trace follows, or the
-/// end. Elsewhere it is damage.
+/// The answer to whether an array of events may end at the bracket. Other members of a trace
+/// follow, or the end. Otherwise the text is corrupt.
 enum class ArrayEnd : uint8_t { Yes, No, Unclear };
 ArrayEnd arrayEndAt(const char* bracket, const char* end, bool isLast) {
     JsonCursor cursor(bracket + 1, end);
@@ -48,14 +48,14 @@ ArrayEnd arrayEndAt(const char* bracket, const char* end, bool isLast) {
     }
     if (!cursor.takes(',')) return ArrayEnd::No;
     JsonValue key;
-    const JsonLook look = cursor.keyOfMember(key);
-    if (look == JsonLook::Cut) return isLast ? ArrayEnd::Yes : ArrayEnd::Unclear;
-    return look == JsonLook::Whole ? ArrayEnd::Yes : ArrayEnd::No;
+    const JsonStatus status = cursor.keyOfMember(key);
+    if (status == JsonStatus::Truncated) return isLast ? ArrayEnd::Yes : ArrayEnd::Unclear;
+    return status == JsonStatus::Complete ? ArrayEnd::Yes : ArrayEnd::No;
 }
 
-/// Whether amid damage the array of events ends at the bracket: one of what torch.profiler writes
-/// behind it follows.
-bool isArrayEndAmidDamage(const char* bracket, const char* end) {
+/// Returns true if the array of events ends at the bracket of corrupt text: a member follows that
+/// torch.profiler writes after it.
+bool isArrayEndInCorruptText(const char* bracket, const char* end) {
     constexpr std::array<std::string_view, 7> keys{
         "traceName",     "displayTimeUnit",  "baseTimeNanoseconds", "distributedInfo",
         "schemaVersion", "deviceProperties", "traceEvents"};
@@ -63,17 +63,18 @@ bool isArrayEndAmidDamage(const char* bracket, const char* end) {
     return cursor.takes(',') && isNextKey(cursor, keys);
 }
 
-/// How far before the end of a piece nothing can be told, since what it takes may stand behind it.
+/// Distance from the end of a piece within which no decision is possible, since the deciding text
+/// may follow later.
 constexpr size_t lookahead = 256;
 
 class EventScanner {
   public:
-    EventScanner(std::string_view text, bool isLast, ScannedChunk& chunk)
+    EventScanner(std::string_view text, bool isLast, ForeignChunk& chunk)
         : begin_(text.data()),
           end_(text.data() + text.size()),
           isLast_(isLast),
           chunk_(chunk),
-          taker_(chunk) {}
+          decoder_(chunk) {}
 
     ScanEnd scan() {
         JsonCursor cursor(begin_, end_);
@@ -82,18 +83,18 @@ class EventScanner {
             }
             if (cursor.isAtEnd()) return endAt(cursor.at());
             const char* const start = cursor.at();
-            JsonLook look = JsonLook::Broken;
+            JsonStatus status = JsonStatus::Malformed;
             if (*start == '{') {
-                look = taker_.take(cursor);
+                status = decoder_.take(cursor);
             } else if (*start == ']') {
                 const ArrayEnd end = arrayEndAt(start, end_, isLast_);
                 if (end == ArrayEnd::Yes) return endAt(start + 1, true);
                 if (end == ArrayEnd::Unclear) return endAt(start);
             }
-            if (look == JsonLook::Whole) continue;
-            if (look == JsonLook::Cut && !isLast_) return endAt(start);
+            if (status == JsonStatus::Complete) continue;
+            if (status == JsonStatus::Truncated && !isLast_) return endAt(start);
             const char* const next = resumeFrom(start + 1);
-            chunk_.damage.emplace_back(start - begin_, next - begin_);
+            chunk_.corruption.emplace_back(start - begin_, next - begin_);
             if (next == end_ || !isCertain(next)) return endAt(next);
             cursor.moveTo(next);
         }
@@ -103,16 +104,16 @@ class EventScanner {
     ScanEnd endAt(const char* at, bool isArrayEnd = false) const {
         return {static_cast<size_t>(at - begin_), isArrayEnd};
     }
-    /// Whether what stands there can be told from damage.
+    /// Returns true if the text there suffices to distinguish it from corruption.
     bool isCertain(const char* at) const {
         return isLast_ || static_cast<size_t>(end_ - at) > lookahead;
     }
-    /// Where events, or the end of their array, begin again.
+    /// Returns the position at which events, or the end of their array, begin again.
     const char* resumeFrom(const char* at) const {
         for (; at != end_; ++at) {
             if (!isCertain(at)) return isLast_ ? end_ : at;
             if (*at == '{' && isEventStart(begin_, at, end_)) return at;
-            if (*at == ']' && isArrayEndAmidDamage(at, end_)) return at;
+            if (*at == ']' && isArrayEndInCorruptText(at, end_)) return at;
         }
         return at;
     }
@@ -120,20 +121,20 @@ class EventScanner {
     const char* const begin_;
     const char* const end_;
     const bool isLast_;
-    ScannedChunk& chunk_;
-    EventTaker taker_;
+    ForeignChunk& chunk_;
+    EventDecoder decoder_;
 };
 
 }  // namespace
 
-ScanEnd scanEvents(std::string_view text, bool isLast, ScannedChunk& chunk) {
+ScanEnd scanEvents(std::string_view text, bool isLast, ForeignChunk& chunk) {
     return EventScanner(text, isLast, chunk).scan();
 }
 
 size_t lastEventStart(std::string_view text) {
-    constexpr size_t furthest = size_t{64} << 10;
+    constexpr size_t maxEventBytes = size_t{64} << 10;
     const char* const end = text.data() + text.size();
-    const size_t from = text.size() > furthest ? text.size() - furthest : 0;
+    const size_t from = text.size() > maxEventBytes ? text.size() - maxEventBytes : 0;
     for (size_t at = text.size(); at > from; --at)
         if (text[at - 1] == '{' && isEventStart(text.data(), text.data() + at - 1, end))
             return at - 1;
@@ -142,12 +143,12 @@ size_t lastEventStart(std::string_view text) {
 
 namespace {
 
-/// More than any trace says about itself.
-constexpr size_t mostFactBytes = size_t{4} << 20;
-constexpr size_t mostFacts = 1000;
+/// More than the facts of any real trace.
+constexpr size_t maxFactBytes = size_t{4} << 20;
+constexpr size_t maxFacts = 1000;
 
-/// Where another member may begin behind damage: a name in quotes and a colon, behind a comma or at
-/// the beginning of a line.
+/// Returns the position where another member may begin after corruption: a quoted name and a colon,
+/// after a comma or at the beginning of a line.
 size_t nextMember(std::string_view text, size_t from) {
     for (size_t at = from; at < text.size(); ++at) {
         if (text[at] != '"') continue;
@@ -156,23 +157,23 @@ size_t nextMember(std::string_view text, size_t from) {
         if (before > 0 && text[before - 1] != ',' && text[before - 1] != '\n') continue;
         JsonCursor cursor(text.substr(at));
         JsonValue key;
-        if (cursor.keyOfMember(key) == JsonLook::Whole && key.text.size() < 100) return at;
+        if (cursor.keyOfMember(key) == JsonStatus::Complete && key.text.size() < 100) return at;
     }
     return text.size();
 }
 
-/// Whether an event begins there, by a name that nothing else begins with.
+/// Returns true if an event begins there, judged by a key that only events begin with.
 bool isEventAt(std::string_view text) {
     constexpr std::array<std::string_view, 7> keys{"ph", "cat", "ts", "pid", "tid", "dur", "args"};
     JsonCursor cursor(text);
     JsonValue key;
-    return cursor.takes('{') && cursor.keyOfMember(key) == JsonLook::Whole &&
+    return cursor.takes('{') && cursor.keyOfMember(key) == JsonStatus::Complete &&
            std::find(keys.begin(), keys.end(), key.text) != keys.end();
 }
 
-/// Where events begin, if that is before `end`; `end` if not.
+/// Returns the start of the events if it is before `end`, else `end`.
 size_t nextEvent(std::string_view text, size_t from, size_t end) {
-    // Not looked for beyond the end: who calls goes on from there, and comes again.
+    // The search stops at the end, since the caller resumes from there.
     const std::string_view before = text.substr(0, end);
     for (size_t at = before.find('{', from); at < end; at = before.find('{', at + 1))
         if (isEventAt(text.substr(at))) return at;
@@ -183,9 +184,9 @@ size_t nextEvent(std::string_view text, size_t from, size_t end) {
 
 void TopLevel::keep(std::string_view key, std::string_view value, bool isText) {
     const size_t bytes = key.size() + value.size();
-    if (facts_.size() >= mostFacts || keptBytes_ + bytes > mostFactBytes) return;
+    if (facts_.size() >= maxFacts || keptBytes_ + bytes > maxFactBytes) return;
     keptBytes_ += bytes;
-    // The first counts: a user's own may be called like one of the profiler's.
+    // The first one counts: a user's own key may be equal to one of the profiler.
     facts_.try_emplace(std::string(key), isText ? unescaped(value) : std::string(value));
 }
 
@@ -200,7 +201,7 @@ TopLevel::Progress TopLevel::read(std::string_view text, bool isLast) {
         }
         if (cursor.isAtEnd()) return {isLast ? Next::End : Next::More, 0};
         isBegun_ = true;
-        isDamaged_ = !cursor.takes('{');
+        isCorrupt_ = !cursor.takes('{');
     } else if (isBareArray_) {
         isClosed_ = true;
         return {Next::End, text.size()};
@@ -211,43 +212,44 @@ TopLevel::Progress TopLevel::read(std::string_view text, bool isLast) {
         const char* const start = cursor.at();
         if (cursor.takes('}')) {
             cursor.skipSpace();
-            // What ends in the middle is damage.
+            // A truncated member at the end is corruption.
             if (cursor.isAtEnd() && !isLast) return {Next::More, taken(start)};
             if (cursor.isAtEnd()) {
                 isClosed_ = true;
                 return {Next::End, text.size()};
             }
-            isDamaged_ = true;
+            isCorrupt_ = true;
             continue;
         }
         JsonValue key, value;
-        JsonLook look = cursor.keyOfMember(key);
-        if (look == JsonLook::Whole) {
-            // What they are called may be damaged, too.
+        JsonStatus status = cursor.keyOfMember(key);
+        if (status == JsonStatus::Complete) {
+            // The name of the array may be corrupt, too.
             JsonCursor inside = cursor;
             const bool isArray = inside.takes('[');
             const std::string_view rest = text.substr(taken(inside.at()));
             if (isArray && (key.text == "traceEvents" || isEventAt(rest)))
                 return {Next::Events, taken(inside.at())};
-            if (inside.isAtEnd()) look = JsonLook::Cut;
+            if (inside.isAtEnd()) status = JsonStatus::Truncated;
         }
-        if (look == JsonLook::Whole) look = cursor.value(value);
-        if (look == JsonLook::Whole) {
+        if (status == JsonStatus::Complete) status = cursor.value(value);
+        if (status == JsonStatus::Complete) {
             keep(key.text, value.text, value.isString());
             continue;
         }
-        if (look == JsonLook::Cut && !isLast) return {Next::More, taken(start)};
-        if (look == JsonLook::Cut && cursor.isAtEnd() && start == text.data() + text.size())
+        if (status == JsonStatus::Truncated && !isLast) return {Next::More, taken(start)};
+        if (status == JsonStatus::Truncated && cursor.isAtEnd() &&
+            start == text.data() + text.size())
             return {Next::End, text.size()};
-        isDamaged_ = true;
+        isCorrupt_ = true;
         const size_t next = nextMember(text, taken(start) + 1);
         if (const size_t event = nextEvent(text, taken(start), next); event < next)
             return {Next::Events, event};
         if (next == text.size()) {
             if (isLast) return {Next::End, next};
-            // What begins at the very end may be one.
-            constexpr size_t mostKey = 256;
-            return {Next::More, std::max(taken(start) + 1, next - std::min(next, mostKey))};
+            // A member may begin at the very end.
+            constexpr size_t maxKeyBytes = 256;
+            return {Next::More, std::max(taken(start) + 1, next - std::min(next, maxKeyBytes))};
         }
         cursor.moveTo(text.data() + next);
     }

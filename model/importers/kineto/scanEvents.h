@@ -12,25 +12,25 @@
 
 namespace lanescope {
 
-/// Where the scan of a piece of an array of events ended.
+/// The end position of the scan of a piece of an array of events.
 struct ScanEnd {
-    /// Behind the last whole event, or behind the end of the array.
+    /// After the last complete event or after the end of the array.
     size_t at = 0;
     bool isArrayEnd = false;
 };
 
-/// Scans a piece of an array of events that begins between two of them, or amid what is damaged.
-/// What is damaged is passed over up to where an event begins again, and noted. An event that the
-/// piece ends within is not taken; if `isLast`, nothing comes after it, and it is damaged, too.
-/// The chunk holds views of `text`. Linear in the text.
-ScanEnd scanEvents(std::string_view text, bool isLast, ScannedChunk& chunk);
+/// Scans a piece of an array of events that begins between two events or within corrupt text.
+/// Corrupt text is skipped up to the next event and recorded. An event that the piece truncates is
+/// not read. If `isLast`, the truncated event is corrupt, too. The chunk contains views of `text`.
+/// O(length).
+ScanEnd scanEvents(std::string_view text, bool isLast, ForeignChunk& chunk);
 
-/// Where the last event of `text` begins that does so in its last 64 KiB, as far as one can tell
-/// without reading all before it; its size if none does.
+/// Returns the start of the last event that begins in the last 64 KiB of `text`, judged without the
+/// text before. Returns its size if none does.
 size_t lastEventStart(std::string_view text);
 
-/// Reads what surrounds the arrays of events of a trace: members of an object, or nothing where the
-/// trace is a bare array. Takes text as it comes.
+/// Reads the text around the arrays of events of a trace: members of an object, or nothing if the
+/// trace is a bare array. Accepts the text in pieces.
 class TopLevel {
   public:
     enum class Next {
@@ -40,14 +40,13 @@ class TopLevel {
     };
     struct Progress {
         Next next = Next::More;
-        size_t taken = 0;  ///< Of the text; what is left comes again with what follows it.
+        size_t taken = 0;  ///< The rest is passed again with the following text.
     };
 
-    /// Reads on. `isLast`: nothing follows the text. Linear.
+    /// Reads on. `isLast` means that no text follows. O(length).
     Progress read(std::string_view text, bool isLast);
-    /// Whether the object, or the bare array, was closed.
     bool isClosed() const { return isClosed_; }
-    bool isDamaged() const { return isDamaged_; }
+    bool isCorrupt() const { return isCorrupt_; }
     const TopLevelFacts& facts() const { return facts_; }
 
   private:
@@ -56,7 +55,7 @@ class TopLevel {
     bool isBegun_ = false;
     bool isBareArray_ = false;
     bool isClosed_ = false;
-    bool isDamaged_ = false;
+    bool isCorrupt_ = false;
     size_t keptBytes_ = 0;
     TopLevelFacts facts_;
 };

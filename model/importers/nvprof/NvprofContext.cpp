@@ -15,7 +15,7 @@ namespace lanescope {
 
 namespace {
 
-constexpr int64_t greatestId = 0xffffff;
+constexpr int64_t maxSystemId = 0xffffff;
 
 struct TimedTable {
     const char* table;
@@ -44,7 +44,7 @@ void NvprofContext::readTexts() {
     RowReader reader(context_, "StringTable", {"_id_", "value"}, "strings");
     while (reader.next()) {
         const std::optional<int64_t> number = reader.integer(0);
-        // 0 stands for none, and says so.
+        // Text 0 means none.
         if (number && *number != 0) texts_[*number] = builder().intern(reader.text(1));
     }
 }
@@ -63,7 +63,7 @@ void NvprofContext::readProcess() {
     while (reader.next()) {
         if (reader.integerOr(0, 0) != processKind) continue;
         command = builder().text(text(reader.integerOr(1, 0)));
-        // Four bytes, the least first.
+        // Four bytes, little-endian.
         const std::string_view object = reader.text(2);
         if (processId_ == 0 && object.size() >= 4)
             for (size_t byte = 4; byte-- > 0;)
@@ -84,7 +84,7 @@ void NvprofContext::readContexts() {
         contexts_[reader.integerOr(0, 0)] = {reader.integerOr(1, 0), reader.integerOr(2, -1)};
 }
 
-/// Times are since 1970 on Linux and since the machine was started on Windows.
+/// Finds the start. Times count since 1970 on Linux and since boot on Windows.
 void NvprofContext::findZero() {
     int64_t firstNs = std::numeric_limits<int64_t>::max();
     for (const TimedTable& each : timedTables) {
@@ -93,8 +93,8 @@ void NvprofContext::findZero() {
             if (const std::optional<int64_t> timeNs = reader.integer(0); timeNs && *timeNs > 0)
                 firstNs = std::min(firstNs, *timeNs);
     }
-    constexpr int64_t greatest = greatestTimeNs;
-    if (firstNs < greatest) zeroNs_ = firstNs;
+    constexpr int64_t maxStartNs = maxTimestampNs;
+    if (firstNs < maxStartNs) zeroNs_ = firstNs;
     constexpr int64_t year2000Ns = int64_t{946'684'800} * 1'000'000'000;
     if (zeroNs_ > year2000Ns) context_.description().startUtcNs = zeroNs_;
 }
@@ -114,7 +114,7 @@ StringIndex NvprofContext::functionName(int64_t number) {
 }
 
 uint32_t NvprofContext::process() {
-    const int64_t id = processId_ > 0 && processId_ <= greatestId ? processId_ : 0;
+    const int64_t id = processId_ > 0 && processId_ <= maxSystemId ? processId_ : 0;
     return builder().process(globalPid(static_cast<uint32_t>(id)));
 }
 
@@ -124,9 +124,9 @@ uint32_t NvprofContext::thread(int64_t number) {
     const uint32_t owner = process();
     if (owner == noIndex) return noIndex;
     const int64_t own = builder().processes()[owner].globalPid;
-    const bool isPlain = number > 0 && number <= greatestId;
-    // The others are told apart by what they are called.
-    const int64_t id = isPlain ? number : greatestId - static_cast<int64_t>(threads_.size());
+    const bool isPlain = number > 0 && number <= maxSystemId;
+    // Other threads are distinguished by their number in the file.
+    const int64_t id = isPlain ? number : maxSystemId - static_cast<int64_t>(threads_.size());
     const int64_t packed = own | std::max<int64_t>(id, 0);
     if (!isPlain)
         builder().nameThread(packed, fmt::format("Thread {:#x}", static_cast<uint32_t>(number)));

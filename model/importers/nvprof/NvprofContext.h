@@ -11,30 +11,30 @@
 
 namespace lanescope {
 
-/// What the readers of one nvprof file share: its texts, its one process and its threads, and the
-/// time at which it begins.
+/// The shared state of the readers of one nvprof file: its texts, its only process, its threads,
+/// and its start.
 class NvprofContext {
   public:
     explicit NvprofContext(LoadContext& context);
 
     LoadContext& load() { return context_; }
     TraceBuilder& builder() { return context_.builder(); }
-    /// A time of the file on the clock of the trace, which begins with the first event.
+    /// Returns a time of the file on the clock of the trace, which begins with the first event.
     TimeRange shifted(TimeRange times) const {
         return {times.startNs - zeroNs_, times.endNs - zeroNs_};
     }
     int64_t zeroNs() const { return zeroNs_; }
 
-    /// The text of that number; 0 for none. As it stands, or as the name of a function.
+    /// Returns the text of that number, or 0: as stored, or demangled as the name of a function.
     StringIndex text(int64_t number) const;
     StringIndex functionName(int64_t number);
 
     uint32_t process();
-    /// nvprof keeps the low half of what the system's threads call themselves.
+    /// Returns the thread. nvprof stores the low half of a system's thread handle.
     uint32_t thread(int64_t number);
-    /// `noIndex` for a whole context.
+    /// Returns the stream, or `noIndex` for a whole context.
     uint32_t stream(int64_t device, int64_t contextId, int64_t streamId);
-    /// The device of a context; 0 where the file does not say.
+    /// Returns the device of a context; 0 if unknown.
     int64_t deviceOf(int64_t contextId) const;
 
   private:
@@ -51,15 +51,14 @@ class NvprofContext {
     int64_t zeroNs_ = 0;
 };
 
-// Each gives the builder what some tables of an nvprof file hold, and counts it. Linear in the
-// rows.
+// Each function adds the contents of some tables of an nvprof file to the builder and counts them.
+// O(rows).
 
 void readNvprofDevices(NvprofContext& context);
 void readNvprofCalls(NvprofContext& context);
-/// Kernels, copies and memsets.
+/// Reads kernels, copies and memsets.
 void readNvprofWork(NvprofContext& context);
 void readNvprofWaits(NvprofContext& context);
-/// Ranges and marks of NVTX.
 void readNvprofMarkers(NvprofContext& context);
 void readNvprofOverhead(NvprofContext& context);
 

@@ -1,8 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// The functions of CUDA's driver by the number that CUPTI gave them, which never means another.
-// Those with a "_ptds" or "_ptsz" behind them work on the default stream of a thread.
-// The functions of CUDA's runtime by the number that CUPTI gave them, which never means another.
-// Those with a "_ptds" or "_ptsz" behind them work on the default stream of a thread.
 #include "model/importers/nvprof/callNames.h"
 
 #include <array>

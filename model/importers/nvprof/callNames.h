@@ -6,10 +6,10 @@
 
 namespace lanescope {
 
-/// The function of CUDA's runtime that CUPTI calls by that number: "cudaLaunchKernel" is 211; empty
-/// for one that this program does not know.
+/// Returns the CUDA runtime function with that CUPTI number: 211 is "cudaLaunchKernel". Empty if
+/// unknown.
 std::string_view runtimeCallName(int64_t number);
-/// The same of the driver: "cuLaunchKernel" is 307.
+/// Returns the driver function with that CUPTI number: 307 is "cuLaunchKernel". Empty if unknown.
 std::string_view driverCallName(int64_t number);
 
 }  // namespace lanescope

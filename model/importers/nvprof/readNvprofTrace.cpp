@@ -23,11 +23,11 @@ namespace lanescope {
 
 namespace {
 
-/// What CUPTI calls threads among the things that have names and events.
+/// CUPTI's object kind of threads.
 constexpr int64_t threadKind = 2;
 
-/// The thread in what says what an event is of: the numbers of the process and the thread, four
-/// bytes each, the least first. Nothing for what is no thread.
+/// Returns the thread in the object of an event: the numbers of process and thread, four bytes
+/// each, little-endian. Returns nullopt if the object is not a thread.
 std::optional<int64_t> threadIn(int64_t kind, std::string_view object) {
     if (kind != threadKind || object.size() < 8) return std::nullopt;
     uint32_t number = 0;
@@ -36,7 +36,7 @@ std::optional<int64_t> threadIn(int64_t kind, std::string_view object) {
     return static_cast<int32_t>(number);
 }
 
-/// Calls by the number of their function, which is all that the file has of it.
+/// Reads calls by function number. The file has no names.
 void readCalls(NvprofContext& context, bool isDriver, int64_t& rows, int64_t& untimed) {
     enum : int { Start, End, Function, Thread, Correlation, Returned };
     RowReader reader(
@@ -86,7 +86,6 @@ void readNvprofCalls(NvprofContext& context) {
 void readNvprofMarkers(NvprofContext& context) {
     enum : int { Flags, Time, Id, Kind, Object, Name, Domain };
     constexpr int64_t isMark = 1, isStart = 2, isEnd = 4;
-    // A range that is begun, by its id.
     MixedMap<int64_t, kinds::Nvtx::Row> open;
     int64_t unmatched = 0;
     RowReader reader(context.load(), "CUPTI_ACTIVITY_KIND_MARKER",
@@ -181,16 +180,16 @@ void readNvprofDevices(NvprofContext& context) {
 
 namespace {
 
-/// Kinds of memory are CUPTI's, which are one more than ours; 0 is unknown.
+/// Converts a memory kind of CUPTI, which is ours plus 1. 0 is unknown.
 MemoryKind memoryFrom(int64_t number) {
     return number > 0 ? memoryKindFrom(number - 1) : MemoryKind::Unknown;
 }
 
-/// Columns that all tables of work begin with here.
+/// The leading columns of all tables of work.
 enum Place : int { Start, End, Device, Context, Stream, Correlation, firstOwn };
 
-/// Goes through a table of work whose columns begin as `Place` has them: hands stream, times and
-/// correlation of each row that has them to `take`.
+/// Reads a table of work whose columns begin as in `Place`. Calls `take` with stream, times and
+/// correlation of each valid row.
 template <class Take>
 void forEachWork(NvprofContext& context, RowReader& reader, Take take) {
     while (reader.next()) {
@@ -255,7 +254,7 @@ void readKernels(NvprofContext& context, const char* table, Tally& tally) {
     tally.add(reader);
 }
 
-/// Between GPUs or not.
+/// Reads copies within a GPU, to the host or between GPUs.
 void readCopies(NvprofContext& context, const char* table, Tally& tally) {
     enum : int { Bytes = firstOwn, Kind, Source, Destination, SourceDevice, DestinationDevice };
     RowReader reader(context.load(), table,
@@ -304,7 +303,7 @@ void readMemsets(NvprofContext& context) {
 
 void readNvprofWork(NvprofContext& context) {
     Tally kernels, copies;
-    // Which of the two tables has the kernels depends on whether they could overlap.
+    // The table of kernels depends on whether they could overlap.
     for (const char* table :
          {"CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL", "CUPTI_ACTIVITY_KIND_KERNEL"})
         readKernels(context, table, kernels);
@@ -375,7 +374,7 @@ Result<void> readNvprofTrace(const Database& database, TraceBuilder& builder, un
     readNvprofMarkers(context);
     readNvprofOverhead(context);
     readNvprofDevices(context);
-    noteNotShown(load, otherTables);
+    noteSkippedTables(load, otherTables);
     if (auto trouble = database.trouble()) return fail(std::move(*trouble));
     return {};
 }

@@ -8,9 +8,8 @@
 
 namespace lanescope {
 
-/// Gives a builder what an SQLite file of nvprof holds: work on GPUs, calls, waits, ranges and
-/// devices; what else there is is said in the health. The file is untrusted. Errors: those of the
-/// database, whose rows cannot be read.
+/// Reads GPU work, calls, waits, ranges and devices of an nvprof SQLite file into a builder. Other
+/// contents are noted in the health. The file is untrusted. Errors: those of the database.
 Result<void> readNvprofTrace(const Database& database, TraceBuilder& builder, unsigned threads,
                              const LoadProgress& progress);
 

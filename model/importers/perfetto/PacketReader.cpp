@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Takes what a Perfetto trace says of GPUs in packets of their own.
 #include "model/importers/perfetto/PacketReader.h"
 
 #include <fmt/format.h>
@@ -17,16 +16,17 @@ namespace lanescope {
 namespace {
 
 constexpr size_t atOnce = size_t{1} << 16;
-/// 16 MiB: more than a writer looks back in a buffer of its own, and what a frame may make us
-/// allocate.
-constexpr int widestWindowLog = 24;
+/// 16 MiB: larger than the window that a writer needs for one buffer, and the maximum allocation
+/// for a frame.
+constexpr int maxWindowLog = 24;
 
-/// A writer packs a buffer of some hundred KiB. Deflate makes at most a thousand bytes of one; what
-/// Zstandard makes more of was packed to take up the reader.
-size_t mostBytesOf(std::string_view packed) {
-    constexpr size_t most = size_t{64} << 20;
+/// Returns the limit of decompressed bytes. A writer compresses a buffer of some hundred KiB.
+/// Deflate expands up to 1,000 times. A larger ratio of Zstandard is an attack on the reader.
+size_t maxUnpackedBytesOf(std::string_view packed) {
+    constexpr size_t maxUnpackedBytes = size_t{64} << 20;
     constexpr size_t highestRatio = 1024;
-    return packed.size() > most / highestRatio ? most : packed.size() * highestRatio + atOnce;
+    return packed.size() > maxUnpackedBytes / highestRatio ? maxUnpackedBytes
+                                                           : packed.size() * highestRatio + atOnce;
 }
 
 }  // namespace
@@ -39,7 +39,7 @@ UnpackedPackets unpackDeflate(std::string_view packed) {
     stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(packed.data()));
     stream.avail_in = static_cast<uInt>(packed.size());
     int code = Z_OK;
-    while (code == Z_OK && unpacked.bytes.size() < mostBytesOf(packed)) {
+    while (code == Z_OK && unpacked.bytes.size() < maxUnpackedBytesOf(packed)) {
         const size_t before = unpacked.bytes.size();
         unpacked.bytes.resize(before + atOnce);
         stream.next_out = reinterpret_cast<Bytef*>(unpacked.bytes.data() + before);
@@ -57,19 +57,18 @@ UnpackedPackets unpackZstandard(std::string_view packed) {
     const std::unique_ptr<ZSTD_DCtx, decltype(&ZSTD_freeDCtx)> context(ZSTD_createDCtx(),
                                                                        &ZSTD_freeDCtx);
     if (context == nullptr) return unpacked;
-    ZSTD_DCtx_setParameter(context.get(), ZSTD_d_windowLogMax, widestWindowLog);
+    ZSTD_DCtx_setParameter(context.get(), ZSTD_d_windowLogMax, maxWindowLog);
     ZSTD_inBuffer in{packed.data(), packed.size(), 0};
     size_t left = 1;
     while (in.pos < in.size || left != 0) {
         const size_t before = unpacked.bytes.size();
-        if (before >= mostBytesOf(packed)) return unpacked;
+        if (before >= maxUnpackedBytesOf(packed)) return unpacked;
         unpacked.bytes.resize(before + atOnce);
         ZSTD_outBuffer out{unpacked.bytes.data() + before, atOnce, 0};
         const size_t readBefore = in.pos;
         left = ZSTD_decompressStream(context.get(), &out, &in);
         unpacked.bytes.resize(before + out.pos);
-        // An end in the middle makes no progress, and what is behind a whole frame may be another
-        // one.
+        // A truncated frame makes no progress. Another frame may follow a complete one.
         if (ZSTD_isError(left) != 0 || (out.pos == 0 && in.pos == readBefore)) return unpacked;
     }
     unpacked.isWhole = true;
@@ -78,22 +77,22 @@ UnpackedPackets unpackZstandard(std::string_view packed) {
 
 namespace {
 
-constexpr size_t mostSequences = size_t{1} << 16;
-constexpr size_t enoughEvents = size_t{1} << 15;
-constexpr size_t enoughTextBytes = size_t{8} << 20;
-/// What is unpacked of packets that are packed: no more than any trace becomes, of which a writer
-/// makes some tenth, so that what a file takes follows from its size.
-constexpr uint64_t mostUnpackedOfFew = uint64_t{256} << 20, mostTimesUnpacked = 200;
+constexpr size_t maxSequences = size_t{1} << 16;
+constexpr size_t chunkEvents = size_t{1} << 15;
+constexpr size_t chunkTextBytes = size_t{8} << 20;
+/// The limit of decompressed bytes is above the ratio of about 10 that writers reach, so that the
+/// memory depends on the size of the file.
+constexpr uint64_t minUnpackedLimit = uint64_t{256} << 20, maxUnpackedFactor = 200;
 constexpr uint32_t clearedFlag = 1;
 
-/// Payloads of packets that say nothing of what ran.
-bool isBeside(uint32_t number) {
+/// Returns true for payloads without information on execution.
+bool isAuxiliary(uint32_t number) {
     constexpr std::array<uint32_t, 24> numbers{9,  33, 34, 35, 36, 38, 45, 46, 47, 48,  49,  51,
                                                67, 68, 69, 72, 82, 87, 89, 90, 98, 107, 124, 126};
     return std::find(numbers.begin(), numbers.end(), number) != numbers.end();
 }
 
-/// Members of a packet that are no payload.
+/// Returns true for members of a packet other than its payload.
 bool isOfHead(uint32_t number) {
     constexpr std::array<uint32_t, 12> numbers{3, 8, 10, 12, 13, 41, 42, 58, 59, 79, 87, 98};
     return std::find(numbers.begin(), numbers.end(), number) != numbers.end();
@@ -101,7 +100,7 @@ bool isOfHead(uint32_t number) {
 
 }  // namespace
 
-PacketReader::PacketReader(JsonEvents& events, LargeMemory* memory)
+PacketReader::PacketReader(ForeignEvents& events, LargeMemory* memory)
     : events_(events), joiner_(memory) {
     flush();
 }
@@ -109,16 +108,16 @@ PacketReader::PacketReader(JsonEvents& events, LargeMemory* memory)
 void PacketReader::flush() {
     if (chunk_ != nullptr) events_.take(*chunk_, 0);
     places_.clear();
-    // Who looks at texts of others goes first.
-    taker_.reset();
-    chunk_ = std::make_unique<ScannedChunk>();
+    // Destroyed first, since it has views of the texts.
+    decoder_.reset();
+    chunk_ = std::make_unique<ForeignChunk>();
     texts_ = std::make_unique<KeptTexts>();
-    taker_ = std::make_unique<EventTaker>(*chunk_);
+    decoder_ = std::make_unique<EventDecoder>(*chunk_);
     count_ = 0;
 }
 
 void PacketReader::flushIfFull() {
-    if (++count_ >= enoughEvents || texts_->bytes() >= enoughTextBytes) flush();
+    if (++count_ >= chunkEvents || texts_->bytes() >= chunkTextBytes) flush();
 }
 
 void PacketReader::finish() {
@@ -128,8 +127,8 @@ void PacketReader::finish() {
 
 void PacketReader::takePacked(std::string_view packed, Unpacker unpack, int depth) {
     packedBytes_ += packed.size();
-    if (unpackedBytes_ > mostUnpackedOfFew + mostTimesUnpacked * packedBytes_) {
-        ++damages_;
+    if (unpackedBytes_ > minUnpackedLimit + maxUnpackedFactor * packedBytes_) {
+        ++corruptCount_;
         return;
     }
     const UnpackedPackets packets = unpack(packed);
@@ -137,7 +136,7 @@ void PacketReader::takePacked(std::string_view packed, Unpacker unpack, int dept
     ProtoCursor cursor(packets.bytes);
     for (ProtoField field; cursor.next(field);)
         if (field.number == 1 && field.isBytes()) take(field.bytes, depth + 1);
-    damages_ += !packets.isWhole || cursor.isBroken() ? 1 : 0;
+    corruptCount_ += !packets.isWhole || cursor.isMalformed() ? 1 : 0;
 }
 
 void PacketReader::take(std::string_view packet, int depth) {
@@ -156,13 +155,13 @@ void PacketReader::take(std::string_view packet, int depth) {
         if (field.number == 12 && field.isBytes()) interned = field.bytes;
         if (field.number == 59 && field.isBytes()) defaults = field.bytes;
     }
-    if (head.isBroken()) ++damages_;
-    if (sequences_.size() >= mostSequences && !sequences_.contains(sequenceNumber))
+    if (head.isMalformed()) ++corruptCount_;
+    if (sequences_.size() >= maxSequences && !sequences_.contains(sequenceNumber))
         sequenceNumber = 0;
     PacketSequence& sequence = sequences_[sequenceNumber];
     if (isCleared) sequence.clear();
     if (!interned.empty()) {
-        if (!sequence.takeTexts(interned)) ++damages_;
+        if (!sequence.takeTexts(interned)) ++corruptCount_;
         takeGpuCounterNames(interned);
     }
     if (!defaults.empty()) sequence.takeDefaults(defaults);
@@ -206,7 +205,7 @@ void PacketReader::take(std::string_view packet, int depth) {
                 if (depth == 0) takePacked(field.bytes, unpackZstandard, depth);
                 break;
             default:
-                if (!isBeside(field.number)) ++others_[field.number];
+                if (!isAuxiliary(field.number)) ++others_[field.number];
         }
     }
 }
@@ -230,8 +229,8 @@ void PacketReader::takeProcessTree(std::string_view message) {
     const auto keep = [this](std::string_view process, std::string_view thread, bool isOfThread,
                              std::string_view name) {
         if (name.empty()) return;
-        JsonName named;
-        named.whose = {texts_->kept(process), texts_->kept(thread)};
+        ForeignName named;
+        named.owner = {texts_->kept(process), texts_->kept(thread)};
         named.isOfThread = isOfThread;
         named.name = chunk_->strings.add(texts_->kept(name));
         chunk_->names.push_back(named);
@@ -261,8 +260,8 @@ namespace {
 
 using Texts = PacketSequence::Texts;
 
-constexpr size_t mostCounterNames = size_t{1} << 16;
-/// Numbers of descriptors that stand beside the events, apart from those of GPUs.
+constexpr size_t maxCounterNames = size_t{1} << 16;
+/// Marks numbers of interned descriptors, to separate them from those of GPUs.
 constexpr uint64_t internedFlag = uint64_t{1} << 63;
 
 std::string sizesIn(std::string_view message) {
@@ -274,9 +273,9 @@ std::string sizesIn(std::string_view message) {
     return fmt::format("[{}, {}, {}]", sizes[0], sizes[1], sizes[2]);
 }
 
-/// A launch: its grid and its blocks as arguments.
+/// Reads a launch: its grid and block sizes become arguments.
 void takeLaunch(std::string_view message, KeptTexts& texts,
-                std::vector<EventTaker::Argument>& arguments) {
+                std::vector<EventDecoder::Argument>& arguments) {
     ProtoCursor cursor(message);
     for (ProtoField field; cursor.next(field);)
         if (field.isBytes() && (field.number == 1 || field.number == 2))
@@ -286,15 +285,15 @@ void takeLaunch(std::string_view message, KeptTexts& texts,
 }
 
 void takeExtra(std::string_view message, KeptTexts& texts,
-               std::vector<EventTaker::Argument>& arguments) {
-    constexpr size_t most = 256;
+               std::vector<EventDecoder::Argument>& arguments) {
+    constexpr size_t maxArguments = 256;
     std::string_view name, value;
     ProtoCursor cursor(message);
     for (ProtoField field; cursor.next(field);) {
         if (field.number == 1 && field.isBytes()) name = field.bytes;
         if (field.number == 2 && field.isBytes()) value = field.bytes;
     }
-    if (arguments.size() < most)
+    if (arguments.size() < maxArguments)
         arguments.push_back(
             {texts.kept(name), {JsonValue::Kind::String, false, texts.kept(value)}});
 }
@@ -349,9 +348,9 @@ void PacketReader::takeRenderStage(std::string_view message, PacketSequence& seq
                 break;
         }
     }
-    constexpr int64_t furthestNs = int64_t{1} << 60;
-    if (event.durationNs < 0 || event.durationNs > furthestNs) event.durationNs = 0;
-    if (timeNs <= -furthestNs || timeNs >= furthestNs) {
+    constexpr int64_t maxPacketTimeNs = int64_t{1} << 60;
+    if (event.durationNs < 0 || event.durationNs > maxPacketTimeNs) event.durationNs = 0;
+    if (timeNs <= -maxPacketTimeNs || timeNs >= maxPacketTimeNs) {
         ++chunk_->tally.untimed;
         return;
     }
@@ -371,7 +370,7 @@ void PacketReader::takeRenderStage(std::string_view message, PacketSequence& seq
     flushIfFull();
 }
 
-void PacketReader::takeCounterDescriptor(std::string_view message, uint64_t whose) {
+void PacketReader::takeCounterDescriptor(std::string_view message, uint64_t owner) {
     ProtoCursor cursor(message);
     for (ProtoField field; cursor.next(field);) {
         if (field.number != 1 || !field.isBytes()) continue;
@@ -382,8 +381,8 @@ void PacketReader::takeCounterDescriptor(std::string_view message, uint64_t whos
             if (part.number == 1 && part.isNumber()) counter = part.value;
             if (part.number == 2 && part.isBytes()) name = part.bytes;
         }
-        if (gpuCounterNames_.size() < mostCounterNames)
-            gpuCounterNames_[{whose, counter}] = name.substr(0, TraceBuilder::longestName);
+        if (gpuCounterNames_.size() < maxCounterNames)
+            gpuCounterNames_[{owner, counter}] = name.substr(0, TraceBuilder::maxNameBytes);
     }
 }
 
@@ -401,23 +400,23 @@ void PacketReader::takeGpuCounterNames(std::string_view interned) {
             if (part.number == 3 && part.isNumber()) gpu = static_cast<int32_t>(part.value);
         }
         takeCounterDescriptor(descriptor, number | internedFlag);
-        if (gpusOfDescriptors_.size() < mostCounterNames)
+        if (gpusOfDescriptors_.size() < maxCounterNames)
             gpusOfDescriptors_[number | internedFlag] = gpu;
     }
 }
 
 void PacketReader::takeGpuCounters(std::string_view message, int64_t timeNs) {
-    uint64_t whose = 0;
+    uint64_t owner = 0;
     int64_t gpu = 0;
     ProtoCursor cursor(message);
     for (ProtoField field; cursor.next(field);) {
         if (field.number == 3 && field.isNumber()) {
             gpu = static_cast<int32_t>(field.value);
-            whose = static_cast<uint64_t>(gpu) & ~internedFlag;
+            owner = static_cast<uint64_t>(gpu) & ~internedFlag;
         }
         if (field.number == 4 && field.isNumber()) {
-            whose = field.value | internedFlag;
-            const auto found = gpusOfDescriptors_.find(whose);
+            owner = field.value | internedFlag;
+            const auto found = gpusOfDescriptors_.find(owner);
             if (found != gpusOfDescriptors_.end()) gpu = found->second;
         }
     }
@@ -425,7 +424,7 @@ void PacketReader::takeGpuCounters(std::string_view message, int64_t timeNs) {
     ProtoCursor again(message);
     for (ProtoField field; again.next(field);) {
         if (!field.isBytes()) continue;
-        if (field.number == 1) takeCounterDescriptor(field.bytes, whose);
+        if (field.number == 1) takeCounterDescriptor(field.bytes, owner);
         if (field.number != 2) continue;
         uint64_t counter = 0;
         std::string value;
@@ -435,8 +434,8 @@ void PacketReader::takeGpuCounters(std::string_view message, int64_t timeNs) {
             if (part.number == 2 && part.isNumber()) value = std::to_string(part.signedValue());
             if (part.number == 3) value = fmt::format("{}", part.real());
         }
-        const auto named = gpuCounterNames_.find({whose, counter});
-        EventTaker::Event event;
+        const auto named = gpuCounterNames_.find({owner, counter});
+        EventDecoder::Event event;
         event.phase = "C";
         event.process = {JsonValue::Kind::String, false, texts_->kept(process)};
         event.name = {
@@ -444,7 +443,7 @@ void PacketReader::takeGpuCounters(std::string_view message, int64_t timeNs) {
             texts_->kept(named != gpuCounterNames_.end() ? named->second
                                                          : fmt::format("counter {}", counter))};
         event.time = {JsonValue::Kind::Word, false, texts_->kept(fmt::format("{}e-3", timeNs))};
-        taker_->take(event, {{"value", {JsonValue::Kind::Word, false, texts_->kept(value)}}});
+        decoder_->take(event, {{"value", {JsonValue::Kind::Word, false, texts_->kept(value)}}});
         flushIfFull();
     }
 }

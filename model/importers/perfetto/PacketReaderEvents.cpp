@@ -25,13 +25,13 @@ JsonValue string(std::string_view text) {
     return {JsonValue::Kind::String, false, text};
 }
 
-/// Of an event; those of an operator are one or a few.
-constexpr size_t mostFlowsOfEvent = 64;
+/// Per event. Operators have one or a few.
+constexpr size_t maxFlowsPerEvent = 64;
 
-/// What is further is left out here, so that the numbers of what is kept are known.
-constexpr int64_t furthestNs = int64_t{1} << 60;
+/// Later times are skipped here, so that the indexes of kept events are known.
+constexpr int64_t maxPacketTimeNs = int64_t{1} << 60;
 
-/// As JSON has times.
+/// Returns a time in the form of JSON files.
 std::string microseconds(int64_t timeNs) {
     const bool isNegative = timeNs < 0;
     const uint64_t ns = isNegative ? -static_cast<uint64_t>(timeNs) : static_cast<uint64_t>(timeNs);
@@ -54,29 +54,29 @@ void PacketReader::addNumber(std::string_view key, int64_t value) {
 
 bool PacketReader::hasArgument(std::string_view key) const {
     return std::any_of(arguments_.begin(), arguments_.end(),
-                       [key](const EventTaker::Argument& each) { return each.key == key; });
+                       [key](const EventDecoder::Argument& each) { return each.key == key; });
 }
 
 std::optional<int64_t> PacketReader::numberIn(std::string_view key) const {
-    for (const EventTaker::Argument& each : arguments_)
+    for (const EventDecoder::Argument& each : arguments_)
         if (each.key == key) return decimalOf(each.value.text, 0);
     return std::nullopt;
 }
 
 uint32_t PacketReader::flowNumber(uint64_t flow) {
-    constexpr size_t mostFlows = size_t{1} << 24;
-    // Apart from numbers that the program's own correlations have.
+    constexpr size_t maxFlows = size_t{1} << 24;
+    // Outside of the range of the program's own correlations.
     constexpr uint32_t first = 0x80000000u;
     const auto found = flowNumbers_.find(flow);
     if (found != flowNumbers_.end()) return found->second;
-    if (flowNumbers_.size() >= mostFlows) return 0;
+    if (flowNumbers_.size() >= maxFlows) return 0;
     return flowNumbers_[flow] = first + static_cast<uint32_t>(flowNumbers_.size());
 }
 
 void PacketReader::takeMember(const ProtoField& field, PacketSequence& sequence, Event& event) {
     const auto category = [&event](std::string_view name) {
-        // Of several that says most which tells what it is.
-        if (event.category.empty() || eventKindOf(event.category) == JsonEventKind::Other)
+        // The first known category counts.
+        if (event.category.empty() || eventKindOf(event.category) == ForeignEventKind::Other)
             event.category = name;
     };
     switch (field.number) {
@@ -116,7 +116,7 @@ void PacketReader::takeMember(const ProtoField& field, PacketSequence& sequence,
                 field, field.number < 47 ? ProtoField::Wire::Varint : ProtoField::Wire::Fixed64,
                 [this, &event](uint64_t flow) {
                     if (event.flow == 0) event.flow = flow;
-                    if (flows_.size() < mostFlowsOfEvent)
+                    if (flows_.size() < maxFlowsPerEvent)
                         flows_.push_back(flow);
                     else
                         ++chunk_->tally.otherFlows;
@@ -177,7 +177,7 @@ void PacketReader::takeTrackEvent(std::string_view message, PacketSequence& sequ
     Event event;
     std::vector<uint64_t> counters = sequence.extraCounters, reals = sequence.extraRealCounters;
     std::vector<double> values, realValues;
-    constexpr size_t mostValues = 256;
+    constexpr size_t maxValues = 256;
     bool hasOwnCounters = false, hasOwnReals = false;
     ProtoCursor cursor(message);
     for (ProtoField field; cursor.next(field);) {
@@ -192,29 +192,29 @@ void PacketReader::takeTrackEvent(std::string_view message, PacketSequence& sequ
             if (!hasOwnCounters) counters.clear();
             hasOwnCounters = true;
             numbers(ProtoField::Wire::Varint, [&](uint64_t uuid) {
-                if (counters.size() < mostValues) counters.push_back(uuid);
+                if (counters.size() < maxValues) counters.push_back(uuid);
             });
         } else if (field.number == 45) {
             if (!hasOwnReals) reals.clear();
             hasOwnReals = true;
             numbers(ProtoField::Wire::Varint, [&](uint64_t uuid) {
-                if (reals.size() < mostValues) reals.push_back(uuid);
+                if (reals.size() < maxValues) reals.push_back(uuid);
             });
         } else if (field.number == 12) {
             numbers(ProtoField::Wire::Varint, [&](uint64_t value) {
-                if (values.size() < mostValues)
+                if (values.size() < maxValues)
                     values.push_back(static_cast<double>(static_cast<int64_t>(value)));
             });
         } else if (field.number == 46) {
             numbers(ProtoField::Wire::Fixed64, [&](uint64_t value) {
                 const ProtoField real{46, ProtoField::Wire::Fixed64, value, {}};
-                if (realValues.size() < mostValues) realValues.push_back(real.real());
+                if (realValues.size() < maxValues) realValues.push_back(real.real());
             });
         } else {
             takeMember(field, sequence, event);
         }
     }
-    if (cursor.isBroken()) ++damages_;
+    if (cursor.isMalformed()) ++corruptCount_;
     if (event.track == PerfettoTracks::noTrack)
         event.track = sequence.defaultTrack ? tracks_.numberOf(*sequence.defaultTrack)
                       : sequence.thread
@@ -227,7 +227,7 @@ void PacketReader::takeTrackEvent(std::string_view message, PacketSequence& sequ
     event.name = texts_->kept(event.name);
     event.category = texts_->kept(event.category);
     if (event.name == "trace_metadata" || event.name == "device_properties") takeFacts(event);
-    const bool isPossible = timeNs && *timeNs > -furthestNs && *timeNs < furthestNs;
+    const bool isPossible = timeNs && *timeNs > -maxPacketTimeNs && *timeNs < maxPacketTimeNs;
     if (!isPossible) {
         if (event.type != Instant) ++chunk_->tally.untimed;
         return;
@@ -246,14 +246,14 @@ void PacketReader::takeTrackEvent(std::string_view message, PacketSequence& sequ
 }
 
 void PacketReader::takeFacts(const Event& event) {
-    constexpr size_t mostFacts = 256;
-    for (const EventTaker::Argument& each : arguments_) {
+    constexpr size_t maxFacts = 256;
+    for (const EventDecoder::Argument& each : arguments_) {
         std::string text(each.value.text);
         if (text.size() >= 2 && text.front() == '"' && text.back() == '"')
             text = unescaped(std::string_view(text).substr(1, text.size() - 2));
         const std::string key =
             event.name == "device_properties" ? "deviceProperties" : std::string(each.key);
-        if (facts_.size() < mostFacts) facts_[key] = std::move(text);
+        if (facts_.size() < maxFacts) facts_[key] = std::move(text);
     }
 }
 
@@ -267,7 +267,7 @@ void PacketReader::keepTyped(Event& event) {
             break;
         case Instant:
             if (event.name == "trace_metadata" || event.name == "device_properties") break;
-            taker_->take(placed(event, "i"), arguments_);
+            decoder_->take(placed(event, "i"), arguments_);
             break;
         case Counter:
             if (event.hasCounterValue) keepCounter(event.track, event.timeNs, event.counterValue);
@@ -291,19 +291,19 @@ void PacketReader::keepLegacy(Event& event) {
             lastNs_ = std::max(lastNs_, event.timeNs + event.durationNs);
             break;
         case 'S':
-            taker_->take(placed(event, "b"), arguments_);
+            decoder_->take(placed(event, "b"), arguments_);
             break;
         case 'F':
-            taker_->take(placed(event, "e"), arguments_);
+            decoder_->take(placed(event, "e"), arguments_);
             break;
         case 'M':
             break;
         default:
-            taker_->take(placed(event, event.phase), arguments_);
+            decoder_->take(placed(event, event.phase), arguments_);
     }
 }
 
-/// What writers leave out, or say otherwise than JSON does.
+/// Adds arguments that writers omit or name differently than in JSON.
 void PacketReader::completeArguments(Event& event) {
     const size_t own = arguments_.size();
     for (size_t at = 0; at < own; ++at) {
@@ -342,27 +342,27 @@ void PacketReader::completeArguments(Event& event) {
                  has("Record function id"))
             event.category = "cpu_op";
     }
-    // A flow joins a call with its work in the whole file, a correlation in one process only. Where
-    // they are the same number, a writer may leave the flow out.
+    // A flow connects a call with its work in the whole file, a correlation only within a process.
+    // If both are the same number, a writer may omit the flow.
     const std::optional<int64_t> correlation = numberIn("correlation");
     if (event.flow == 0 || correlation == static_cast<int64_t>(event.flow)) return;
-    const JsonEventKind kind = eventKindOf(event.category);
-    if (kind == JsonEventKind::RuntimeCall || kind == JsonEventKind::DriverCall ||
-        kind == JsonEventKind::Kernel || kind == JsonEventKind::Memcpy ||
-        kind == JsonEventKind::Memset)
+    const ForeignEventKind kind = eventKindOf(event.category);
+    if (kind == ForeignEventKind::RuntimeCall || kind == ForeignEventKind::DriverCall ||
+        kind == ForeignEventKind::Kernel || kind == ForeignEventKind::Memcpy ||
+        kind == ForeignEventKind::Memset)
         addNumber("correlation", flowNumber(event.flow));
 }
 
-EventTaker::Event PacketReader::placed(const Event& event, std::string_view phase) {
+EventDecoder::Event PacketReader::placed(const Event& event, std::string_view phase) {
     const auto found = places_.try_emplace(event.track).first;
     if (found->second.second.empty()) {
         const PerfettoPlace place = tracks_.placeOf(event.track);
         found->second = {texts_->kept(place.process), texts_->kept(place.thread)};
         const auto keepName = [&](bool isOfThread, const std::string& name) {
             if (name.empty()) return;
-            JsonName named;
-            named.whose.process = found->second.first;
-            if (isOfThread) named.whose.thread = found->second.second;
+            ForeignName named;
+            named.owner.process = found->second.first;
+            if (isOfThread) named.owner.thread = found->second.second;
             named.isOfThread = isOfThread;
             named.name = chunk_->strings.add(texts_->kept(name));
             chunk_->names.push_back(named);
@@ -370,7 +370,7 @@ EventTaker::Event PacketReader::placed(const Event& event, std::string_view phas
         keepName(false, place.processName);
         keepName(true, place.threadName);
     }
-    EventTaker::Event taken;
+    EventDecoder::Event taken;
     taken.phase = phase;
     taken.category = string(event.category);
     taken.name = string(event.name);
@@ -381,24 +381,24 @@ EventTaker::Event PacketReader::placed(const Event& event, std::string_view phas
     return taken;
 }
 
-/// What joins operators joins one with its backward.
-void PacketReader::keepArrowEnds(const JsonSlice& slice) {
+/// A flow between operators connects one with its backward.
+void PacketReader::keepFlowEnds(const ForeignSlice& slice) {
     for (const uint64_t flow : flows_)
-        chunk_->arrowEnds.push_back({slice.startNs, flow, slice.thread, JsonArrowEnd::either});
+        chunk_->flowEnds.push_back({slice.startNs, flow, slice.thread, ForeignFlowEnd::either});
 }
 
-SliceJoiner::Place PacketReader::keepSlice(const Event& said, std::string_view phase) {
-    Event event = said;
+SliceJoiner::Place PacketReader::keepSlice(const Event& original, std::string_view phase) {
+    Event event = original;
     completeArguments(event);
-    EventTaker::Event taken = placed(event, phase);
+    EventDecoder::Event taken = placed(event, phase);
     taken.duration = word(texts_->kept(microseconds(event.durationNs)));
-    std::array<size_t, static_cast<size_t>(JsonEventKind::Other) + 1> before{};
+    std::array<size_t, static_cast<size_t>(ForeignEventKind::Other) + 1> before{};
     for (size_t kind = 0; kind < before.size(); ++kind) before[kind] = chunk_->slices[kind].size();
     const size_t workBefore = chunk_->gpuWork.size();
-    taker_->take(taken, arguments_);
-    constexpr auto operators = static_cast<size_t>(JsonEventKind::Operator);
+    decoder_->take(taken, arguments_);
+    constexpr auto operators = static_cast<size_t>(ForeignEventKind::Operator);
     if (chunk_->slices[operators].size() > before[operators])
-        keepArrowEnds(chunk_->slices[operators].back());
+        keepFlowEnds(chunk_->slices[operators].back());
     SliceJoiner::Place place;
     place.index = SliceJoiner::Place::nowhere;
     if (chunk_->gpuWork.size() > workBefore) {
@@ -407,7 +407,7 @@ SliceJoiner::Place PacketReader::keepSlice(const Event& said, std::string_view p
     }
     for (size_t kind = 0; kind < before.size(); ++kind)
         if (chunk_->slices[kind].size() > before[kind]) {
-            place.kind = static_cast<JsonEventKind>(kind);
+            place.kind = static_cast<ForeignEventKind>(kind);
             place.index = static_cast<uint32_t>(events_.slices(place.kind).size() + before[kind]);
         }
     return place;
@@ -425,7 +425,7 @@ void PacketReader::keepCounter(uint32_t number, int64_t timeNs, double value) {
     const double multiplier = track.multiplier == 0 ? 1 : static_cast<double>(track.multiplier);
     const Arguments argument{{texts_->kept(track.unit.empty() ? "value" : track.unit),
                               word(texts_->kept(fmt::format("{}", value * multiplier)))}};
-    taker_->take(placed(event, "C"), argument);
+    decoder_->take(placed(event, "C"), argument);
 }
 
 }  // namespace lanescope

@@ -7,15 +7,15 @@ namespace lanescope {
 
 namespace {
 
-constexpr size_t mostTextBytes = size_t{256} << 20;
-/// What a text costs beside its bytes.
+constexpr size_t maxInternedBytes = size_t{256} << 20;
+/// Memory of a text in addition to its bytes.
 constexpr size_t textCost = 96;
-constexpr size_t longestText = size_t{1} << 20;
-constexpr size_t mostCounters = 256;
+constexpr size_t maxTextBytes = size_t{1} << 20;
+constexpr size_t maxCountersOfTrack = 256;
 
 void takeNumbers(const ProtoField& field, std::vector<uint64_t>& into) {
     ProtoCursor::forEachNumber(field, ProtoField::Wire::Varint, [&into](uint64_t value) {
-        if (into.size() < mostCounters) into.push_back(value);
+        if (into.size() < maxCountersOfTrack) into.push_back(value);
     });
 }
 
@@ -36,9 +36,9 @@ bool PacketSequence::takeText(Texts which, std::string_view message, uint32_t na
         if (field.number == 1 && field.isNumber()) number = field.value;
         if (field.number == nameField && field.isBytes()) name = field.bytes;
     }
-    if (textBytes_ > mostTextBytes) return false;
+    if (textBytes_ > maxInternedBytes) return false;
     std::string& kept = texts_[static_cast<size_t>(which)][number];
-    kept = name.substr(0, longestText);
+    kept = name.substr(0, maxTextBytes);
     textBytes_ += kept.size() + textCost;
     return true;
 }
@@ -101,9 +101,9 @@ std::string_view PacketSequence::text(Texts which, uint64_t number) const {
 namespace {
 
 constexpr uint64_t timeOfDayClock = 1, bootClock = 6, firstOwnClock = 64, lastOwnClock = 127;
-constexpr size_t mostClocks = 256;
+constexpr size_t maxClocks = 256;
 
-/// Sums of what files say wrap around, and are found to be impossible later.
+/// Returns the sum with wrap-around. Invalid times are detected later.
 int64_t sum(int64_t a, int64_t b) {
     return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
 }
@@ -136,7 +136,7 @@ void PerfettoClocks::takeSnapshot(std::string_view message, PacketSequence& sequ
     uint64_t primary = bootClock;
     ProtoCursor cursor(message);
     for (ProtoField field; cursor.next(field);) {
-        if (field.number == 1 && field.isBytes() && clocks.size() < mostClocks)
+        if (field.number == 1 && field.isBytes() && clocks.size() < maxClocks)
             clocks.push_back(clockIn(field.bytes));
         if (field.number == 2 && field.isNumber()) primary = field.value;
     }
@@ -158,7 +158,7 @@ void PerfettoClocks::takeSnapshot(std::string_view message, PacketSequence& sequ
             own.time = product(clock.time, clock.unitNs);
             sequence.clocks[clock.id] = own;
             sequence.clockOffsets[clock.id] = offset;
-        } else if (offsets_.size() < mostClocks) {
+        } else if (offsets_.size() < maxClocks) {
             offsets_[clock.id] = offset;
         }
         if (clock.id == timeOfDayClock && reference->id != timeOfDayClock)
@@ -168,17 +168,17 @@ void PerfettoClocks::takeSnapshot(std::string_view message, PacketSequence& sequ
 
 int64_t PerfettoClocks::timeOf(uint64_t time, std::optional<uint64_t> clock,
                                PacketSequence& sequence) const {
-    const auto said = static_cast<int64_t>(time);
+    const auto reading = static_cast<int64_t>(time);
     const uint64_t id = clock ? *clock : sequence.defaultClock.value_or(bootClock);
     if (isOwn(id)) {
         const auto own = sequence.clocks.find(id);
-        if (own == sequence.clocks.end()) return said;
-        int64_t timeNs = product(said, own->second.unitNs);
+        if (own == sequence.clocks.end()) return reading;
+        int64_t timeNs = product(reading, own->second.unitNs);
         if (own->second.isIncremental) timeNs = own->second.time = sum(own->second.time, timeNs);
         return sum(timeNs, sequence.clockOffsets[id]);
     }
     const auto offset = offsets_.find(id);
-    return sum(said, offset != offsets_.end() ? offset->second : 0);
+    return sum(reading, offset != offsets_.end() ? offset->second : 0);
 }
 
 }  // namespace lanescope

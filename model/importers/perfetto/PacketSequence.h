@@ -13,7 +13,7 @@
 
 namespace lanescope {
 
-/// A reading of a clock, as a snapshot has several at one time.
+/// A reading of a clock. A snapshot has several of one time.
 struct PerfettoClock {
     uint64_t id = 0;
     int64_t time = 0;
@@ -21,26 +21,26 @@ struct PerfettoClock {
     bool isIncremental = false;
 };
 
-/// What packets of one writer share until it begins anew: texts by number, what holds where a
-/// packet says nothing, clocks of its own.
+/// The shared state of the packets of one writer until it is reset: interned texts, defaults and
+/// own clocks.
 class PacketSequence {
   public:
     enum class Texts { Categories, Names, ArgumentNames, ArgumentValues, Kernels, Stages };
 
-    /// What was said before holds no more.
+    /// Resets the state.
     void clear();
-    /// Takes an InternedData. False once there are more texts than any file needs.
+    /// Reads an InternedData. Returns false if more texts are interned than any real file needs.
     bool takeTexts(std::string_view message);
     void takeDefaults(std::string_view message);
-    /// The text of that number; empty if the file has none.
+    /// Returns the text of that number. Empty if missing.
     std::string_view text(Texts which, uint64_t number) const;
 
     std::optional<uint64_t> defaultTrack, defaultClock;
     std::vector<uint64_t> extraCounters, extraRealCounters;
-    std::optional<int64_t> process, thread;  ///< Of the writer.
-    int64_t oldTimeNs = 0;                   ///< Of packets that count from the one before.
+    std::optional<int64_t> process, thread;  ///< Default owner.
+    int64_t oldTimeNs = 0;                   ///< For packets with time differences.
     MixedMap<uint64_t, PerfettoClock> clocks;
-    MixedMap<uint64_t, int64_t> clockOffsets;  ///< From a clock of its own to that of the file.
+    MixedMap<uint64_t, int64_t> clockOffsets;  ///< From an own clock to the clock of the file.
 
   private:
     using Table = MixedMap<uint64_t, std::string>;
@@ -50,14 +50,14 @@ class PacketSequence {
     size_t textBytes_ = 0;
 };
 
-/// Brings the times of packets, each of which may be of another clock, to the clock of the file.
+/// Converts the times of packets, which may use different clocks, to the clock of the file.
 class PerfettoClocks {
   public:
-    /// Takes a ClockSnapshot of that writer.
+    /// Reads a ClockSnapshot of that writer.
     void takeSnapshot(std::string_view message, PacketSequence& sequence);
-    /// A time of the clock of that number, or of what the writer uses without one.
+    /// Converts a time of that clock, or of the default clock of the writer.
     int64_t timeOf(uint64_t time, std::optional<uint64_t> clock, PacketSequence& sequence) const;
-    /// What is to be added to a time for the time of day; nothing if no snapshot says.
+    /// Returns the offset to the time of day. Returns nullopt without a snapshot of it.
     std::optional<int64_t> toTimeOfDay() const { return toTimeOfDay_; }
 
   private:

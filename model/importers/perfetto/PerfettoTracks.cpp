@@ -7,13 +7,13 @@ namespace lanescope {
 
 namespace {
 
-constexpr size_t mostTracks = size_t{1} << 20;
-/// Beyond, tracks stand in a circle.
-constexpr int deepest = 64;
-constexpr size_t longestName = 4096;
+constexpr size_t maxTracks = size_t{1} << 20;
+/// Deeper tracks form a circle.
+constexpr int maxDepth = 64;
+constexpr size_t maxNameBytes = 4096;
 
 std::string shortened(std::string_view text) {
-    return std::string(text.substr(0, longestName));
+    return std::string(text.substr(0, maxNameBytes));
 }
 
 int64_t small(uint64_t value) {
@@ -57,7 +57,7 @@ void takeCounter(std::string_view message, PerfettoTrack& track) {
 uint32_t PerfettoTracks::numberOf(uint64_t uuid) {
     const auto found = numbers_.find(uuid);
     if (found != numbers_.end()) return found->second;
-    if (tracks_.size() >= mostTracks) return noTrack;
+    if (tracks_.size() >= maxTracks) return noTrack;
     const auto number = static_cast<uint32_t>(tracks_.size());
     numbers_.emplace(uuid, number);
     tracks_.emplace_back().uuid = uuid;
@@ -65,7 +65,7 @@ uint32_t PerfettoTracks::numberOf(uint64_t uuid) {
 }
 
 uint32_t PerfettoTracks::numberOfThread(int64_t process, int64_t thread) {
-    // No file draws this one.
+    // An id that no track of the file has.
     const uint64_t uuid = mixed(static_cast<uint64_t>(process)) ^
                           mixed(static_cast<uint64_t>(thread) + 0x9e3779b97f4a7c15u);
     const uint32_t number = numberOf(uuid);
@@ -111,7 +111,7 @@ const PerfettoTrack* PerfettoTracks::above(const PerfettoTrack& track) const {
 
 bool PerfettoTracks::isOfThread(uint32_t number) const {
     const PerfettoTrack* track = &tracks_[number];
-    for (int depth = 0; track != nullptr && depth < deepest; ++depth, track = above(*track))
+    for (int depth = 0; track != nullptr && depth < maxDepth; ++depth, track = above(*track))
         if (track->thread) return true;
     return false;
 }
@@ -122,7 +122,7 @@ PerfettoPlace PerfettoTracks::placeOf(uint32_t number) const {
     const PerfettoTrack* outermost = &own;
     const PerfettoTrack* track = &own;
     bool hasThread = false, hasProcess = false;
-    for (int depth = 0; track != nullptr && depth < deepest; ++depth, track = above(*track)) {
+    for (int depth = 0; track != nullptr && depth < maxDepth; ++depth, track = above(*track)) {
         outermost = track;
         if (track->thread && !hasThread) {
             hasThread = true;
@@ -132,7 +132,7 @@ PerfettoPlace PerfettoTracks::placeOf(uint32_t number) const {
         if (track->process && !hasProcess) {
             hasProcess = true;
             place.process = fmt::format("{}", *track->process);
-            // Not every writer puts a thread below its process.
+            // Some writers do not make a thread a child of its process.
             const auto named = processNames_.find(*track->process);
             if (named != processNames_.end()) place.processName = named->second;
         }

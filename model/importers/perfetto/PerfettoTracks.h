@@ -12,40 +12,38 @@
 
 namespace lanescope {
 
-/// What a file says of one of its tracks.
 struct PerfettoTrack {
     uint64_t uuid = 0, parent = 0;
     std::string name;
-    std::optional<int64_t> process;  ///< The number of its process.
-    std::optional<int64_t> thread;   ///< That of its thread, which is one of `process`.
+    std::optional<int64_t> process;  ///< Number of the process.
+    std::optional<int64_t> thread;   ///< Number of the thread, which belongs to `process`.
     std::string processName, threadName;
     bool isCounter = false, isIncremental = false;
     int64_t multiplier = 1;
     std::string unit;
-    double sum = 0;  ///< Of a counter of which the file has differences.
+    double sum = 0;  ///< For a counter that is stored as differences.
 };
 
-/// Whose the events of a track are.
 struct PerfettoPlace {
     std::string process, thread;  ///< Numbers as text, or any name.
     std::string processName, threadName;
 };
 
-/// The tracks of a file. Those that it uses and does not describe have a name of their own.
+/// The tracks of a file. Tracks without a description get a name.
 class PerfettoTracks {
   public:
-    /// Takes a TrackDescriptor; what it leaves out stays as it was.
+    /// Reads a TrackDescriptor. Missing members keep their value.
     void describe(std::string_view message);
-    /// The number of the track, which is known or new; `noTrack` once they are too many.
+    /// Returns the index of the track, adding it if new. Returns `noTrack` if the limit is reached.
     uint32_t numberOf(uint64_t uuid);
-    /// The same of a thread that no track stands for.
+    /// Returns the index for a thread without a track.
     uint32_t numberOfThread(int64_t process, int64_t thread);
     void nameThread(int64_t process, int64_t thread, std::string_view name);
     PerfettoTrack& at(uint32_t number) { return tracks_[number]; }
 
-    /// Whose its events are: of the thread or process that is nearest above it.
+    /// Returns the owner of the events: the nearest thread or process above the track.
     PerfettoPlace placeOf(uint32_t number) const;
-    /// Whether a thread stands for it, or one of those above it.
+    /// Returns true if the track, or one above it, belongs to a thread.
     bool isOfThread(uint32_t number) const;
 
     static constexpr uint32_t noTrack = 0xffffffff;
@@ -55,7 +53,7 @@ class PerfettoTracks {
 
     std::vector<PerfettoTrack> tracks_;
     MixedMap<uint64_t, uint32_t> numbers_;
-    MixedMap<int64_t, std::string> processNames_;  ///< By the number of the process.
+    MixedMap<int64_t, std::string> processNames_;  ///< By process number.
 };
 
 }  // namespace lanescope

@@ -10,12 +10,12 @@ namespace lanescope {
 
 namespace {
 
-void setDuration(JsonEvents& events, const SliceJoiner::Place& place, int64_t durationNs) {
+void setDuration(ForeignEvents& events, const SliceJoiner::Place& place, int64_t durationNs) {
     if (place.index == SliceJoiner::Place::nowhere) return;
     if (place.isWork) {
         if (place.index < events.gpuWork.size())
             events.gpuWork[place.index].durationNs = durationNs;
-    } else if (JsonEvents::Slices& slices = events.slices(place.kind);
+    } else if (ForeignEvents::Slices& slices = events.slices(place.kind);
                place.index < slices.size()) {
         slices[place.index].durationNs = durationNs;
     }
@@ -23,7 +23,7 @@ void setDuration(JsonEvents& events, const SliceJoiner::Place& place, int64_t du
 
 }  // namespace
 
-/// Whether beginnings and ends fit together in the order in which they stand in the file.
+/// Returns true if starts and ends are properly nested in the order of the file.
 bool SliceJoiner::isNested(const Edges& edges, size_t first, size_t last) {
     struct Open {
         int64_t startNs, innerEndNs;
@@ -43,8 +43,8 @@ bool SliceJoiner::isNested(const Edges& edges, size_t first, size_t last) {
     return open.empty();
 }
 
-/// `visit(begin, end)` for each slice, if beginnings are followed by as many ends each time, the
-/// first of these ending the first of those; else false, and some may have been visited.
+/// Calls `visit(begin, end)` for each slice, if each group of starts is followed by as many ends in
+/// the same order. Returns false otherwise, possibly after some visits.
 template <class Visitor>
 bool SliceJoiner::forEachOfRuns(const Edges& edges, size_t first, size_t last, Visitor visit) {
     while (first < last) {
@@ -62,8 +62,8 @@ bool SliceJoiner::forEachOfRuns(const Edges& edges, size_t first, size_t last, V
     return true;
 }
 
-/// By time; at one time what began before ends first, then slices begin, and those that take no
-/// time end.
+/// Sorts by time. At equal times, earlier slices end first, then slices begin, then those of length
+/// 0 end.
 void SliceJoiner::sortByTime(Edges& edges, size_t first, size_t last) {
     const auto at = [&edges](size_t index) {
         return edges.begin() + static_cast<std::ptrdiff_t>(index);
@@ -94,7 +94,7 @@ void SliceJoiner::sortByTime(Edges& edges, size_t first, size_t last) {
     }
 }
 
-SliceJoiner::Unmatched SliceJoiner::join(JsonEvents& events, int64_t lastNs) {
+SliceJoiner::Unmatched SliceJoiner::join(ForeignEvents& events, int64_t lastNs) {
     Unmatched unmatched;
     sortLarge(edges_, [](const Edge& a, const Edge& b) { return a.track < b.track; });
     std::vector<const Edge*> open;

@@ -8,17 +8,16 @@
 
 namespace lanescope {
 
-/// Joins beginnings of slices with their ends, which are packets of their own: of one track the
-/// last begun ends first. Writers put them down as they come, each slice with its end behind it, or
-/// many beginnings before as many ends in the same order, as torch.profiler does.
+/// Matches starts of slices with their ends, which are separate packets: on one track the last
+/// begun slice ends first. Writers emit each slice with its end, or groups of starts before as many
+/// ends in the same order, as torch.profiler does.
 class SliceJoiner {
   public:
-    /// Where a slice lies that has begun.
     struct Place {
         bool isWork = false;
-        JsonEventKind kind = JsonEventKind::Other;
+        ForeignEventKind kind = ForeignEventKind::Other;
         uint32_t index = 0;
-        static constexpr uint32_t nowhere = 0xffffffff;  ///< Of one that is not kept.
+        static constexpr uint32_t nowhere = 0xffffffff;  ///< For a slice that is not kept.
     };
 
     explicit SliceJoiner(LargeMemory* memory) : edges_(memory) {}
@@ -28,12 +27,11 @@ class SliceJoiner {
     }
     void end(uint32_t track, int64_t timeNs) { edges_.push_back({timeNs, track, {}, false}); }
 
-    /// What did not fit together.
     struct Unmatched {
         int64_t begins = 0, ends = 0;
     };
-    /// Gives each slice its duration; one that never ends lasts until `lastNs`. O(n log n).
-    Unmatched join(JsonEvents& events, int64_t lastNs);
+    /// Sets the duration of each slice. A slice without an end lasts until `lastNs`. O(n log n).
+    Unmatched join(ForeignEvents& events, int64_t lastNs);
 
   private:
     struct Edge {

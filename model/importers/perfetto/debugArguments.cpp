@@ -11,13 +11,12 @@ namespace lanescope {
 
 namespace {
 
-constexpr int deepest = 16;
-/// Of a list as text; longer ones tell nobody anything.
-constexpr size_t longestText = size_t{1} << 16;
+constexpr int maxValueDepth = 16;
+/// Maximum for a list as text. Longer ones are not useful.
+constexpr size_t maxListTextBytes = size_t{1} << 16;
 
 using Texts = PacketSequence::Texts;
 
-/// A value as JSON would have it.
 struct Value {
     JsonValue::Kind kind = JsonValue::Kind::Word;
     std::string text;
@@ -34,11 +33,11 @@ std::string asJson(const Value& value) {
 Value valueOf(std::string_view message, const PacketSequence& sequence, std::string& name,
               int depth);
 
-/// The parts of a list, or the members of a group, as JSON.
+/// The items of a list, or the members of a group, as JSON.
 class Parts {
   public:
     void add(const Value& value, const std::string* name) {
-        if (text_.size() > longestText) return;
+        if (text_.size() > maxListTextBytes) return;
         if (!text_.empty()) text_ += ", ";
         if (name != nullptr) text_ += jsonQuoted(*name) + ": ";
         text_ += asJson(value);
@@ -54,9 +53,9 @@ class Parts {
     bool isAny_ = false;
 };
 
-/// The NestedValue that writers used before lists were arguments themselves.
+/// Reads a NestedValue, which writers used before lists became arguments.
 Value nestedValueOf(std::string_view message, int depth) {
-    if (depth >= deepest) return word("");
+    if (depth >= maxValueDepth) return word("");
     Parts parts;
     std::vector<std::string> keys;
     size_t next = 0;
@@ -67,7 +66,7 @@ Value nestedValueOf(std::string_view message, int depth) {
         switch (field.number) {
             case 2:
                 isGroup = true;
-                if (keys.size() < longestText) keys.emplace_back(field.bytes);
+                if (keys.size() < maxListTextBytes) keys.emplace_back(field.bytes);
                 break;
             case 3:
                 if (next < keys.size())
@@ -98,7 +97,7 @@ Value nestedValueOf(std::string_view message, int depth) {
 Value valueOf(std::string_view message, const PacketSequence& sequence, std::string& name,
               int depth) {
     Value value = word("");
-    if (depth >= deepest) return value;
+    if (depth >= maxValueDepth) return value;
     Parts list, group;
     ProtoCursor cursor(message);
     for (ProtoField field; cursor.next(field);) {
@@ -158,12 +157,12 @@ Value valueOf(std::string_view message, const PacketSequence& sequence, std::str
 }  // namespace
 
 void takeDebugArgument(std::string_view message, const PacketSequence& sequence, KeptTexts& keeper,
-                       std::vector<EventTaker::Argument>& arguments) {
-    constexpr size_t most = 256;
-    if (arguments.size() >= most) return;
+                       std::vector<EventDecoder::Argument>& arguments) {
+    constexpr size_t maxArguments = 256;
+    if (arguments.size() >= maxArguments) return;
     std::string name;
     const Value value = valueOf(message, sequence, name, 0);
-    EventTaker::Argument argument;
+    EventDecoder::Argument argument;
     argument.key = keeper.kept(name);
     argument.value.kind = value.kind;
     argument.value.text = keeper.kept(value.text);

@@ -12,10 +12,10 @@
 
 namespace lanescope {
 
-/// Texts of packets that are gone, each once.
+/// Distinct copies of texts of released packets.
 class KeptTexts {
   public:
-    /// The text, which stays as long as this does.
+    /// Returns the text, valid for the lifetime of this object.
     std::string_view kept(std::string_view text) {
         const auto [found, isNew] = texts_.emplace(text);
         if (isNew) bytes_ += text.size();
@@ -33,9 +33,9 @@ class KeptTexts {
     size_t bytes_ = 0;
 };
 
-/// Takes a DebugAnnotation as an argument of an event: numbers and texts as they are, lists and
-/// groups as JSON. What is nested deeper than anything sensible is left out.
+/// Reads a DebugAnnotation as an argument of an event: numbers and texts as they are, lists and
+/// groups as JSON. Parts that are nested too deeply are skipped.
 void takeDebugArgument(std::string_view message, const PacketSequence& sequence, KeptTexts& keeper,
-                       std::vector<EventTaker::Argument>& arguments);
+                       std::vector<EventDecoder::Argument>& arguments);
 
 }  // namespace lanescope

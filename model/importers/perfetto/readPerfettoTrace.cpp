@@ -15,14 +15,14 @@ namespace lanescope {
 
 namespace {
 
-/// Perfetto writes none as long.
-constexpr uint64_t longestPacket = uint64_t{256} << 20;
-constexpr uint64_t mostBytes = uint64_t{64} << 30;
-/// Share of the progress that reading takes; the rest is making tables.
+/// Longer than any packet of Perfetto.
+constexpr uint64_t maxPacketBytes = uint64_t{256} << 20;
+constexpr uint64_t maxBytes = uint64_t{64} << 30;
+/// Share of the progress for reading. The rest is for building tables.
 constexpr double readingShare = 0.7;
 constexpr uint32_t packetField = 1;
 
-/// A kind of packet that nothing is made of.
+/// A kind of packet that is not used.
 struct OtherPacket {
     uint32_t field;
     std::string_view packets;
@@ -40,7 +40,7 @@ constexpr std::array otherPackets{
     OtherPacket{95, "packets of events of Windows"},
 };
 
-void noteOthers(const PacketReader& reader, TraceBuilder& builder) {
+void noteOtherPackets(const PacketReader& reader, TraceBuilder& builder) {
     int64_t unknown = 0;
     const auto note = [&builder](int64_t packets, std::string_view what) {
         if (packets > 0)
@@ -72,26 +72,26 @@ void noteOthers(const PacketReader& reader, TraceBuilder& builder) {
              reader.lostPackets()});
 }
 
-void describe(const JsonFile& file, const PacketReader& reader, JsonGiving& giving) {
-    describeJson(file, giving);
-    TraceDescription& trace = giving.builder.description();
+void describe(const ForeignFile& file, const PacketReader& reader, EmitContext& output) {
+    describeForeignFile(file, output);
+    TraceDescription& trace = output.builder.description();
     if (file.facts.empty()) trace.producer = "a Perfetto trace";
     if (const auto producer = file.facts.find("producer"); producer != file.facts.end())
         trace.producer = producer->second;
     const std::optional<int64_t> toTimeOfDay = reader.clocks().toTimeOfDay();
-    constexpr int64_t furthest = int64_t{1} << 61;
-    if (toTimeOfDay && *toTimeOfDay > 0 && *toTimeOfDay < furthest)
-        trace.startUtcNs = *toTimeOfDay + giving.zeroNs;
+    constexpr int64_t maxTimeNs = int64_t{1} << 61;
+    if (toTimeOfDay && *toTimeOfDay > 0 && *toTimeOfDay < maxTimeNs)
+        trace.startUtcNs = *toTimeOfDay + output.zeroNs;
 }
 
 }  // namespace
 
 bool startsLikePerfetto(std::string_view start) {
-    // What a packet has beside its payload, and the payloads that traces begin with.
+    // Members of a packet other than its payload, and the payloads at the start of traces.
     constexpr std::array<uint32_t, 20> known{1,  2,  3,  6,  8,  10, 11, 12, 13, 33,
                                              36, 41, 42, 43, 44, 45, 58, 59, 60, 79};
-    constexpr std::array<uint32_t, 7> telling{3, 8, 10, 36, 50, 60, 133};
-    bool isTold = false;
+    constexpr std::array<uint32_t, 7> payloads{3, 8, 10, 36, 50, 60, 133};
+    bool isKnownPayload = false;
     int packets = 0;
     while (!start.empty() && packets < 16) {
         uint64_t key = 0, length = 0;
@@ -107,28 +107,29 @@ bool startsLikePerfetto(std::string_view start) {
         ProtoField field;
         const auto isOfPacket = [&] {
             isAny = true;
-            isTold |= std::find(telling.begin(), telling.end(), field.number) != telling.end();
+            isKnownPayload |=
+                std::find(payloads.begin(), payloads.end(), field.number) != payloads.end();
             return field.number >= 33 ||
                    std::find(known.begin(), known.end(), field.number) != known.end();
         };
         while (cursor.next(field))
             if (!isOfPacket()) return false;
-        // Packets that were packed into one are longer than what is looked at.
-        if (!isWhole && cursor.isCut() && !isOfPacket()) return false;
-        if (isWhole && (cursor.isBroken() || !isAny)) return false;
+        // A compressed packet may be longer than the sampled bytes.
+        if (!isWhole && cursor.isTruncated() && !isOfPacket()) return false;
+        if (isWhole && (cursor.isMalformed() || !isAny)) return false;
         ++packets;
-        if (!isWhole) return isTold || packets > 1;
+        if (!isWhole) return isKnownPayload || packets > 1;
         start = rest.substr(static_cast<size_t>(length));
     }
-    return packets > 0 && isTold && (start.empty() || packets > 1);
+    return packets > 0 && isKnownPayload && (start.empty() || packets > 1);
 }
 
 Result<void> readPerfettoTrace(const ByteSource& source, TraceBuilder& builder,
                                const std::function<double()>& fractionRead,
                                const LoadProgress& progress) {
-    JsonEvents events(builder);
+    ForeignEvents events(builder);
     PacketReader reader(events, builder.memory());
-    ProtoStream stream(source, builder.memory(), longestPacket, mostBytes);
+    ProtoStream stream(source, builder.memory(), maxPacketBytes, maxBytes);
     const auto isWanted = [&](double share) { return !progress || progress(share, "events"); };
     constexpr int packetsBetweenReports = 4096;
     int packets = 0;
@@ -139,26 +140,26 @@ Result<void> readPerfettoTrace(const ByteSource& source, TraceBuilder& builder,
     }
     if (stream.bytesRead() == 0 && stream.readError()) return fail(*stream.readError());
     reader.finish();
-    JsonFile file;
+    ForeignFile file;
     file.facts = reader.facts();
     file.bytes = stream.bytesRead();
     file.readError = stream.readError();
     file.isClosed =
-        stream.end() == ProtoStream::End::Whole || stream.end() == ProtoStream::End::Broken;
+        stream.end() == ProtoStream::End::Complete || stream.end() == ProtoStream::End::Malformed;
     file.isTooLong = stream.end() == ProtoStream::End::TooLong;
-    if (stream.end() == ProtoStream::End::Broken)
-        events.takeDamage(stream.fieldAt(), stream.bytesRead());
-    JsonIdentities identities(events, builder);
-    JsonGiving giving{events, identities, builder, events.isEmpty() ? 0 : events.range().startNs,
-                      rankOf(file.facts, builder.trace().path)};
-    JsonFindings findings;
-    giveEvents(giving, findings,
+    if (stream.end() == ProtoStream::End::Malformed)
+        events.addCorruption(stream.fieldAt(), stream.bytesRead());
+    ForeignIdentities identities(events, builder);
+    EmitContext output{events, identities, builder, events.isEmpty() ? 0 : events.range().startNs,
+                       rankOf(file.facts, builder.trace().path)};
+    EmitFindings findings;
+    emitEvents(output, findings,
                [&](double share) { return isWanted(readingShare + share * (1 - readingShare)); });
-    describe(file, reader, giving);
-    findings.edgesWithoutOther += reader.unmatched().ends;
-    noteJson(file, findings, giving, HealthCode::FileDamaged);
-    noteOthers(reader, builder);
-    noteDamagedParts("packets", reader.damages(), builder);
+    describe(file, reader, output);
+    findings.unmatchedEdges += reader.unmatched().ends;
+    noteForeignFile(file, findings, output, HealthCode::FileDamaged);
+    noteOtherPackets(reader, builder);
+    noteCorruptParts("packets", reader.corruptCount(), builder);
     const int64_t open = reader.unmatched().begins;
     if (open > 0)
         builder.note({Severity::Info,

@@ -10,12 +10,13 @@
 
 namespace lanescope {
 
-/// Whether a file that begins so is of packets as Perfetto writes them.
+/// Returns true if the first bytes are packets as Perfetto writes them.
 bool startsLikePerfetto(std::string_view start);
 
-/// Reads a Perfetto trace of track events into a builder, whose path is that of the file: what
-/// torch.profiler writes, and any other. `fractionRead` is how much of the source was read. Holds
-/// a packet at a time. Errors: nothing of it can be read. Cancelled, it leaves out events.
+/// Reads a Perfetto trace with track events of torch.profiler or any other writer into a builder
+/// with the path of the file. `fractionRead` returns the fraction of the source that was read.
+/// Keeps one packet in memory at a time. Fails if nothing can be read. If cancelled, events are
+/// missing.
 Result<void> readPerfettoTrace(const ByteSource& source, TraceBuilder& builder,
                                const std::function<double()>& fractionRead,
                                const LoadProgress& progress);

@@ -37,7 +37,7 @@ void RocmContext::nameKernel(LaunchConfig& config, StringIndex name) {
     const auto [found, isNew] = demangled_.try_emplace(name, name);
     if (isNew) {
         std::string mangled(builder().text(name));
-        // Objects of code have their kernels' descriptors under such names.
+        // Suffix of kernel descriptors in code objects.
         constexpr std::string_view descriptor = ".kd";
         if (mangled.ends_with(descriptor)) mangled.resize(mangled.size() - descriptor.size());
         found->second = builder().intern(demangledName(mangled).value_or(mangled));

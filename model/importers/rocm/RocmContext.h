@@ -10,8 +10,8 @@
 
 namespace lanescope {
 
-/// What the readers of a file of ROCm's profilers share: its texts, and when it begins. Times are
-/// since the machine was started.
+/// The shared state of the readers of a file of ROCm's profilers: its texts and its start. Times
+/// count since boot.
 class RocmContext {
   public:
     explicit RocmContext(LoadContext& context) : context_(context) {}
@@ -19,34 +19,35 @@ class RocmContext {
     LoadContext& load() { return context_; }
     TraceBuilder& builder() { return context_.builder(); }
 
-    /// Lets the trace begin no later than the first row of the table, by that column.
+    /// Moves the start of the trace to the first row of the table, by that column, if it is
+    /// earlier.
     void beginWith(const char* table, const char* column);
-    /// A time of the file by the clock of the trace, which begins with the first event.
+    /// Returns a time of the file on the clock of the trace, which begins with the first event.
     TimeRange shifted(TimeRange times) const {
         return {times.startNs - zeroNs(), times.endNs - zeroNs()};
     }
     int64_t zeroNs() const { return firstNs_ == never ? 0 : firstNs_; }
 
-    /// Texts by number, from a table with the columns `id` and `string`; those of another table are
-    /// forgotten.
+    /// Reads texts by number from a table with the columns `id` and `string`. Replaces texts of an
+    /// earlier table.
     void readTexts(const char* table);
-    /// 0 for none.
+    /// Returns 0 for none.
     StringIndex text(int64_t number) const;
     std::string_view wordOf(int64_t number) { return builder().text(text(number)); }
 
-    /// Names of a kernel for its launch configuration, from what the file calls it.
+    /// Sets the names in a launch configuration from the kernel name of the file.
     void nameKernel(LaunchConfig& config, StringIndex name);
 
   private:
-    static constexpr int64_t never = greatestTimeNs;
+    static constexpr int64_t never = maxTimestampNs;
 
     LoadContext& context_;
     MixedMap<int64_t, StringIndex> texts_, demangled_;
     int64_t firstNs_ = never;
 };
 
-/// A copy by what ROCm calls it: "CopyHostToDevice", "MEMORY_COPY_DEVICE_TO_DEVICE". `Unknown` for
-/// what is none.
+/// Returns the kind for a name of ROCm: "CopyHostToDevice", "MEMORY_COPY_DEVICE_TO_DEVICE".
+/// `Unknown` for other names.
 MemcpyKind rocmCopyKind(std::string_view name);
 
 }  // namespace lanescope

@@ -25,9 +25,9 @@
 
 namespace lanescope {
 
-/// The tables of one process in a rocpd file. They are called like those of the format, with what
-/// tells the process from others behind: "rocpd_region_00003fdc_92cb"; the plain names are views,
-/// which are not asked.
+/// The tables of one process in a rocpd file. Their names are those of the format with a suffix
+/// that identifies the process: "rocpd_region_00003fdc_92cb". The plain names are views, which are
+/// not read.
 struct RocpdTables {
     explicit RocpdTables(const std::string& suffix);
 
@@ -35,18 +35,18 @@ struct RocpdTables {
         copies, allocations, counterEvents, samples;
 };
 
-/// Those of each process in the file, by name. A name that holds more than letters, digits and '_'
-/// is none of the format's and never becomes a part of a statement.
+/// Returns the tables of each process in the file, by name. Names with characters other than
+/// letters, digits and '_' are ignored and never become a part of a statement.
 std::vector<RocpdTables> rocpdTablesIn(const Database& database);
 
 namespace {
 
-/// A run has one for each of its processes.
-constexpr size_t mostProcesses = 4096;
-constexpr size_t longestSuffix = 64;
+/// A run has one set of tables for each process.
+constexpr size_t maxProcesses = 4096;
+constexpr size_t maxSuffixBytes = 64;
 
 bool isPlain(std::string_view suffix) {
-    return suffix.size() <= longestSuffix && std::all_of(suffix.begin(), suffix.end(), [](char c) {
+    return suffix.size() <= maxSuffixBytes && std::all_of(suffix.begin(), suffix.end(), [](char c) {
                return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
            });
 }
@@ -72,7 +72,7 @@ std::vector<RocpdTables> rocpdTablesIn(const Database& database) {
     constexpr std::string_view strings = "rocpd_string";
     std::vector<RocpdTables> all;
     for (const std::string& table : database.tables()) {
-        if (!table.starts_with(strings) || all.size() >= mostProcesses) continue;
+        if (!table.starts_with(strings) || all.size() >= maxProcesses) continue;
         const std::string suffix = table.substr(strings.size());
         if (isPlain(suffix)) all.emplace_back(suffix);
     }
@@ -81,7 +81,7 @@ std::vector<RocpdTables> rocpdTablesIn(const Database& database) {
 
 namespace {
 
-/// Whether regions of the category are calls of a library that works the GPU; others are ranges.
+/// Returns true if regions of the category are calls of a GPU library. Others are ranges.
 bool isApi(std::string_view category) {
     return category.starts_with("HIP_") || category.starts_with("HSA_");
 }
@@ -89,19 +89,18 @@ bool isMarker(std::string_view category) {
     return category.starts_with("MARKER") || category.find("roctx") != std::string_view::npos;
 }
 
-/// The text of "message" in what the file knows more of a row; empty if there is none.
+/// Returns the "message" in the extra data of a row. Empty if missing.
 std::string messageIn(std::string_view extra) {
-    constexpr size_t longest = 1 << 16;
-    if (extra.size() < 3 || extra.size() > longest) return {};
+    constexpr size_t maxExtraBytes = 1 << 16;
+    if (extra.size() < 3 || extra.size() > maxExtraBytes) return {};
     const nlohmann::json object = nlohmann::json::parse(extra, nullptr, false);
     if (!object.is_object()) return {};
     const auto found = object.find("message");
     return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
 }
 
-/// A kernel as the file knows it.
 struct Symbol {
-    StringIndex name = 0, displayed = 0;  ///< As it is linked, and as people read it.
+    StringIndex name = 0, displayed = 0;  ///< Linker name and readable name.
     uint32_t registers = 0;
 };
 
@@ -110,10 +109,9 @@ struct Agent {
     uint32_t gpu = noIndex;
 };
 
-/// What a row of the table of events says.
 struct Event {
     StringIndex category = 0;
-    int64_t stack = 0;  ///< Joins a call with what it launched.
+    int64_t stack = 0;  ///< Connects a call with the work that it launched.
     StringIndex message = 0;
 };
 
@@ -178,7 +176,7 @@ class RocpdReader {
         }
     }
 
-    /// That of a number, else the first: a file that lacks the table has one process.
+    /// Returns the process of that id. Without the table: the first and only one.
     uint32_t processOf(int64_t id) {
         const auto found = processes_.find(id);
         if (found != processes_.end()) return found->second;
@@ -213,15 +211,15 @@ class RocpdReader {
         RowReader reader(context_.load(), tables_.agents.c_str(),
                          {"id", "type", "type_index", "product_name", "model_name", "name", "nid"},
                          "GPUs");
-        constexpr int64_t mostGpus = 256;
+        constexpr int64_t maxGpus = 256;
         while (reader.next()) {
             Agent& agent = agents_[reader.integerOr(Id, 0)];
             const int64_t number = reader.integerOr(TypeIndex, 0);
-            if (reader.text(Type) != "GPU" || number < 0 || number >= mostGpus) continue;
+            if (reader.text(Type) != "GPU" || number < 0 || number >= maxGpus) continue;
             const auto host = hosts_.find(reader.integerOr(Node, 0));
             // Each host counts its own from 0.
             const int64_t hostNumber = host != hosts_.end() ? host->second : 0;
-            agent.gpu = builder().gpu(number + hostNumber * mostGpus);
+            agent.gpu = builder().gpu(number + hostNumber * maxGpus);
             if (agent.gpu == noIndex) continue;
             Gpu& gpu = builder().gpus()[agent.gpu];
             for (const int column : {Product, Model, Name})
@@ -242,7 +240,7 @@ class RocpdReader {
             Symbol& symbol = symbols_[reader.integerOr(Id, 0)];
             symbol.registers = reader.unsigned32(Registers);
             symbol.name = builder().intern(reader.text(Name));
-            // The profiler's own compiler knows types that others cannot read.
+            // The profiler's own compiler has types that other demanglers cannot read.
             const std::string_view displayed = reader.text(Display);
             if (symbol.name == 0 || (!displayed.empty() && !displayed.starts_with("_Z")))
                 symbol.displayed = builder().intern(displayed);
@@ -268,7 +266,7 @@ class RocpdReader {
         return found != events_.end() ? found->second : Event{};
     }
 
-    /// A number of 32 bits for each stack, by which a call and its work are joined.
+    /// Returns a 32-bit number per stack, which connects a call with its work.
     uint32_t correlationOf(const Event& event) {
         if (event.stack == 0) return 0;
         return correlations_
@@ -411,7 +409,7 @@ class RocpdReader {
         reader.countAs(kinds::Memcpy::plural);
     }
 
-    /// Of the GPUs' own memory; what the runtime keeps for scratch comes and goes unseen.
+    /// Reads allocations of GPU memory. Scratch memory of the runtime is not recorded completely.
     void readAllocations() {
         enum : int { Process, Agent, Type, Level, Start, Address, Bytes, Id };
         RowReader reader(
@@ -427,7 +425,7 @@ class RocpdReader {
             const auto address = static_cast<uint64_t>(reader.integerOr(Address, 0));
             const uint32_t process = processOf(reader.integerOr(Process, 0));
             uint32_t gpu = gpuOf(reader.integerOr(Agent, -1));
-            // What is freed says neither where nor how much.
+            // A free has neither device nor size.
             auto& held = held_[process];
             if (isFree) {
                 const auto found = held.find(address);
@@ -468,7 +466,7 @@ class RocpdReader {
 
     RocmContext& context_;
     const RocpdTables& tables_;
-    std::map<int64_t, uint32_t>& hosts_;  ///< Number of each node, of the whole file.
+    std::map<int64_t, uint32_t>& hosts_;  ///< Number of each node in the whole file.
     std::map<int64_t, std::string> hostNames_;
     MixedMap<int64_t, uint32_t> processes_;
     MixedMap<int64_t, int64_t> threads_;

@@ -8,10 +8,9 @@
 
 namespace lanescope {
 
-/// Gives the builder what a rocpd file holds, which rocprofv3 and rocprof-sys write: calls, ranges,
-/// and the work on GPUs and memory that they launched. One file may hold several processes, also of
-/// several hosts, each in tables of its own. Linear in the rows. Errors: the file could not be
-/// read.
+/// Reads a rocpd file of rocprofv3 or rocprof-sys into the builder: calls, ranges, and the GPU work
+/// and memory operations that they launched. A file may contain several processes, also of several
+/// hosts, each in tables of its own. O(rows). Fails if the file cannot be read.
 Result<void> readRocpdTrace(const Database& database, TraceBuilder& builder, unsigned threads,
                             const LoadProgress& progress);
 

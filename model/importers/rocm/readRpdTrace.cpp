@@ -21,12 +21,12 @@ namespace lanescope {
 
 namespace {
 
-/// What a program marks itself is a call of this name, whose argument is the text.
+/// User marks are calls of this name with the text as argument.
 constexpr std::string_view markerCall = "UserMarker";
 
 constexpr std::array otherTables{UnreadTable{"rocpd_barrierop", "barriers between queues"}};
 
-/// Of the call that launched some work.
+/// The call that launched the work.
 struct Launch {
     int64_t call = 0;
     uint32_t process = noIndex;
@@ -35,7 +35,7 @@ struct Launch {
 
 struct Copy {
     int64_t bytes = 0;
-    int64_t kind = -1;  ///< As HIP numbers them.
+    int64_t kind = -1;  ///< Number of HIP.
     int64_t sourceGpu = -1, destinationGpu = -1;
 };
 
@@ -65,7 +65,7 @@ class RpdReader {
   private:
     TraceBuilder& builder() { return context_.builder(); }
 
-    /// Calls are joined with their work by their own numbers, where those fit.
+    /// Returns the number that connects a call with its work: its own number, if it fits.
     static uint32_t correlationOf(int64_t call) {
         return call > 0 && call < int64_t{noIndex} ? static_cast<uint32_t>(call) : 0;
     }
@@ -139,7 +139,7 @@ class RpdReader {
         if (call != callOf_.end())
             if (const auto caller = callers_.find(call->second); caller != callers_.end())
                 return caller->second;
-        // Of which process it is nobody says, so it is of the first, mostly the only one.
+        // The process is unknown, so it is the first, usually the only one.
         if (builder().processes().empty()) return {0, builder().process(globalPid(0)), {}};
         return {0, 0, {}};
     }
@@ -160,8 +160,8 @@ class RpdReader {
                 reader.skipRow();
                 continue;
             }
-            give(context_.wordOf(reader.integerOr(Type, 0)), context_.shifted(*times), stream,
-                 launch, context_.text(reader.integerOr(Description, 0)));
+            emitWork(context_.wordOf(reader.integerOr(Type, 0)), context_.shifted(*times), stream,
+                     launch, context_.text(reader.integerOr(Description, 0)));
         }
         for (const auto& [name, count] : others_)
             builder().note(
@@ -173,11 +173,11 @@ class RpdReader {
                  count});
     }
 
-    void give(std::string_view type, TimeRange range, uint32_t stream, const Launch& launch,
-              StringIndex description) {
+    void emitWork(std::string_view type, TimeRange range, uint32_t stream, const Launch& launch,
+                  StringIndex description) {
         const uint32_t correlation = correlationOf(launch.call);
         if (const MemcpyKind kind = rocmCopyKind(type); kind != MemcpyKind::Unknown) {
-            giveCopy(kind, range, stream, launch);
+            emitCopy(kind, range, stream, launch);
         } else if (type.find("Fill") != std::string_view::npos) {
             const auto copy = copies_.find(launch.call);
             builder().add<kinds::Memset>({.startNs = range.startNs,
@@ -187,13 +187,13 @@ class RpdReader {
                                           .stream = stream,
                                           .correlation = correlation});
         } else if (description != 0 || type.starts_with("Kernel")) {
-            giveKernel(range, stream, launch, description);
+            emitKernel(range, stream, launch, description);
         } else {
             ++others_[std::string(type)];
         }
     }
 
-    void giveCopy(MemcpyKind kind, TimeRange range, uint32_t stream, const Launch& launch) {
+    void emitCopy(MemcpyKind kind, TimeRange range, uint32_t stream, const Launch& launch) {
         const bool isFromHost = kind == MemcpyKind::HtoD || kind == MemcpyKind::HtoH;
         const bool isToHost = kind == MemcpyKind::DtoH || kind == MemcpyKind::HtoH;
         kinds::Memcpy::Row row{
@@ -217,7 +217,7 @@ class RpdReader {
         builder().add<kinds::Memcpy>(row);
     }
 
-    void giveKernel(TimeRange range, uint32_t stream, const Launch& launch,
+    void emitKernel(TimeRange range, uint32_t stream, const Launch& launch,
                     StringIndex description) {
         LaunchConfig config;
         const auto size = sizes_.find(launch.call);
@@ -225,7 +225,7 @@ class RpdReader {
             config.grid = size->second.grid;
             config.block = size->second.block;
             config.dynamicSharedBytes = size->second.sharedBytes;
-            // Some calls take the whole grid in threads, others in blocks.
+            // The unit of the whole grid is threads in some calls, blocks in others.
             const bool areThreads = launch.function.starts_with("hipExtModule") ||
                                     launch.function.starts_with("hipHccModule");
             for (size_t axis = 0; axis < 3 && areThreads; ++axis)
@@ -242,7 +242,6 @@ class RpdReader {
                                       .config = builder().launchConfig(config)});
     }
 
-    /// What the monitor calls a counter, with its unit.
     struct Monitored {
         std::string_view name, title;
         CounterUnit unit;
@@ -275,7 +274,7 @@ class RpdReader {
             }
             const TimeRange range = context_.shifted(*times);
             const std::pair key{reader.integerOr(Device, 0), std::string(reader.text(Name))};
-            if (counters.size() >= builder().mostCounters() && !counters.contains(key)) {
+            if (counters.size() >= builder().remainingCounters() && !counters.contains(key)) {
                 reader.skipRow();
                 continue;
             }
@@ -317,7 +316,7 @@ Result<void> readRpdTrace(const Database& database, TraceBuilder& builder, unsig
     LoadContext context(database, builder, threads, progress);
     builder.description().producer = "RPD";
     RpdReader(context).read();
-    noteNotShown(context, otherTables);
+    noteSkippedTables(context, otherTables);
     if (auto trouble = database.trouble()) return fail(std::move(*trouble));
     return {};
 }

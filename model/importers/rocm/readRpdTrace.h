@@ -8,9 +8,8 @@
 
 namespace lanescope {
 
-/// Gives the builder what a file of ROCm's RPD holds: calls, ranges, the work on GPUs that they
-/// launched, and what was monitored of GPUs. Linear in the rows. Errors: the file could not be
-/// read.
+/// Reads a file of ROCm's RPD into the builder: calls, ranges, the GPU work that they launched, and
+/// monitored GPU values. O(rows). Fails if the file cannot be read.
 Result<void> readRpdTrace(const Database& database, TraceBuilder& builder, unsigned threads,
                           const LoadProgress& progress);
 

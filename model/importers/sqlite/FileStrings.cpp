@@ -11,7 +11,7 @@ namespace lanescope {
 void FileStrings::read(LoadContext& context) {
     constexpr const auto& table = tables::strings;
     TableReader reader(context, table, {table.id, table.value}, "strings");
-    // Ids beyond what the file can hold would make the vector larger than the file.
+    // Larger ids than the file can contain rows would make the vector larger than the file.
     const int64_t denseLimit = context.possibleRows();
     while (reader.next()) {
         const std::optional<int64_t> id = reader.integer(table.id);
@@ -43,13 +43,13 @@ std::string_view plainApiName(std::string_view entryPoint) {
     const size_t version = entryPoint.rfind("_v");
     if (version == std::string_view::npos) return entryPoint;
     const std::string_view digits = entryPoint.substr(version + 2);
-    // Versions of CUDA have four digits or five ("_v3020", "_v12000").
+    // CUDA versions have four or five digits ("_v3020", "_v12000").
     const bool isVersion =
         digits.size() >= 4 && digits.size() <= 5 &&
         std::all_of(digits.begin(), digits.end(), [](char c) { return c >= '0' && c <= '9'; });
     if (!isVersion) return entryPoint;
     std::string_view name = entryPoint.substr(0, version);
-    // How the default stream is meant; the same call to whoever reads the timeline.
+    // Variants of the default stream, which are the same call for the user.
     for (const std::string_view suffix : {"_ptsz", "_ptds"})
         if (name.ends_with(suffix)) name.remove_suffix(suffix.size());
     return name;

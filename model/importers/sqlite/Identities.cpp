@@ -15,12 +15,12 @@ int toInt(int64_t value) {
     return value >= 0 && value <= INT32_MAX ? static_cast<int>(value) : 0;
 }
 
-/// The host in a column that holds packed PIDs; 0 for a plain PID.
+/// Returns the host of a packed PID; 0 for a plain PID.
 uint32_t hostOfPid(int64_t value) {
     return value > 0xffffff ? hostOf(value) : 0;
 }
 
-/// The PID in a column that holds plain PIDs in some files and packed ones in others.
+/// Returns the PID of a column with plain or packed PIDs, depending on the file.
 uint32_t plainPid(int64_t value) {
     return value > 0xffffff ? processIdOf(value) : static_cast<uint32_t>(value & 0xffffff);
 }
@@ -134,7 +134,7 @@ void Identities::readNames(LoadContext& context, FileStrings& strings) {
         const std::optional<StringIndex> name = threads.string(thread.nameId, strings);
         if (!id || !name) continue;
         const int64_t priority = threads.integerOr(thread.priority, 0);
-        if (priority == tables::stoodInPriority) continue;
+        if (priority == tables::substitutePriority) continue;
         const auto [found, isNew] = priorities.try_emplace(*id, priority);
         if (!isNew && priority <= found->second) continue;
         found->second = priority;
@@ -147,14 +147,14 @@ int64_t Identities::gpuIdOf(const Process& process, int64_t device) const {
     if (found == gpuIdOf_.end()) return device;
     const auto& byHost = found->second;
     const auto ofHost = byHost.find(hostOf(process.globalPid));
-    // Where PIDs are plain, the only process of that PID is meant, whatever its host.
+    // A plain PID refers to the only process of that PID on any host.
     return ofHost != byHost.end() ? ofHost->second : byHost.begin()->second;
 }
 
 bool Identities::isNullStream(const Process& process, int64_t context, int64_t stream) const {
     const auto found = nullStreams_.find({process.pid, context, stream});
     if (found == nullStreams_.end()) return false;
-    // Exports exist that number hosts otherwise in this table; then one host can only be the one.
+    // Some exports number hosts differently in this table. With one host, it is that one.
     return found->second.size() == 1 || found->second.contains(hostOf(process.globalPid));
 }
 

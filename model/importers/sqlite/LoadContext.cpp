@@ -9,12 +9,12 @@ namespace lanescope {
 
 namespace {
 
-/// A row takes at least this many bytes: a cell pointer, two lengths and a record header.
-constexpr int64_t leastBytesPerRow = 6;
-/// Each byte of a file is of one text at most; a table may be read twice, and the text that an
-/// added column has by default stands in the file once.
+/// Minimum size of a row: a cell pointer, two lengths and a record header.
+constexpr int64_t minBytesPerRow = 6;
+/// Each byte of a file belongs to at most one text. A table may be read twice, and the default text
+/// of an added column is stored once in the file.
 constexpr uint64_t textsPerByte = 4;
-constexpr uint64_t alwaysTextBytes = uint64_t{1} << 20;
+constexpr uint64_t minTextLimitBytes = uint64_t{1} << 20;
 constexpr std::chrono::milliseconds reportInterval{40};
 
 }  // namespace
@@ -25,8 +25,8 @@ LoadContext::LoadContext(const Database& database, TraceBuilder& builder, unsign
       builder_(builder),
       threads_(threads),
       progress_(progress),
-      possibleRows_(static_cast<int64_t>(database.fileBytes()) / leastBytesPerRow),
-      possibleTextBytes_(alwaysTextBytes + textsPerByte * database.fileBytes()) {}
+      possibleRows_(static_cast<int64_t>(database.fileBytes()) / minBytesPerRow),
+      possibleTextBytes_(minTextLimitBytes + textsPerByte * database.fileBytes()) {}
 
 std::span<const Database> LoadContext::borrowConnections() {
     if (areBorrowed_) return {};

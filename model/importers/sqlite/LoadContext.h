@@ -17,47 +17,47 @@
 
 namespace lanescope {
 
-/// What the readers of one load share: the file, the builder of the trace, and progress. Used by
-/// the loading thread only.
+/// The shared state of the readers of one load: file, builder and progress. Loading thread only.
 class LoadContext {
   public:
     LoadContext(const Database& database, TraceBuilder& builder, unsigned threads,
                 const LoadProgress& progress);
 
     const Database& database() const { return database_; }
-    /// One for each thread but the one that loads, for one reader at a time: none while another has
-    /// them. Opened when first asked for; none for a file that can be opened once only.
+    /// Returns a connection for each thread other than the loading one. Only one reader has them at
+    /// a time, others get none. Opened by the first call. Empty for a file that can be opened only
+    /// once.
     std::span<const Database> borrowConnections();
     void returnConnections() { areBorrowed_ = false; }
     TraceBuilder& builder() { return builder_; }
     TraceDescription& description() { return builder_.description(); }
 
-    /// Notes that somebody reads `table`, or says that nobody does.
+    /// Marks a table as read, or as deliberately unread.
     void reads(std::string_view table) { read_.insert(lowerCase(std::string(table))); }
-    /// Whether somebody read it, in whatever case the file writes its name. O(log n).
+    /// Returns true if the table was marked, in any case of its name. O(log n).
     bool isRead(std::string_view table) const {
         return read_.contains(lowerCase(std::string(table)));
     }
 
-    /// Notes that an activity of that table has no row in it, as it has no time.
+    /// Counts an activity that has no row in that table because it has no time.
     void addUntimed(std::string_view table) { ++untimed_[lowerCase(std::string(table))]; }
-    /// How many. O(log n).
+    /// Returns the count. O(log n).
     int64_t untimedOf(std::string_view table) const {
         const auto found = untimed_.find(lowerCase(std::string(table)));
         return found == untimed_.end() ? 0 : found->second;
     }
 
-    /// Rows `table` may hold, judged without counting them. O(log n).
+    /// Returns an estimate of the rows of `table` without counting them. O(log n).
     int64_t estimatedRows(const char* table) const;
-    /// No undamaged file of this size has a table with more rows.
+    /// Returns the maximum number of rows in a table of an intact file of this size.
     int64_t possibleRows() const { return possibleRows_; }
-    /// Counts the bytes of texts that were read; false once they are more than an undamaged file of
-    /// this size has, however its tables share them.
+    /// Adds to the total size of texts. Returns false if it exceeds that of any intact file of this
+    /// size.
     bool mayTake(size_t textBytes) { return (textBytes_ += textBytes) <= possibleTextBytes_; }
     void expectRows(int64_t rows) { expectedRows_ += rows; }
-    /// Reports progress now and then; false once the load is cancelled.
+    /// Reports progress at intervals. Returns false if the load was cancelled.
     bool advance(int64_t rows, std::string_view what);
-    /// Reports a fraction as it is; false once the load is cancelled.
+    /// Reports a fraction as it is. Returns false if the load was cancelled.
     bool report(double fraction, std::string_view what);
     bool isCancelled() const { return isCancelled_; }
 
@@ -68,7 +68,7 @@ class LoadContext {
     TraceBuilder& builder_;
     const unsigned threads_;
     const LoadProgress& progress_;
-    std::set<std::string> read_;  ///< Names of tables, in small letters.
+    std::set<std::string> read_;  ///< Names of tables in lower case.
     std::map<std::string, int64_t> untimed_;
     std::vector<Database> furtherConnections_;
     bool areBorrowed_ = false;

@@ -22,8 +22,8 @@
 namespace lanescope {
 
 int32_t ncclRankFrom(int64_t value) {
-    constexpr int64_t most = 1 << 24;
-    return value >= 0 && value <= most ? static_cast<int32_t>(value) : -1;
+    constexpr int64_t maxRank = 1 << 24;
+    return value >= 0 && value <= maxRank ? static_cast<int32_t>(value) : -1;
 }
 
 void NcclCommunicators::read(LoadContext& context, FileStrings& strings) {
@@ -35,7 +35,7 @@ void NcclCommunicators::read(LoadContext& context, FileStrings& strings) {
     while (reader.next()) {
         const int64_t hash = reader.integerOr(table.communicator, 0);
         if (hash == 0) continue;
-        // One communicator may stand there twice: as its NVTX range and as its plugin told it.
+        // A communicator may have two rows: from its NVTX range and from the plugin.
         Communicator& known =
             communicators_[{reader.integerOr(table.globalPid, 0), static_cast<uint64_t>(hash)}];
         if (const int32_t rank = ncclRankFrom(reader.integerOr(table.rank, -1)); rank >= 0)
@@ -81,12 +81,12 @@ void NcclCalls::read(LoadContext& context, FileStrings& strings,
 }
 
 void NcclCalls::addListed(int64_t fileRow, EventRef range, TraceBuilder& builder) const {
-    // Of several that name one row the last counts.
+    // The last of several entries for one row counts.
     const auto after =
         std::upper_bound(calls_.begin(), calls_.end(), fileRow,
                          [](int64_t row, const Call& call) { return row < call.fileRow; });
     if (after != calls_.begin() && std::prev(after)->fileRow == fileRow)
-        builder.nccl(range, std::prev(after)->says);
+        builder.nccl(range, std::prev(after)->listed);
 }
 
 void NcclCalls::addByName(TraceBuilder& builder) {
@@ -105,12 +105,12 @@ namespace {
 constexpr const auto& operationColumns = tables::ncclPluginOperations;
 using Reader = TableReader<tables::NcclPluginOperations>;
 
-/// Channels or warps, of which there are at most 255.
+/// Returns a number of channels or warps, of which at most 255 exist.
 int16_t smallNumber(int64_t value) {
     return value > 0 && value <= 255 ? static_cast<int16_t>(value) : int16_t{-1};
 }
 
-/// Start and end of something that may lack both; an end that was not seen reads as the start.
+/// Returns an optional interval. A missing end is read as the start.
 std::optional<TimeRange> rangeAt(Reader& reader, Reader::Column startColumn,
                                  Reader::Column endColumn) {
     if (reader.isNull(startColumn)) return std::nullopt;
@@ -120,14 +120,15 @@ std::optional<TimeRange> rangeAt(Reader& reader, Reader::Column startColumn,
     return TimeRange{*startNs, *startNs};
 }
 
-/// NCCL does these by sends and receives, and tells its plugin of those only.
+/// Returns true if NCCL implements `whole` by `part` (sends and receives) and reports only these to
+/// its plugin.
 bool isPartOf(std::string_view part, std::string_view whole) {
     const NcclFunction* function = findNcclFunction(whole);
     return (part == "Send" || part == "Recv") && function != nullptr && function->isOfSends;
 }
 
-/// How many operations that begin in a range are looked at; a real range has one.
-constexpr int mostInRange = 64;
+/// Maximum number of operations searched per range. A real range has one.
+constexpr int maxOperationsPerRange = 64;
 
 }  // namespace
 
@@ -231,7 +232,8 @@ void NcclPlugin::join(TraceBuilder& builder) {
     addRanges(builder, announcing);
 }
 
-/// Of an operation that is one of several parts of the call, only what all of them say is known.
+/// Adds an operation to a call. For one of several parts of a call, only their common properties
+/// are kept.
 void NcclPlugin::take(Operation& operation, uint32_t row, bool isPart, TraceBuilder& builder) {
     operation.isTaken = true;
     isJoined_[row] = true;
@@ -250,7 +252,7 @@ void NcclPlugin::take(Operation& operation, uint32_t row, bool isPart, TraceBuil
     builder.amendNccl(row, better);
 }
 
-/// Those that begin inside an announced range of their thread.
+/// Connects operations that begin inside an announced range of their thread.
 void NcclPlugin::joinCalls(TraceBuilder& builder) {
     const Trace& trace = builder.trace();
     const NcclTable& nccl = trace.nccl;
@@ -262,8 +264,8 @@ void NcclPlugin::joinCalls(TraceBuilder& builder) {
                                       [](const Operation& one, const auto& wanted) {
                                           return std::pair(one.thread, one.call.startNs) < wanted;
                                       });
-        for (int looked = 0; found != operations_.end() && looked < mostInRange;
-             ++found, ++looked) {
+        for (int searched = 0; found != operations_.end() && searched < maxOperationsPerRange;
+             ++found, ++searched) {
             if (found->thread != from.first) break;
             if (!isOpen && found->call.startNs > trace.nvtx.endNs[nvtx]) break;
             const bool isPart =
@@ -278,7 +280,7 @@ void NcclPlugin::joinCalls(TraceBuilder& builder) {
     }
 }
 
-/// Operations of a group, of which NCCL before 2.28 tells only when the group ends.
+/// Connects operations of a group, which NCCL before 2.28 reports only at the end of the group.
 void NcclPlugin::joinTasks(TraceBuilder& builder) {
     const Trace& trace = builder.trace();
     using Key = std::tuple<uint32_t, uint64_t, StringIndex, int64_t>;
@@ -310,7 +312,7 @@ void NcclPlugin::joinTasks(TraceBuilder& builder) {
 
 void NcclPlugin::addRanges(TraceBuilder& builder, const std::set<uint32_t>& announcing) {
     const Trace& trace = builder.trace();
-    std::set<uint32_t> calling;  // processes whose NCCL tells calls: the rest is NCCL's own doing
+    std::set<uint32_t> calling;  // processes whose NCCL reports calls
     for (const Operation& one : operations_)
         if (one.hasCall) calling.insert(trace.threads[one.thread].process);
     std::map<std::pair<uint32_t, int64_t>, int> sharing;
@@ -326,9 +328,9 @@ void NcclPlugin::addRanges(TraceBuilder& builder, const std::set<uint32_t>& anno
         const bool isReplay = index > 0 && one.hasCall && operations_[index - 1].hasCall &&
                               operations_[index - 1].thread == one.thread &&
                               operations_[index - 1].call == one.call;
-        if (isReplay) continue;  // the same call of a CUDA graph once more
+        if (isReplay) continue;  // a replayed call of a CUDA graph
         TimeRange range = one.call;
-        // The call of an operation that is in no group lasts until it is enqueued.
+        // The call of an operation outside of groups lasts until the operation is enqueued.
         const bool isLast = index + 1 == operations_.size() ||
                             operations_[index + 1].thread != one.thread ||
                             operations_[index + 1].call.startNs >= one.enqueue.endNs;

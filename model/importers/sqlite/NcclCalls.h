@@ -13,11 +13,11 @@
 
 namespace lanescope {
 
-/// What `LANESCOPE_NCCL_COMMUNICATORS` says about the communicators of each process.
+/// The communicators of each process from `LANESCOPE_NCCL_COMMUNICATORS`.
 class NcclCommunicators {
   public:
     void read(LoadContext& context, FileStrings& strings);
-    /// Adds what is known of the communicator to the facts of a call of `globalPid`.
+    /// Adds the properties of the communicator to the facts of a call of `globalPid`.
     void describe(int64_t globalPid, uint64_t communicator, NcclFacts& facts) const;
 
   private:
@@ -28,45 +28,48 @@ class NcclCommunicators {
     std::map<std::pair<int64_t, uint64_t>, Communicator> communicators_;
 };
 
-/// A rank, root, peer or number of ranks; -1 for what none can be.
+/// Returns a rank, root, peer or number of ranks, or -1 if invalid.
 int32_t ncclRankFrom(int64_t value);
 
-/// What `LANESCOPE_NCCL_OPERATIONS` says about rows of `NVTX_EVENTS`; in files without it, what the
-/// names of NCCL's own NVTX ranges tell.
+/// The NCCL calls among the rows of `NVTX_EVENTS`, from `LANESCOPE_NCCL_OPERATIONS`. In files
+/// without it, from the names of NCCL's own NVTX ranges.
 class NcclCalls {
   public:
-    /// Keeps what it reads in `memory`, if there is one.
+    /// Allocates in `memory`, if set.
     explicit NcclCalls(LargeMemory* memory) : calls_(memory) {}
 
     void read(LoadContext& context, FileStrings& strings, const NcclCommunicators& communicators);
     bool isListed() const { return !calls_.empty(); }
-    /// Says that `range` is a call of NCCL if row `fileRow` of the file is listed.
+    /// Adds the NCCL facts of row `fileRow` to `range`, if the row is listed.
     void addListed(int64_t fileRow, EventRef range, TraceBuilder& builder) const;
-    /// Finds the calls by the names of ranges in the domain "NCCL". For files without a list.
+    /// Finds calls by the names of ranges in the domain "NCCL". For files without a list.
     static void addByName(TraceBuilder& builder);
 
   private:
     struct Call {
         int64_t fileRow;
-        NcclRow says;
+        NcclRow listed;
     };
-    LargeVector<Call> calls_;  ///< By row, of equal ones as they were read.
+    LargeVector<Call> calls_;  ///< By row. Equal ones in the order of the file.
 };
 
-/// What `LANESCOPE_NCCL_PLUGIN_OPERATIONS` says: the operations of NCCL's profiler plugin.
+/// The operations of NCCL's profiler plugin, from `LANESCOPE_NCCL_PLUGIN_OPERATIONS`.
 class NcclPlugin {
   public:
-    /// Keeps what it reads in `memory`, if there is one.
+    /// Allocates in `memory`, if set.
     explicit NcclPlugin(LargeMemory* memory) : operations_(memory) {}
 
     void read(LoadContext& context, FileDirectory& directory,
               const NcclCommunicators& communicators);
 
-    /// Adds them to the calls that NCCL announced by NVTX. A call and an operation belong together
-    /// if the operation was called inside the range, on its thread; with NCCL before 2.28, which
-    /// tells no calls, if the operation is the next of its thread, communicator, name and size.
-    /// Where a process announced no calls at all (NCCL_NVTX_DISABLE=1), ranges are made of its
-    /// operations. O(n log n).
+    /// Adds the operations to the calls that NCCL announced by NVTX.
+    /// - An operation belongs to a call if it was called inside its range, on its thread.
+    /// - NCCL before 2.28 reports no calls. There, the operation is the next of its thread,
+    ///   communicator, name and size.
+    /// - If a process announced no calls at all (NCCL_NVTX_DISABLE=1), its operations become
+    ///   ranges.
+    ///
+    /// O(n log n).
     void join(TraceBuilder& builder);
 
   private:
@@ -74,7 +77,7 @@ class NcclPlugin {
         StringIndex name = 0;
         int64_t bytes = -1;
         uint64_t communicator = 0;
-        uint32_t thread = 0;  ///< That called; of an operation without a call, that enqueued.
+        uint32_t thread = 0;  ///< The calling thread. Without a call: the enqueuing thread.
         TimeRange call;
         TimeRange enqueue;
         bool hasCall = false, hasEnqueue = false;

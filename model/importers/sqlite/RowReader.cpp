@@ -17,7 +17,7 @@ namespace lanescope {
 namespace {
 
 constexpr int64_t rowsBetweenReports = 1 << 13;
-constexpr int64_t greatestBytes = int64_t{1} << 50;
+constexpr int64_t maxCellBytes = int64_t{1} << 50;
 
 }  // namespace
 
@@ -31,8 +31,8 @@ RowReader::RowReader(LoadContext& context, const char* table,
         hasTable_ ? context.database().columns(table) : std::vector<Database::Column>();
     std::string list;
     for (const char* column : columns) {
-        // "rowid" is no declared column but every table that we write has it. A column that is
-        // computed could be of any length; none of ours is.
+        // "rowid" is not a declared column, but every table of ours has it. A computed column could
+        // have any length, and our tables have none.
         const bool isPresent =
             hasTable_ && (std::string_view(column) == "rowid" ||
                           std::ranges::count(known, Database::Column{lowerCase(column), true}) > 0);
@@ -51,18 +51,17 @@ RowReader::~RowReader() {
     context_.builder().ignore(table_, ignoredCells_);
 }
 
-void RowReader::throwNotAsked() const {
+void RowReader::throwUnknownColumn() const {
     throw std::logic_error(fmt::format("a column of {} is read that was not asked for", table_));
 }
 
-void RowReader::noteDamage() {
+void RowReader::noteCorruption() {
     context_.note({Severity::Error, HealthCode::TableDamaged,
                    fmt::format("The table {} is damaged: only {} of its rows could be read. "
                                "Copy the file again.",
                                table_, formatCount(rowCount_))});
 }
 
-/// Ends the reading.
 bool RowReader::stop() {
     rows_.reset();
     return false;
@@ -73,7 +72,7 @@ bool RowReader::next() {
     if (rowCount_ % rowsBetweenReports == 0 && rowCount_ > 0 &&
         !context_.advance(rowsBetweenReports, what_))
         return false;
-    if (rowCount_ >= EventRef::maximumRow) {
+    if (rowCount_ >= EventRef::maxRow) {
         context_.note({Severity::Warning, HealthCode::TableCut,
                        fmt::format("Only the first {} rows of {} are shown.",
                                    formatCount(rowCount_), table_)});
@@ -82,12 +81,12 @@ bool RowReader::next() {
     if (batch_ == nullptr || nextInBatch_ == batch_->rowCount()) {
         batch_ = rows_->next();
         nextInBatch_ = 0;
-        // A damaged tree can lead SQLite in circles, through more rows and texts than the file has
-        // room for.
+        // A corrupt tree can lead SQLite in circles, with more rows and texts than the file can
+        // contain.
         if (batch_ == nullptr
-                ? rows_->isDamaged()
+                ? rows_->isCorrupt()
                 : rowCount_ > context_.possibleRows() || !context_.mayTake(batch_->textBytes())) {
-            noteDamage();
+            noteCorruption();
             return stop();
         }
         if (batch_ == nullptr) {
@@ -127,7 +126,7 @@ long double RowReader::number(int column) {
 uint32_t RowReader::unsigned32(int column) {
     const int64_t value = integerOr(column, 0);
     if (value >= 0 && value <= UINT32_MAX) return static_cast<uint32_t>(value);
-    // Some columns are unsigned in CUDA but were stored signed.
+    // Some columns are unsigned in CUDA but stored signed.
     if (value < 0 && value >= INT32_MIN) return static_cast<uint32_t>(static_cast<int32_t>(value));
     ignoreCell();
     return 0;
@@ -135,7 +134,7 @@ uint32_t RowReader::unsigned32(int column) {
 
 int64_t RowReader::bytes(int column) {
     const int64_t value = integerOr(column, 0);
-    if (value >= 0 && value <= greatestBytes) return value;
+    if (value >= 0 && value <= maxCellBytes) return value;
     ignoreCell();
     return 0;
 }
@@ -157,8 +156,8 @@ std::optional<int64_t> RowReader::time(int column) {
         ++untimedCount_;
         return std::nullopt;
     }
-    if (cell.type == CellType::Integer && cell.bits >= -greatestTimeNs &&
-        cell.bits <= greatestTimeNs)
+    if (cell.type == CellType::Integer && cell.bits >= -maxTimestampNs &&
+        cell.bits <= maxTimestampNs)
         return cell.bits;
     skipRow();
     return std::nullopt;

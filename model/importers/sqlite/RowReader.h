@@ -17,20 +17,20 @@ namespace lanescope {
 
 class FileStrings;
 
-/// Reads one table row by row, whatever of it the file has. Columns and tables the file lacks read
-/// as NULL and as empty; cells of the wrong kind read as NULL and are tallied; a damaged table ends
-/// early with a health note. Columns are called by their place in the list: readers of tables that
-/// are described use `TableReader`.
+/// Reads one table row by row. Missing columns read as NULL, missing tables as empty. Cells of the
+/// wrong type read as NULL and are tallied. A corrupt table ends early with a health note. Columns
+/// are numbered by their place in the list. For described tables use `TableReader`.
 class RowReader {
   public:
-    /// `table` and `columns` are constants of this program; `what` is what progress calls the rows.
+    /// `table` and `columns` are constants of this program. `what` names the rows in progress
+    /// reports.
     RowReader(LoadContext& context, const char* table, const std::vector<const char*>& columns,
               const char* what);
     ~RowReader();
     RowReader(const RowReader&) = delete;
     RowReader& operator=(const RowReader&) = delete;
 
-    /// Goes to the next row; false at the end, or when the load is cancelled.
+    /// Advances to the next row. Returns false at the end or if the load was cancelled.
     bool next();
     bool hasTable() const { return hasTable_; }
     bool hasColumn(int column) const { return isPresent_[static_cast<size_t>(column)]; }
@@ -44,54 +44,53 @@ class RowReader {
         return std::nullopt;
     }
     int64_t integerOr(int column, int64_t fallback) { return integer(column).value_or(fallback); }
-    /// 0 for NULL and for what does not fit.
+    /// Returns 0 for NULL and for a value out of range.
     uint32_t unsigned32(int column);
-    /// A size in bytes; 0 for NULL and for what no memory could hold.
+    /// Returns a size in bytes; 0 for NULL and for impossible sizes.
     int64_t bytes(int column);
-    /// Of a number as it is written. Valid until the next row; empty for NULL.
+    /// Returns a text, or a number as it is written. Empty for NULL. Valid until the next row.
     std::string_view text(int column);
-    /// 0 for what is no number.
+    /// Returns 0 if the cell is not a number.
     double real(int column) const;
-    /// A whole or a real number, exact for both; not a number for NULL and for anything else.
+    /// Returns an integer or real number, exact for both. NaN for NULL and other types.
     long double number(int column);
-    /// A string by id, or a text where an old file has the text itself. Nothing for NULL or an
-    /// unknown id.
+    /// Returns a string by id, or a text if an old file contains the text itself. Returns nullopt
+    /// for NULL or an unknown id.
     std::optional<StringIndex> string(int column, FileStrings& strings);
-    /// Start and end, in this order of columns. Nothing if the event was not timed (tallied as
-    /// such) or the times make no sense (the row is tallied as skipped). An end before the start
-    /// reads as the start.
+    /// Returns start and end, from columns in this order. Returns nullopt for an event without a
+    /// time (tallied as untimed) or with invalid times (tallied as skipped). An end before the
+    /// start is read as the start.
     std::optional<TimeRange> times(int startColumn, int endColumn);
-    /// One time on its own, by the same rules.
+    /// Returns a single time by the same rules.
     std::optional<int64_t> time(int column);
 
-    /// Tallies the row as left out.
     void skipRow() { ++skippedRows_; }
     void ignoreCell() { ++ignoredCells_; }
-    /// Counts the rows read as events of that name, if the file has the table.
+    /// Counts the read rows as events of that name, if the file has the table.
     void countAs(std::string_view name) {
         if (hasTable_ || untimedElsewhere_ > 0)
             context_.builder().count(name, totalCount(), untimedCount());
     }
     int64_t rowCount() const { return rowCount_; }
-    /// The rows read, and what stands in `LANESCOPE_UNTIMED` instead of in this table.
+    /// Returns the read rows plus those in `LANESCOPE_UNTIMED`.
     int64_t totalCount() const { return rowCount_ + untimedElsewhere_; }
     int64_t untimedCount() const { return untimedCount_ + untimedElsewhere_; }
 
   protected:
-    /// For a column that was read and is not in the list.
-    [[noreturn]] void throwNotAsked() const;
+    /// Throws for a column that is not in the list.
+    [[noreturn]] void throwUnknownColumn() const;
 
   private:
     const RowBatch::Cell& at(int column) const { return row_[column]; }
     bool isInteger(int column) const { return at(column).type == CellType::Integer; }
-    void noteDamage();
+    void noteCorruption();
     bool stop();
 
     LoadContext& context_;
     const char* table_;
     const char* what_;
     std::vector<bool> isPresent_;
-    std::optional<TableRows> rows_;  ///< Nothing once all are read.
+    std::optional<TableRows> rows_;  ///< nullopt after the last row.
     const RowBatch* batch_ = nullptr;
     const RowBatch::Cell* row_ = nullptr;
     size_t nextInBatch_ = 0;
@@ -105,14 +104,14 @@ class RowReader {
     int64_t ignoredCells_ = 0;
 };
 
-/// Reads a table that `model/format/tables` describes, by that description:
+/// Reads a table described in `model/format/tables`:
 ///
 ///     constexpr const auto& k = tables::kernels;
 ///     TableReader reader(context, k, {k.start, k.end, k.gridX}, "kernels");
 ///     while (reader.next()) use(reader.times(k.start, k.end), reader.unsigned32(k.gridX));
 ///
-/// A column of another table does not compile; one that is not in the list is a mistake of the
-/// program and throws. Everything else is as `RowReader` says.
+/// A column of another table does not compile. A column that is not in the list is a programming
+/// error and throws. All else is as in `RowReader`.
 template <class Table>
 class TableReader : private RowReader {
   public:
@@ -127,11 +126,11 @@ class TableReader : private RowReader {
     using RowReader::totalCount;
     using RowReader::untimedCount;
 
-    /// `columns` may hold `tables::rowNumber<Table>`; `what` is what progress calls the rows.
+    /// `columns` may contain `tables::rowNumber<Table>`. `what` names the rows in progress reports.
     TableReader(LoadContext& context, const Table& table, std::initializer_list<Column> columns,
                 const char* what)
         : RowReader(context, table.tableName(), namesOf(table, columns), what) {
-        places_.fill(notAsked);
+        places_.fill(unusedColumn);
         int place = 0;
         for (const Column column : columns) places_[column.number()] = place++;
     }
@@ -156,7 +155,7 @@ class TableReader : private RowReader {
     std::optional<int64_t> time(Column column) { return RowReader::time(placeOf(column)); }
 
   private:
-    static constexpr int notAsked = -1;
+    static constexpr int unusedColumn = -1;
 
     static std::vector<const char*> namesOf(const Table& table,
                                             std::initializer_list<Column> columns) {
@@ -169,12 +168,12 @@ class TableReader : private RowReader {
     }
     int placeOf(Column column) const {
         const int place = places_[column.number()];
-        if (place == notAsked) throwNotAsked();
+        if (place == unusedColumn) throwUnknownColumn();
         return place;
     }
 
     std::array<int, tables::Table::maxColumns + 1>
-        places_;  ///< By column; the last the row number.
+        places_;  ///< By column. The last is the row number.
 };
 
 }  // namespace lanescope

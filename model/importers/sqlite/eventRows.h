@@ -9,17 +9,17 @@
 
 namespace lanescope {
 
-/// Whose a row is that names no thread.
-enum class Nameless : uint8_t {
-    LeftOut,  ///< Nobody's: it is tallied.
-    Kept,     ///< That of a thread without a name.
+/// The handling of a row without a thread.
+enum class UnnamedRows : uint8_t {
+    Skipped,  ///< Skipped and tallied.
+    Kept,     ///< Assigned to an unnamed thread.
 };
 
-/// Goes through a table of what threads did: hands the thread and the times of each row that has
-/// them to `take(thread, times)`; tallies the others. A table whose rows are moments has no end.
+/// Reads a table of thread activity. Calls `take(thread, times)` for each valid row and tallies the
+/// others. A table without an end column has points in time.
 template <class Table, class Take>
 void forEachThreadRow(TableReader<Table>& reader, const Table& table, Identities& identities,
-                      Nameless nameless, Take take) {
+                      UnnamedRows nameless, Take take) {
     while (reader.next()) {
         std::optional<TimeRange> times;
         if constexpr (requires { table.end; })
@@ -30,7 +30,7 @@ void forEachThreadRow(TableReader<Table>& reader, const Table& table, Identities
         uint32_t thread = noIndex;
         if (const std::optional<int64_t> tid = reader.integer(table.globalTid))
             thread = identities.thread(*tid);
-        else if (nameless == Nameless::Kept)
+        else if (nameless == UnnamedRows::Kept)
             thread = identities.unnamedThread();
         if (thread == noIndex)
             reader.skipRow();
@@ -39,14 +39,14 @@ void forEachThreadRow(TableReader<Table>& reader, const Table& table, Identities
     }
 }
 
-/// Which stream of which process a row of GPU activity belongs to.
 struct GpuPlace {
     uint32_t process = noIndex;
-    /// `noIndex` also for what concerns a whole context or no known device.
+    /// `noIndex` also for a whole context or an unknown device.
     uint32_t stream = noIndex;
 };
 
-/// Reads it from the row; both `noIndex` if there are more processes or streams than can be.
+/// Reads the place from the row. Both are `noIndex` if the maximum of processes or streams is
+/// reached.
 template <class Table>
 GpuPlace readGpuPlace(TableReader<Table>& reader, const Table& table, Identities& identities) {
     constexpr int64_t wholeContext = 0xffffffff;
@@ -57,15 +57,15 @@ GpuPlace readGpuPlace(TableReader<Table>& reader, const Table& table, Identities
     const int64_t stream = reader.integerOr(table.streamId, 0);
     if (stream == wholeContext || stream < 0) return place;
     const int64_t device = reader.integerOr(table.deviceId, 0);
-    if (device < 0) return place;  // What the recorder writes where it knows none.
+    if (device < 0) return place;  // The recorder's value for unknown.
     place.stream =
         identities.stream(place.process, device, reader.integerOr(table.contextId, 0), stream);
     return place;
 }
 
-/// Goes through a table of GPU activity: hands the place, times and correlation of each row that
-/// has them to `take(place, times, correlation)`; tallies the others. A row without a stream is one
-/// of the others, unless it `mayBeOfContext`. Every row there is is told to `tally(isUntimed)`.
+/// Reads a table of GPU activity. Calls `take(place, times, correlation)` for each valid row and
+/// tallies the others. A row without a stream is invalid unless `mayBeOfContext`. Calls
+/// `tally(isUntimed)` for every row.
 template <class Table, class Take, class Tally>
 void forEachGpuRow(TableReader<Table>& reader, const Table& table, Identities& identities,
                    Take take, bool mayBeOfContext, Tally tally) {

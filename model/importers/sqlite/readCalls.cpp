@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls of other libraries, as ranges of a domain that is called like them.
 #include <array>
 #include <string_view>
 #include <unordered_map>
@@ -44,14 +43,13 @@ void readApiCalls(LoadContext& context, FileDirectory& directory) {
              .isDriver = reader.integerOr(t.eventClass, 0) == driverClass,
              .stack = directory.stackOf(reader.integer(t.callchainId))});
     };
-    forEachThreadRow(reader, t, directory.identities, Nameless::Kept, take);
+    forEachThreadRow(reader, t, directory.identities, UnnamedRows::Kept, take);
     reader.countAs(kinds::Api::plural);
 }
 
 namespace {
 
-/// A table of calls, each with its times, its thread and its name; some versions call the column of
-/// names otherwise.
+/// A table of calls with times, thread and name. The name column depends on the version.
 struct CallTable {
     const char* table;
     std::string_view domain;
@@ -100,7 +98,7 @@ int64_t readCalls(LoadContext& context, FileDirectory& directory, const CallTabl
     return taken;
 }
 
-/// Which rank of MPI each process is, where nothing else says so.
+/// Reads the MPI rank of each process, unless it is known from elsewhere.
 void readRanks(LoadContext& context) {
     RowReader reader(context, "MPI_RANKS", {"globalTid", "rank"}, "ranks");
     while (reader.next()) {
@@ -124,7 +122,7 @@ void readOtherCalls(LoadContext& context, FileDirectory& directory) {
 
 namespace {
 
-/// A number of 32 bits, or `noIndex` for what is none.
+/// Returns a 32-bit number, or `noIndex` if invalid.
 uint32_t numberFrom(int64_t value) {
     return value >= 0 && value < noIndex ? static_cast<uint32_t>(value) : noIndex;
 }

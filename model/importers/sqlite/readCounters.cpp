@@ -14,11 +14,10 @@ namespace lanescope {
 
 namespace {
 
-constexpr int64_t maximumNumber = 1 << 16;  ///< Of a link or a core.
-/// A day; nobody reads a counter less often.
-constexpr int64_t longestIntervalNs = int64_t{24} * 3600 * 1'000'000'000;
+constexpr int64_t maxNumber = 1 << 16;  ///< Maximum number of a link or a core.
+/// A day, longer than any real interval.
+constexpr int64_t maxIntervalNs = int64_t{24} * 3600 * 1'000'000'000;
 
-/// A counter of the file while its samples are read.
 struct ReadCounter {
     explicit ReadCounter(LargeMemory* memory) {
         samples.timesNs = LargeVector<int64_t>(memory);
@@ -48,10 +47,11 @@ constexpr const auto& counterColumns = tables::counters;
 
 int32_t numberIn(CountersReader& reader, tables::ColumnOf<tables::Counters> column) {
     const int64_t number = reader.integerOr(column, -1);
-    return number >= 0 && number < maximumNumber ? static_cast<int32_t>(number) : -1;
+    return number >= 0 && number < maxNumber ? static_cast<int32_t>(number) : -1;
 }
 
-/// Whose counter the row is of; false if the file names more GPUs or processes than there can be.
+/// Finds the subject of a row. Returns false if the file has more GPUs or processes than the
+/// maximum.
 bool findSubject(CountersReader& reader, Identities& identities, CounterSeries& series) {
     if (const std::optional<int64_t> gpu = reader.integer(counterColumns.gpuId)) {
         series.gpu = identities.gpuNumbered(*gpu);
@@ -78,7 +78,7 @@ Counters readDefinitions(LoadContext& context, FileDirectory& directory) {
         const int64_t meaning = reader.integerOr(counterColumns.meaning, 0);
         ReadCounter counter(context.builder().memory());
         if (!id || meaning < 0 || meaning > static_cast<int64_t>(CounterMeaning::Amount) ||
-            counters.size() >= context.builder().mostCounters() ||
+            counters.size() >= context.builder().remainingCounters() ||
             !findSubject(reader, directory.identities, counter.series)) {
             reader.skipRow();
             continue;
@@ -90,8 +90,8 @@ Counters readDefinitions(LoadContext& context, FileDirectory& directory) {
         counter.series.link = numberIn(reader, counterColumns.link);
         counter.series.core = numberIn(reader, counterColumns.core);
         counter.series.device = reader.text(counterColumns.device);
-        counter.series.intervalNs = std::clamp<int64_t>(
-            reader.integerOr(counterColumns.intervalNs, 0), 0, longestIntervalNs);
+        counter.series.intervalNs =
+            std::clamp<int64_t>(reader.integerOr(counterColumns.intervalNs, 0), 0, maxIntervalNs);
         counter.samples.unit = unitFrom(reader.text(counterColumns.unit));
         counter.samples.meaning = static_cast<CounterMeaning>(meaning);
         counter.samples.intervalNs = counter.series.intervalNs;
@@ -123,27 +123,28 @@ void readSamples(LoadContext& context, Counters& counters) {
 using MetricId = std::pair<int64_t, int64_t>;
 using Metrics = std::map<MetricId, ReadCounter>;
 
-/// What a metric's name says of its values: "SMs Active [Throughput %]", "PCIe Read Bytes [B]",
-/// "GPC Clock Frequency [MHz]". Bytes of NVLinks get the key of what other samplers tell of them.
+/// Derives the unit and key of a metric from its name: "SMs Active [Throughput %]", "PCIe Read
+/// Bytes [B]", "GPC Clock Frequency [MHz]". Bytes of NVLinks get the same key as those of other
+/// samplers.
 void describeMetric(ReadCounter& counter) {
     const std::string_view name = counter.series.key;
-    const auto says = [name](std::string_view word) {
+    const auto contains = [name](std::string_view word) {
         return name.find(word) != std::string_view::npos;
     };
     CounterSamples& samples = counter.samples;
     samples.meaning = CounterMeaning::Average;
-    if (says("%")) {
+    if (contains("%")) {
         samples.unit = CounterUnit::Percent;
-    } else if (says("[B]")) {
+    } else if (contains("[B]")) {
         samples.unit = CounterUnit::Bytes;
         samples.meaning = CounterMeaning::Amount;
-    } else if (says("B/s")) {
+    } else if (contains("B/s")) {
         samples.unit = CounterUnit::BytesPerSecond;
-    } else if (says("[MHz]") || says("[Hz]")) {
+    } else if (contains("[MHz]") || contains("[Hz]")) {
         samples.unit = CounterUnit::Hertz;
-        if (says("[MHz]")) counter.factor = 1e6L;
+        if (contains("[MHz]")) counter.factor = 1e6L;
     }
-    // The unit stands beside every value.
+    // The unit is shown next to every value.
     const size_t unit = name.rfind(" [");
     if (unit != std::string_view::npos && unit > 0 && name.ends_with(']'))
         counter.series.name = name.substr(0, unit);
@@ -161,7 +162,7 @@ Metrics readMetricNames(LoadContext& context, FileDirectory& directory) {
     while (reader.next()) {
         const std::optional<int64_t> type = reader.integer(t.typeId);
         const std::optional<int64_t> metric = reader.integer(t.metricId);
-        if (!type || !metric || metrics.size() >= context.builder().mostCounters()) {
+        if (!type || !metric || metrics.size() >= context.builder().remainingCounters()) {
             reader.skipRow();
             continue;
         }
@@ -181,7 +182,7 @@ Metrics readMetricNames(LoadContext& context, FileDirectory& directory) {
 void readMetricSamples(LoadContext& context, Metrics& metrics) {
     constexpr const auto& t = tables::gpuMetrics;
     TableReader reader(context, t, {t.timestamp, t.typeId, t.metricId, t.value}, "GPU metrics");
-    ReadCounter* last = nullptr;  // metrics often come in turns, but some files have them in runs
+    ReadCounter* last = nullptr;  // metrics alternate, or form runs
     MetricId lastId{};
     while (reader.next()) {
         const std::optional<int64_t> type = reader.integer(t.typeId);
@@ -217,12 +218,12 @@ void readCounters(LoadContext& context, FileDirectory& directory) {
     // In the order of the file's numbers, not of a hash.
     std::map<int64_t, ReadCounter*> inOrder;
     for (auto& [id, counter] : counters) inOrder.emplace(id, &counter);
-    const auto give = [&context](ReadCounter& counter) {
+    const auto addCounter = [&context](ReadCounter& counter) {
         context.builder().counter(std::move(counter.series), std::move(counter.samples));
         counter.samples = {};
     };
-    for (auto& [id, counter] : inOrder) give(*counter);
-    for (auto& [id, counter] : metrics) give(counter);
+    for (auto& [id, counter] : inOrder) addCounter(*counter);
+    for (auto& [id, counter] : metrics) addCounter(counter);
 }
 
 }  // namespace lanescope

@@ -16,9 +16,9 @@ namespace lanescope {
 
 namespace {
 
-constexpr int newestKnownExport = 3;  ///< Major version of the Nsight Systems export schema.
+constexpr int maxKnownExportVersion = 3;  ///< Major version of the Nsight Systems export schema.
 
-/// 0 of what is no number.
+/// Returns 0 if the value is not a number.
 int majorOf(std::string_view value) {
     int major = 0;
     const auto [stop, error] = std::from_chars(value.data(), value.data() + value.size(), major);
@@ -36,7 +36,7 @@ void readExport(LoadContext& context, const tables::MetaData& table) {
         if (name == "EXPORT_PRODUCT_NAME") product = value;
         if (name == "EXPORT_PRODUCT_VERSION") version = value;
         if (name == tables::producerName) producer = value;
-        if (name == "EXPORT_SCHEMA_VERSION_MAJOR" && majorOf(value) > newestKnownExport)
+        if (name == "EXPORT_SCHEMA_VERSION_MAJOR" && majorOf(value) > maxKnownExportVersion)
             context.note({Severity::Info, HealthCode::NewerExport,
                           fmt::format("The file is of export schema {}, newer than this program "
                                       "knows; what it knows is shown.",
@@ -70,7 +70,7 @@ void readDescription(LoadContext& context) {
 }
 
 void readHealth(LoadContext& context) {
-    constexpr size_t enoughDiagnostics = 100;
+    constexpr size_t maxDiagnostics = 100;
     constexpr const auto& k = tables::health;
     TableReader health(
         context, k, {k.severity, k.code, k.globalPid, k.timestamp, k.count, k.sentence}, "health");
@@ -85,13 +85,13 @@ void readHealth(LoadContext& context) {
         note.sentence = health.text(k.sentence);
         context.note(std::move(note));
     }
-    // `ENUM_DIAGNOSTIC_SEVERITY_LEVEL`; information and details would drown the rest.
+    // `ENUM_DIAGNOSTIC_SEVERITY_LEVEL`. Information and details would hide the rest.
     constexpr int64_t warning = 2;
     constexpr int64_t error = 3;
     constexpr const auto& d = tables::diagnostics;
     TableReader diagnostics(context, d, {d.severity, d.text}, "health");
     size_t shown = 0;
-    while (diagnostics.next() && shown < enoughDiagnostics) {
+    while (diagnostics.next() && shown < maxDiagnostics) {
         const int64_t severity = diagnostics.integerOr(d.severity, 0);
         if (severity != warning && severity != error) continue;
         context.note({severity == error ? Severity::Error : Severity::Warning,
@@ -129,12 +129,11 @@ void readProcessStates(LoadContext& context, FileDirectory& directory) {
 
 namespace {
 
-/// Of GPUs, and of hosts; a file that tells of more keeps the rest by name.
+/// Limit for GPUs and for hosts. A file with more keeps the rest by name.
 constexpr size_t maxSubjects = 1024;
 
-/// Facts of the machine worth showing, out of some hundred that an export of Nsight Systems has in
-/// `TARGET_INFO_SYSTEM_ENV`. The environment of the process is among the others and is nobody's
-/// business.
+/// The displayed facts of the machine, out of some hundred in `TARGET_INFO_SYSTEM_ENV` of an
+/// export. The environment of the process is among the others and stays private.
 struct ExportFact {
     std::string_view name;
     std::string RunFacts::*member;
@@ -146,7 +145,8 @@ const std::array<ExportFact, 4> exportFacts{{
     {"SoftwareReleaseVersion", &RunFacts::kernel},
 }};
 
-/// The element that `isWanted`, made by `make` if there is none; null if there are too many.
+/// Returns the element for which `isWanted` is true, or a new one of `make`. Null if the limit is
+/// reached.
 template <class T, class IsWanted, class Make>
 T* findOrAdd(std::vector<T>& all, IsWanted isWanted, Make make) {
     const auto found = std::find_if(all.begin(), all.end(), isWanted);
@@ -172,7 +172,7 @@ bool takeGpuFact(TraceDescription& trace, std::string_view name, std::string_vie
     return true;
 }
 
-/// Of the samplers of a host, or of one of the GPUs that they sampled.
+/// Reads a fact of the samplers of a host or of one of its GPUs.
 bool takeSamplerFact(RunFacts& run, std::string_view host, std::string_view name,
                      std::string_view value) {
     SamplerFacts probe;
@@ -217,10 +217,11 @@ void takeRunFact(TraceDescription& trace, std::string_view name, std::string_vie
     run.others.push_back({std::string(name), std::string(value)});
 }
 
-/// Ranks are facts of old files; newer ones have columns for them, which were read before.
+/// Reads a rank from a fact of an old file. Newer files have columns for ranks, which were read
+/// before.
 bool takeRank(std::optional<int>& member, std::string_view value) {
     std::optional<int64_t> number;
-    if (!takeFact(FactName{}, value, number) || *number < 0 || *number > INT32_MAX) return false;
+    if (!storeFact(FactName{}, value, number) || *number < 0 || *number > INT32_MAX) return false;
     if (member && *member != *number) return false;
     member = static_cast<int>(*number);
     return true;

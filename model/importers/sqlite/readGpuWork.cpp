@@ -125,7 +125,7 @@ void readMemcpys(LoadContext& context, FileDirectory& directory) {
             ++migrations.total;
             migrations.untimed += isUntimed ? 1 : 0;
         });
-    // Of what stands elsewhere the reader knows memcpys alone.
+    // The reader counts only memcpys among the rows stored elsewhere.
     const int64_t memcpys = reader.totalCount() - (migrations.total - elsewhere);
     if (reader.hasTable() || memcpys > 0)
         context.builder().count(kinds::Memcpy::plural, memcpys,
@@ -173,7 +173,7 @@ void readGraphs(LoadContext& context, FileDirectory& directory) {
 
 namespace {
 
-/// Nodes of a trace of ours before version 7.
+/// Reads nodes of a Lanescope trace before version 7.
 void readOldGraphNodes(LoadContext& context, FileDirectory& directory) {
     constexpr const auto& t = tables::oldGraphNodes;
     TableReader reader(context, t,
@@ -211,7 +211,7 @@ void readGraphNodes(LoadContext& context, FileDirectory& directory) {
         {t.start, t.eventClass, t.globalTid, t.graphNodeId, t.originalGraphNodeId, rowNumber},
         "nodes of CUDA graphs");
     while (reader.next()) {
-        // Exports tell here of changes of nodes, too.
+        // Exports contain changes of nodes here, too.
         constexpr int64_t creation = tables::GraphNodes::nodeCreation;
         if (reader.integerOr(t.eventClass, creation) != creation) continue;
         const std::optional<int64_t> tid = reader.integer(t.globalTid);

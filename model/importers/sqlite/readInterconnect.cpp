@@ -15,11 +15,11 @@ namespace lanescope {
 
 namespace {
 
-constexpr size_t maximumConnections = 1 << 13;
+constexpr size_t maxConnections = 1 << 13;
 constexpr int64_t maxTopologyGpu = 1 << 16;
 constexpr const auto& topologyColumns = tables::topology;
 
-/// nvidia-smi's word for a connection of a file that does not have it.
+/// Returns nvidia-smi's abbreviation of a connection, for files without it.
 std::string abbreviationOf(std::string_view name, int32_t nvlinks) {
     if (nvlinks > 0) return fmt::format("NV{}", nvlinks);
     static constexpr std::array<std::pair<std::string_view, std::string_view>, 6> words{
@@ -49,7 +49,7 @@ void keepConnection(Interconnect& interconnect, TableReader<tables::Topology>& r
     interconnect.connections.push_back(std::move(connection));
 }
 
-/// Sorts them, adds the way back where a file has one way only, and leaves out what stands twice.
+/// Sorts connections, adds missing reverse directions, and removes duplicates.
 void tidy(std::vector<GpuConnection>& connections) {
     const size_t count = connections.size();
     for (size_t index = 0; index < count; ++index) {
@@ -77,8 +77,7 @@ void readTopology(LoadContext& context) {
     while (reader.next()) {
         const std::optional<int64_t> gpu = reader.integer(topologyColumns.gpuId);
         const std::optional<int64_t> peer = reader.integer(topologyColumns.peerGpuId);
-        if (!gpu || !peer || *gpu == *peer ||
-            interconnect.connections.size() >= maximumConnections) {
+        if (!gpu || !peer || *gpu == *peer || interconnect.connections.size() >= maxConnections) {
             reader.skipRow();
             continue;
         }
@@ -89,23 +88,23 @@ void readTopology(LoadContext& context) {
 
 namespace {
 
-constexpr size_t maximumPeaks = 1 << 14;
-constexpr size_t maximumRanges = 1 << 20;
-constexpr size_t maximumUses = 1 << 22;
-constexpr int64_t maximumGpu = 1 << 16;
-/// More than any link or memory moves a second; what a file says above it is damage.
-constexpr int64_t greatestRate = int64_t{1} << 50;
-constexpr int64_t greatestCount = 1 << 16;
+constexpr size_t maxPeaks = 1 << 14;
+constexpr size_t maxSampledRanges = 1 << 20;
+constexpr size_t maxProcessUses = 1 << 22;
+constexpr int64_t maxGpuNumber = 1 << 16;
+/// More than any link or memory transfers per second. A higher value means a corrupt file.
+constexpr int64_t maxRate = int64_t{1} << 50;
+constexpr int64_t maxLinkCount = 1 << 16;
 
 template <class Table>
 int64_t gpuIn(TableReader<Table>& reader, tables::ColumnOf<Table> column) {
     const int64_t number = reader.integerOr(column, noGpuId);
-    return number >= 0 && number <= maximumGpu ? number : noGpuId;
+    return number >= 0 && number <= maxGpuNumber ? number : noGpuId;
 }
 
 template <class Table>
 int32_t countIn(TableReader<Table>& reader, tables::ColumnOf<Table> column) {
-    return static_cast<int32_t>(std::clamp<int64_t>(reader.integerOr(column, 0), 0, greatestCount));
+    return static_cast<int32_t>(std::clamp<int64_t>(reader.integerOr(column, 0), 0, maxLinkCount));
 }
 
 std::optional<LinkKind> linkKindFrom(std::string_view text) {
@@ -135,11 +134,11 @@ void readAffinities(LoadContext& context) {
     while (reader.next()) {
         const int64_t gpu = gpuIn<tables::Affinities>(reader, t.gpuId);
         const int64_t node = reader.integerOr(t.numaNode, -1);
-        if (gpu == noGpuId || affinities.size() >= maximumPeaks) {
+        if (gpu == noGpuId || affinities.size() >= maxPeaks) {
             reader.skipRow();
             continue;
         }
-        const bool isNode = node >= 0 && node <= greatestCount;
+        const bool isNode = node >= 0 && node <= maxLinkCount;
         affinities.push_back(
             {gpu, std::string(reader.text(t.cpus)), isNode ? static_cast<int32_t>(node) : -1});
     }
@@ -147,18 +146,17 @@ void readAffinities(LoadContext& context) {
                      [](const auto& a, const auto& b) { return a.gpu < b.gpu; });
 }
 
-/// Beginning and end of an instance while they are brought together.
-struct Moments {
+struct RangeTimes {
     std::optional<int64_t> startNs, endNs;
     TimeRange startReading, endReading;
 };
 
-/// Nothing if it is not known, or as far away as no time is.
+/// Returns an empty reading if it is unknown or out of the range of times.
 TimeRange readingIn(TableReader<tables::SamplingMoments>& reader) {
     const std::optional<int64_t> startNs = reader.integer(tables::samplingMoments.readStart),
                                  endNs = reader.integer(tables::samplingMoments.readEnd);
-    const bool isKnown = startNs && endNs && *startNs < *endNs && *startNs >= -greatestTimeNs &&
-                         *endNs <= greatestTimeNs;
+    const bool isKnown = startNs && endNs && *startNs < *endNs && *startNs >= -maxTimestampNs &&
+                         *endNs <= maxTimestampNs;
     return isKnown ? TimeRange{*startNs, *endNs} : TimeRange{};
 }
 
@@ -174,8 +172,7 @@ void readLinkPeaks(LoadContext& context) {
     while (reader.next()) {
         const std::optional<LinkKind> link = linkKindFrom(reader.text(t.kind));
         const int64_t bytesPerSecond = reader.integerOr(t.bytesPerSecond, 0);
-        if (!link || bytesPerSecond <= 0 || bytesPerSecond > greatestRate ||
-            peaks.size() >= maximumPeaks) {
+        if (!link || bytesPerSecond <= 0 || bytesPerSecond > maxRate || peaks.size() >= maxPeaks) {
             reader.skipRow();
             continue;
         }
@@ -198,7 +195,7 @@ void readLinkPeaks(LoadContext& context) {
 
 void readSampledRanges(LoadContext& context) {
     constexpr const auto& t = tables::samplingMoments;
-    std::map<std::tuple<int64_t, std::string, int64_t>, Moments> found;
+    std::map<std::tuple<int64_t, std::string, int64_t>, RangeTimes> found;
     TableReader reader(
         context, t,
         {t.timestamp, t.range, t.occurrence, t.isEnd, t.globalPid, t.readStart, t.readEnd},
@@ -206,28 +203,28 @@ void readSampledRanges(LoadContext& context) {
     while (reader.next()) {
         const std::optional<int64_t> timeNs = reader.time(t.timestamp);
         if (!timeNs) continue;
-        if (found.size() >= maximumRanges) {
+        if (found.size() >= maxSampledRanges) {
             reader.skipRow();
             continue;
         }
-        Moments& moments =
+        RangeTimes& times =
             found[{reader.integerOr(t.globalPid, 0), std::string(reader.text(t.range)),
                    reader.integerOr(t.occurrence, 0)}];
         const bool isOfEnd = reader.integerOr(t.isEnd, 0) != 0;
-        (isOfEnd ? moments.endNs : moments.startNs) = *timeNs;
-        (isOfEnd ? moments.endReading : moments.startReading) = readingIn(reader);
+        (isOfEnd ? times.endNs : times.startNs) = *timeNs;
+        (isOfEnd ? times.endReading : times.startReading) = readingIn(reader);
     }
     std::vector<SampledRange>& ranges = context.description().interconnect.sampledRanges;
-    for (const auto& [key, moments] : found) {
+    for (const auto& [key, times] : found) {
         const auto& [pid, name, number] = key;
-        // One that was still open when the run ended has no second reading.
-        if (!moments.startNs || !moments.endNs || *moments.endNs < *moments.startNs) continue;
+        // An instance that was open at the end of the run has no second reading.
+        if (!times.startNs || !times.endNs || *times.endNs < *times.startNs) continue;
         ranges.push_back({name,
                           number,
                           pid,
-                          {*moments.startNs, *moments.endNs},
-                          moments.startReading,
-                          moments.endReading});
+                          {*times.startNs, *times.endNs},
+                          times.startReading,
+                          times.endReading});
     }
     std::stable_sort(ranges.begin(), ranges.end(), [](const auto& a, const auto& b) {
         return a.range.startNs < b.range.startNs;
@@ -242,7 +239,7 @@ void readGpuProcesses(LoadContext& context) {
     while (reader.next()) {
         const std::optional<int64_t> timeNs = reader.time(t.timestamp);
         const int64_t number = gpuIn<tables::GpuProcesses>(reader, t.gpuId);
-        if (!timeNs || number == noGpuId || uses.size() >= maximumUses) {
+        if (!timeNs || number == noGpuId || uses.size() >= maxProcessUses) {
             if (timeNs) reader.skipRow();
             continue;
         }

@@ -11,20 +11,20 @@ namespace lanescope {
 
 namespace {
 
-// Of `ENUM_CUDA_DEV_MEM_EVENT_OPER`.
+// `ENUM_CUDA_DEV_MEM_EVENT_OPER`.
 constexpr int64_t allocation = 0, deallocation = 1;
-// Of `ENUM_CUDA_MEMPOOL_OPER`.
+// `ENUM_CUDA_MEMPOOL_OPER`.
 constexpr int64_t poolDestroyed = 2;
-constexpr int64_t localPool = 1;  ///< Of `ENUM_CUDA_MEMPOOL_TYPE`.
+constexpr int64_t localPool = 1;  ///< `ENUM_CUDA_MEMPOOL_TYPE`.
 
-/// When, whose and where: what every row must say.
+/// Time, owner and GPU, which every row needs.
 struct MemoryPlace {
     int64_t timeNs;
     uint32_t process;
     uint32_t gpu;
 };
 
-/// Nothing for a row that was not timed or makes no sense; both are tallied.
+/// Returns nullopt for an untimed or invalid row. Both are tallied.
 template <class Table>
 std::optional<MemoryPlace> readPlace(TableReader<Table>& reader, const Table& table,
                                      Identities& identities) {
@@ -94,7 +94,7 @@ void readPools(LoadContext& context, FileDirectory& directory) {
     while (reader.next()) {
         const std::optional<MemoryPlace> place = readPlace(reader, t, directory.identities);
         const std::optional<int64_t> at = place ? reader.integer(t.address) : std::nullopt;
-        // Another process counts the memory of a pool that was imported.
+        // The exporting process counts the memory of an imported pool.
         if (!at || reader.integerOr(t.poolType, localPool) != localPool) continue;
         const bool isGone = reader.integerOr(t.operationType, 0) == poolDestroyed;
         addPool(context.builder(), *place, *at, isGone ? 0 : reader.bytes(t.localMemoryPoolSize));
@@ -149,7 +149,7 @@ void readOfGpus(LoadContext& context, FileDirectory& directory) {
                        {t.start, t.end, t.globalPid, t.deviceId, t.address, t.numberOfPageFaults,
                         t.faultAccessType},
                        "page faults");
-    int64_t faults = 0, untimed = 0;  // a row stands for several
+    int64_t faults = 0, untimed = 0;  // a row represents several faults
     while (reader.next()) {
         const int64_t of = std::max<int64_t>(0, reader.integerOr(t.numberOfPageFaults, 1));
         const int64_t untimedRows = reader.untimedCount();

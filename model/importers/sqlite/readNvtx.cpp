@@ -22,7 +22,7 @@
 namespace lanescope {
 
 /// Names of NVTX domains and categories. A file may name them after the ranges that use them, so
-/// ranges are given a provisional number while reading and the name at the end.
+/// ranges get a provisional number first and the name at the end.
 class NvtxNames {
   public:
     explicit NvtxNames(FileStrings& strings) : strings_(strings) {}
@@ -30,10 +30,11 @@ class NvtxNames {
     void nameDomain(int64_t globalPid, int64_t domain, StringIndex name);
     void nameCategory(int64_t globalPid, int64_t domain, int64_t category, StringIndex name);
 
-    /// Provisional number of a domain or (with a category) of a category of it. O(log n).
+    /// Returns the provisional number of a domain or of a category in it. O(log n).
     uint32_t domainNumber(int64_t globalPid, int64_t domain);
     uint32_t categoryNumber(int64_t globalPid, int64_t domain, int64_t category);
-    /// Names by provisional number; the default domain, and no category, have an empty name.
+    /// Returns the names by provisional number. The default domain and no category have an empty
+    /// name.
     std::vector<StringIndex> domainNames() const;
     std::vector<StringIndex> categoryNames() const;
 
@@ -49,19 +50,18 @@ class NvtxNames {
     std::pair<DomainKey, uint32_t> lastDomain_{{}, 0xffffffff};
 };
 
-/// Which operators of a file are the backward of which: it names rows of the table of ranges, which
-/// are ranges of the trace once that was read.
+/// Pairs of operators and their backward. The file refers to rows of the table of ranges, which are
+/// known in the trace only after that table was read.
 class BackwardRows {
   public:
     explicit BackwardRows(LargeMemory* memory) : pairs_(memory), ranges_(memory) {}
 
-    /// Reads the table that says it. O(n log n).
     void read(LoadContext& context);
     bool isEmpty() const { return pairs_.empty(); }
-    /// Takes what a row of the file became. O(log n).
+    /// Records the range that a row of the file became. O(log n).
     void see(int64_t fileRow, EventRef range);
-    /// Gives the builder the pairs of which both ends were seen, and counts the others. O(n log n).
-    void give(TraceBuilder& builder) const;
+    /// Adds the complete pairs to the builder and counts the others. O(n log n).
+    void emitPairs(TraceBuilder& builder) const;
 
   private:
     struct Range {
@@ -71,7 +71,7 @@ class BackwardRows {
     EventRef rangeOf(int64_t fileRow) const;
 
     LargeVector<std::pair<int64_t, int64_t>> pairs_;
-    LargeVector<Range> ranges_;  ///< Those that pairs name, each once, by their row.
+    LargeVector<Range> ranges_;  ///< The ranges of pairs, each once, by row.
 };
 
 void NvtxNames::nameDomain(int64_t globalPid, int64_t domain, StringIndex name) {
@@ -157,7 +157,7 @@ EventRef BackwardRows::rangeOf(int64_t fileRow) const {
         ->range;
 }
 
-void BackwardRows::give(TraceBuilder& builder) const {
+void BackwardRows::emitPairs(TraceBuilder& builder) const {
     int64_t unknown = 0;
     for (const auto& [forward, backward] : pairs_) {
         const EventRef from = rangeOf(forward), to = rangeOf(backward);
@@ -173,7 +173,7 @@ namespace {
 
 constexpr const auto& nvtxColumns = tables::nvtxEvents;
 
-/// Nothing for names, and for what this program does not know.
+/// Returns nullopt for names and for unknown types.
 std::optional<NvtxStyle> styleOf(NvtxEventType type) {
     switch (type) {
         case NvtxEventType::PushPop:
@@ -225,7 +225,7 @@ class NvtxReader {
         backwards_.read(context_);
         areRowsNamed_ = !stacks_.isEmpty() || calls_.isListed() || !backwards_.isEmpty();
         while (reader_.next()) readRow();
-        backwards_.give(context_.builder());
+        backwards_.emitPairs(context_.builder());
         context_.builder().nameNvtx(names_.domainNames(), names_.categoryNames());
         if (!calls_.isListed()) NcclCalls::addByName(context_.builder());
         plugin.join(context_.builder());
@@ -238,7 +238,7 @@ class NvtxReader {
     static constexpr Column rowNumber = tables::rowNumber<tables::NvtxEvents>;
 
     StringIndex nameOfRow() {
-        // The number is quicker where there are both.
+        // The id is faster if both exist.
         if (!reader_.isNull(nvtxColumns.textId))
             if (const auto known = reader_.string(nvtxColumns.textId, strings_)) return *known;
         return reader_.string(nvtxColumns.text, strings_).value_or(0);
@@ -319,7 +319,7 @@ class NvtxReader {
     NcclCalls calls_;
     StacksOfRows stacks_;
     BackwardRows backwards_;
-    bool areRowsNamed_ = false;  ///< Whether another table names rows of this one.
+    bool areRowsNamed_ = false;  ///< Another table refers to rows of this one.
     TableReader<tables::NvtxEvents> reader_;
     int64_t rangeCount_ = 0;
 };

@@ -18,9 +18,9 @@ namespace lanescope {
 
 namespace {
 
-/// Of one process; every track of it carries them, so a hostile file must not have any number.
-constexpr size_t maximumRanges = 4096;
-/// Later than any time that a table reader takes.
+/// Per process. Every track of the process has them, so a hostile file must not have any number.
+constexpr size_t maxWindows = 4096;
+/// Later than any time that a table reader accepts.
 constexpr int64_t neverNs = int64_t{1} << 62;
 
 bool startsBefore(const TimeRange& a, const TimeRange& b) {
@@ -33,7 +33,7 @@ uint32_t processIn(TableReader<Table>& reader, const Table& table, Identities& i
     return id ? identities.process(*id) : noIndex;
 }
 
-/// Sorts them; an overlap, which only an odd file has, becomes one window.
+/// Sorts windows and merges overlaps, which only odd files have.
 void tidy(std::vector<TimeRange>& windows) {
     std::sort(windows.begin(), windows.end(), startsBefore);
     std::vector<TimeRange> all;
@@ -54,10 +54,11 @@ void readWindows(LoadContext& context, FileDirectory& directory) {
         const std::optional<int64_t> startNs = reader.time(k.startNs);
         if (index == noIndex || !startNs) continue;
         Process& process = context.builder().processes()[index];
-        // One that was open when the process ended reaches to its end, which may not be known.
+        // A window that was open at the end of the process extends to that end, which may be
+        // unknown.
         const std::optional<int64_t> endNs =
             reader.isNull(k.endNs) ? neverNs : reader.time(k.endNs);
-        if (!endNs || process.windows.size() >= maximumRanges) {
+        if (!endNs || process.windows.size() >= maxWindows) {
             reader.skipRow();
             continue;
         }
@@ -75,11 +76,11 @@ void readGaps(LoadContext& context, FileDirectory& directory) {
         const std::optional<int64_t> startNs = reader.time(k.startNs);
         const std::optional<int64_t> endNs = startNs ? reader.time(k.endNs) : std::nullopt;
         if (index == noIndex || !endNs) continue;
-        // A kind that this program does not know is a loss all the same.
+        // An unknown kind is a loss, too.
         const int64_t what = reader.integerOr(k.what, 0);
         const bool isNumber = what >= 0 && what <= UINT32_MAX;
         std::vector<Gap>& gaps = context.builder().processes()[index].gaps;
-        if (gaps.size() >= maximumRanges) {
+        if (gaps.size() >= maxWindows) {
             reader.skipRow();
             continue;
         }
@@ -118,8 +119,8 @@ void readUntimed(LoadContext& context) {
 
 namespace {
 
-/// What costs nothing without a profiler, of `ENUM_CUPTI_OVERHEAD_TYPE`. The others, such as the
-/// loading of modules, take their time anyway.
+/// The entries of `ENUM_CUPTI_OVERHEAD_TYPE` that cost nothing without a profiler. Others, such as
+/// the loading of modules, happen anyway.
 struct Overhead {
     int64_t type;
     std::string_view name;
@@ -139,7 +140,7 @@ void readOverhead(LoadContext& context) {
         const int64_t type = reader.integerOr(k.overheadType, 0);
         const auto found = std::find_if(overheads.begin(), overheads.end(),
                                         [&](const Overhead& each) { return each.type == type; });
-        // Work on no thread of the program does not hold the program up.
+        // Work on a thread of the profiler does not slow the program.
         if (found == overheads.end() || !thread || threadIdOf(*thread) == 0) continue;
         const std::optional<TimeRange> times = reader.times(k.start, k.end);
         if (!times) continue;

@@ -18,15 +18,14 @@
 
 namespace lanescope {
 
-/// The native stacks of a table of Nsight Systems, each a row of `Trace::stacks` for each frame;
-/// those that begin alike share their beginning. The file of a frame is its library.
+/// The native stacks of a table of Nsight Systems, with a row of `Trace::stacks` for each frame.
+/// Stacks with equal outer frames share them. The file of a frame is its library.
 class CallchainStacks {
   public:
-    /// Reads the table. O(rows), which it keeps meanwhile.
+    /// Reads the table. O(rows) time and temporary memory.
     CallchainStacks(LoadContext& context, FileDirectory& directory,
                     const tables::Callchains& table);
 
-    /// The stack of that number; `noIndex` if there is none.
     uint32_t of(int64_t id) const {
         const auto found = stacks_.find(id);
         return found == stacks_.end() ? noIndex : found->second;
@@ -64,7 +63,7 @@ CallchainStacks::CallchainStacks(LoadContext& context, FileDirectory& directory,
                           reader.string(table.module, directory.strings).value_or(0),
                           reader.unsigned32(table.line)});
     }
-    // Of each stack the outermost first.
+    // The outermost frame of each stack first.
     std::ranges::stable_sort(frames, [](const Frame& a, const Frame& b) {
         return a.id != b.id ? a.id < b.id : a.depth > b.depth;
     });
@@ -90,7 +89,8 @@ struct Sample {
     uint32_t stack;
 };
 
-/// When the core was lost on which a thread was at `timeNs`; `endNs` where that is not known.
+/// Returns the time at which the thread lost the core that it had at `timeNs`, or `endNs` if
+/// unknown.
 int64_t untilLost(std::span<const TimeRange> onCore, int64_t timeNs, int64_t endNs) {
     const auto next = std::ranges::upper_bound(onCore, timeNs, {}, &TimeRange::startNs);
     if (next == onCore.begin()) return endNs;
@@ -98,23 +98,24 @@ int64_t untilLost(std::span<const TimeRange> onCore, int64_t timeNs, int64_t end
     return lostNs > timeNs ? std::min(endNs, lostNs) : endNs;
 }
 
-/// A sample stands until the next, but no longer than twice what lies between most, nor than its
-/// thread had the core.
-void giveSamples(TraceBuilder& builder, uint32_t thread, std::vector<Sample>& samples,
+/// Adds the samples of a thread. A sample lasts until the next one, but at most twice the median
+/// interval and not beyond the time on the core.
+void emitSamples(TraceBuilder& builder, uint32_t thread, std::vector<Sample>& samples,
                  std::span<const TimeRange> onCore) {
     std::ranges::stable_sort(samples, {}, &Sample::timeNs);
     std::vector<int64_t> stepsNs;
     for (size_t at = 1; at < samples.size(); ++at)
         stepsNs.push_back(samples[at].timeNs - samples[at - 1].timeNs);
     constexpr int64_t aloneNs = 1'000'000;
-    int64_t longestNs = aloneNs;
+    int64_t maxSampleNs = aloneNs;
     if (!stepsNs.empty()) {
         const auto middle = stepsNs.begin() + static_cast<std::ptrdiff_t>(stepsNs.size() / 2);
         std::ranges::nth_element(stepsNs, middle);
-        longestNs = std::clamp<int64_t>(2 * std::min(*middle, greatestTimeNs / 4), 1, 10 * aloneNs);
+        maxSampleNs =
+            std::clamp<int64_t>(2 * std::min(*middle, maxTimestampNs / 4), 1, 10 * aloneNs);
     }
     for (size_t at = 0; at < samples.size(); ++at) {
-        int64_t endNs = samples[at].timeNs + longestNs;
+        int64_t endNs = samples[at].timeNs + maxSampleNs;
         if (at + 1 < samples.size()) endNs = std::min(endNs, samples[at + 1].timeNs);
         endNs = untilLost(onCore, samples[at].timeNs, endNs);
         builder.add<kinds::CpuState>({.startNs = samples[at].timeNs,
@@ -135,20 +136,21 @@ void readSamples(LoadContext& context, FileDirectory& directory, const CoreTimes
     const CallchainStacks stacks(context, directory, tables::samplingCallchains);
     std::map<uint32_t, std::vector<Sample>> samplesOf;
     forEachThreadRow(
-        reader, t, directory.identities, Nameless::LeftOut, [&](uint32_t thread, TimeRange times) {
+        reader, t, directory.identities, UnnamedRows::Skipped,
+        [&](uint32_t thread, TimeRange times) {
             samplesOf[thread].push_back({times.startNs, stacks.of(reader.integerOr(t.id, -1))});
         });
     reader.countAs("thread samples");
     for (auto& [thread, samples] : samplesOf) {
         const auto times = onCore.find(thread);
-        giveSamples(context.builder(), thread, samples,
+        emitSamples(context.builder(), thread, samples,
                     times == onCore.end() ? std::span<const TimeRange>() : times->second);
     }
 }
 
 namespace {
 
-/// For what a thread waits in a function of the system's libraries, by what its name holds.
+/// Returns the reason of a wait in a system library function, by parts of its name.
 ThreadState reasonOf(std::string_view name) {
     using enum ThreadState;
     constexpr auto reasons = std::to_array<std::pair<std::string_view, ThreadState>>(
@@ -185,7 +187,7 @@ void readSystemCalls(LoadContext& context, FileDirectory& directory) {
              .call = name,
              .stack = stacks.of(reader.integerOr(t.callchainId, -1))});
     };
-    forEachThreadRow(reader, t, directory.identities, Nameless::LeftOut, take);
+    forEachThreadRow(reader, t, directory.identities, UnnamedRows::Skipped, take);
 }
 
 }  // namespace lanescope

@@ -23,14 +23,14 @@ bool has(const Database& database, const tables::Table& table) {
     return database.hasTable(table.tableName());
 }
 
-/// nvprof keeps its texts in `StringTable`, where Nsight Systems has `StringIds`.
+/// nvprof has its texts in `StringTable`, Nsight Systems in `StringIds`.
 bool isOfNvprof(const Database& database) {
     return database.hasTable("StringTable") && !has(database, tables::strings) &&
            (database.hasTable("CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL") ||
             database.hasTable("CUPTI_ACTIVITY_KIND_DRIVER") || has(database, tables::kernels));
 }
 
-/// The newer of its tables have the number of the run behind their names.
+/// Newer tables have the number of the run as a suffix.
 bool isOfRocm(const Database& database) {
     return std::ranges::any_of(database.tables(), [](const std::string& table) {
         return table.starts_with("rocpd_string");
@@ -41,7 +41,7 @@ bool isOfRpd(const Database& database) {
     return database.hasTable("rocpd_api") || database.hasTable("rocpd_op");
 }
 
-/// An export of a run without GPU work has none of the tables of events.
+/// An export of a run without GPU work has no event tables.
 bool isOfNsight(const Database& database) {
     return std::ranges::any_of(tables::eventTables(),
                                [&](const tables::Table* table) { return has(database, *table); }) ||
@@ -85,10 +85,10 @@ constexpr std::array tablesOfNsight{
     UnreadTable{"PYTHON_EVENTS", "events of Python"},
 };
 
-// Of tables that nobody described: so many are named, of the others it is said how many there are.
-constexpr size_t mostNamed = 16;
+// Unknown tables: this many are named, the others only counted.
+constexpr size_t maxNamedTables = 16;
 
-/// Whether rows of that table happened at some time, and are no names or settings.
+/// Returns true if rows of that table have a time and so are events, not names or settings.
 bool holdsEvents(const Database& database, const std::string& table) {
     constexpr std::array<std::string_view, 3> times{"start", "timestamp", "rawtimestamp"};
     return std::ranges::any_of(database.columns(table), [&](const Database::Column& column) {
@@ -104,8 +104,8 @@ bool isOurs(const std::string& table) {
            std::ranges::any_of(tables::storedTables(), is);
 }
 
-/// Says what lies in tables that no reader asked for and nobody described, such as those of a
-/// profiler that is newer than this program.
+/// Notes the contents of unknown tables that no reader requested, as from a profiler that is newer
+/// than this program.
 void noteUnknown(LoadContext& context) {
     const auto isPlain = [](char c) {
         return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
@@ -117,9 +117,9 @@ void noteUnknown(LoadContext& context) {
         if (context.isRead(table) || isOurs(table) || !std::ranges::all_of(table, isPlain) ||
             !holdsEvents(context.database(), table))
             continue;
-        if (named < mostNamed) {
+        if (named < maxNamedTables) {
             const UnreadTable unknown{table, "events that this program does not know"};
-            named += noteNotShown(context, std::span(&unknown, 1));
+            named += noteSkippedTables(context, std::span(&unknown, 1));
         } else if (const int64_t rows = context.database().rowCount(table); rows > 0) {
             ++others;
             otherRows += rows;
@@ -138,7 +138,7 @@ void noteUnknown(LoadContext& context) {
 
 }  // namespace
 
-size_t noteNotShown(LoadContext& context, std::span<const UnreadTable> tables) {
+size_t noteSkippedTables(LoadContext& context, std::span<const UnreadTable> tables) {
     size_t notes = 0;
     for (const UnreadTable& each : tables) {
         context.reads(each.table);
@@ -156,8 +156,8 @@ size_t noteNotShown(LoadContext& context, std::span<const UnreadTable> tables) {
     return notes;
 }
 
-void noteNotShownOfNsight(LoadContext& context) {
-    noteNotShown(context, tablesOfNsight);
+void noteSkippedNsightTables(LoadContext& context) {
+    noteSkippedTables(context, tablesOfNsight);
     noteUnknown(context);
 }
 
@@ -181,7 +181,7 @@ void readEverything(LoadContext& context) {
     readProcessStates(context, directory);
     readFacts(context, directory);
     readStacks(context, directory);
-    // API calls first: they name the threads, and with them the processes.
+    // API calls come first, since they name the threads and so the processes.
     readApiCalls(context, directory);
     readKernels(context, directory);
     readMemcpys(context, directory);
@@ -197,16 +197,16 @@ void readEverything(LoadContext& context) {
     readRecordedTime(context, directory);
     readCounters(context, directory);
     // Threads that launched work come first.
-    LooksOfThreads looks = readThreadStates(context, directory);
-    const CoreTimes onCore = readSchedule(context, directory, std::move(looks));
+    SampledStates samples = readThreadStates(context, directory);
+    const CoreTimes onCore = readSchedule(context, directory, std::move(samples));
     readSystemCalls(context, directory);
     readSamples(context, directory, onCore);
     readOverhead(context);
-    noteNotShownOfNsight(context);
+    noteSkippedNsightTables(context);
 }
 
-/// Says where the file is not what was recorded.
-void noteDoubt(const Database& database, TraceBuilder& builder) {
+/// Notes that the file differs from the recording.
+void noteDifferences(const Database& database, TraceBuilder& builder) {
     if (auto doubt = database.doubt())
         builder.note({doubt->severity, doubt->code, std::move(doubt->sentence)});
     else if (database.sealState() == SealState::None && wasSealed(database))
@@ -221,7 +221,7 @@ Result<void> readSqliteTrace(const Database& database, TraceBuilder& builder, un
                              const LoadProgress& progress) {
     LoadContext context(database, builder, threads, progress);
     readEverything(context);
-    noteDoubt(database, builder);
+    noteDifferences(database, builder);
     if (auto trouble = database.trouble()) return fail(std::move(*trouble));
     return {};
 }

@@ -13,38 +13,36 @@
 
 namespace lanescope {
 
-/// Whose tables an SQLite file holds.
 enum class SqliteKind : uint8_t {
     Unknown,
     Lanescope,
     Nsight,  ///< An export of Nsight Systems.
-    Nvprof,  ///< Its tables of the same names have other columns.
-    Rocpd,   ///< What ROCm's rocprofv3 and rocprof-sys write.
-    Rpd,     ///< What ROCm's RPD writes, whose tables begin with the same word.
+    Nvprof,  ///< Tables with names of Nsight Systems have other columns.
+    Rocpd,   ///< ROCm's rocprofv3 and rocprof-sys.
+    Rpd,     ///< ROCm's RPD. Its tables have the same prefix.
 };
 
-/// Goes by the mark that our files carry and by the names of tables. O(tables).
+/// Returns the kind of a file by the mark of Lanescope files and by names of tables. O(tables).
 SqliteKind kindOf(const Database& database);
 
-/// A table of a foreign file that nothing is made of.
+/// A table of a third-party file that is not imported.
 struct UnreadTable {
     std::string_view table;
-    std::string_view rows;  ///< What its rows are, in the plural.
+    std::string_view rows;  ///< The contents of its rows, in the plural.
 };
 
-/// Adds a health note for each of the tables that has rows, so that nobody takes what is not shown
-/// for what is not there; says how many. O(rows of these tables).
-size_t noteNotShown(LoadContext& context, std::span<const UnreadTable> tables);
+/// Adds a health note for each nonempty table, so that users do not mistake skipped data for
+/// missing data. Returns their number. O(rows of these tables).
+size_t noteSkippedTables(LoadContext& context, std::span<const UnreadTable> tables);
 
-/// The same of what exports of Nsight Systems hold beside what was read of them until now: tables
-/// that are known to hold events, and any others whose rows have a time.
-void noteNotShownOfNsight(LoadContext& context);
+/// Adds the notes for exports of Nsight Systems on the tables that were not read: known event
+/// tables, and others whose rows have a time.
+void noteSkippedNsightTables(LoadContext& context);
 
-/// Gives the builder all that the tables of the file hold, of Lanescope's and Nsight Systems' what
-/// is there. Bad cells are skipped and counted, never trusted. Reads with as many `threads`; what
-/// it reads is the same for any number. What was read when `progress` cancels it does not matter.
-/// Fails with what kept it from reading all that is there (`Database::trouble`): a trace with less
-/// is none. Linear in the rows.
+/// Reads all tables of a file of Lanescope or Nsight Systems into the builder. Invalid cells are
+/// skipped and counted. Uses `threads` threads. The result does not depend on their number. If
+/// `progress` cancels, the result is undefined. Fails with the cause if the file cannot be read
+/// completely (`Database::trouble`), since a partial trace is not valid. O(rows).
 Result<void> readSqliteTrace(const Database& database, TraceBuilder& builder, unsigned threads,
                              const LoadProgress& progress);
 

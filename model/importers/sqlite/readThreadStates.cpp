@@ -17,12 +17,13 @@ namespace {
 
 using Row = kinds::CpuState::Row;
 
-/// The pieces of time of which the scheduler tells: from one switch to the next other one.
+/// Returns the intervals known from the scheduler, each from one switch to the next of the other
+/// kind.
 std::vector<Row> scheduledPieces(uint32_t thread, const std::vector<ThreadSwitch>& switches) {
     std::vector<Row> pieces;
     for (size_t at = 0; at + 1 < switches.size(); ++at) {
         const ThreadSwitch &from = switches[at], &to = switches[at + 1];
-        // Of two of a kind in a row one was lost.
+        // Between two switches of one kind, one was lost.
         if (from.isIn == to.isIn || to.timeNs <= from.timeNs) continue;
         Row piece;
         piece.startNs = from.timeNs;
@@ -44,88 +45,90 @@ std::vector<Row> scheduledPieces(uint32_t thread, const std::vector<ThreadSwitch
     return pieces;
 }
 
-/// The looks by start; what a file has twice counts once. Of what lies within each other each piece
-/// would have to be held against all.
-std::vector<Row> inOrder(std::vector<Row> looks) {
-    std::ranges::stable_sort(looks, {}, &Row::startNs);
+/// Returns the samples by start, without duplicates and overlaps. Otherwise each interval would
+/// have to be compared with all nested samples.
+std::vector<Row> inOrder(std::vector<Row> samples) {
+    std::ranges::stable_sort(samples, {}, &Row::startNs);
     int64_t untilNs = INT64_MIN;
-    std::erase_if(looks, [&](const Row& look) {
-        if (look.startNs < untilNs) return true;
-        untilNs = look.endNs;
+    std::erase_if(samples, [&](const Row& sample) {
+        if (sample.startNs < untilNs) return true;
+        untilNs = sample.endNs;
         return false;
     });
-    for (Row& look : looks) {
-        look.cpuNs = std::clamp<int64_t>(look.cpuNs, 0, greatestTimeNs);
-        look.delayNs = std::clamp<int64_t>(look.delayNs, 0, greatestTimeNs);
+    for (Row& sample : samples) {
+        sample.cpuNs = std::clamp<int64_t>(sample.cpuNs, 0, maxTimestampNs);
+        sample.delayNs = std::clamp<int64_t>(sample.delayNs, 0, maxTimestampNs);
     }
-    return looks;
+    return samples;
 }
 
-/// What a look knows of a piece that lies within it.
-void lend(const Row& look, Row& piece) {
-    piece.stack = look.stack;
+/// Copies the properties of a sample to an interval within it.
+void copySampled(const Row& sample, Row& piece) {
+    piece.stack = sample.stack;
     if (piece.state != ThreadState::Blocked) return;
-    if (isWaiting(look.state)) piece.state = look.state;
-    piece.call = look.call;
-    piece.holder = look.holder;
-    piece.holderStack = look.holderStack;
+    if (isWaiting(sample.state)) piece.state = sample.state;
+    piece.call = sample.call;
+    piece.holder = sample.holder;
+    piece.holderStack = sample.holderStack;
 }
 
-/// Of a look that part of which the scheduler tells nothing; what the kernel counted in it goes
-/// there by its share.
-Row partOf(const Row& look, int64_t startNs, int64_t endNs) {
-    Row part = look;
-    const double whole = static_cast<double>(std::max<int64_t>(look.endNs - look.startNs, 1));
+/// Returns a part of a sample that the scheduler does not cover, with a proportional share of its
+/// kernel counts.
+Row partOf(const Row& sample, int64_t startNs, int64_t endNs) {
+    Row part = sample;
+    const double whole = static_cast<double>(std::max<int64_t>(sample.endNs - sample.startNs, 1));
     const double share = static_cast<double>(endNs - startNs) / whole;
     part.startNs = startNs;
     part.endNs = endNs;
-    part.cpuNs = static_cast<int64_t>(static_cast<double>(look.cpuNs) * share);
-    part.delayNs = static_cast<int64_t>(static_cast<double>(look.delayNs) * share);
+    part.cpuNs = static_cast<int64_t>(static_cast<double>(sample.cpuNs) * share);
+    part.delayNs = static_cast<int64_t>(static_cast<double>(sample.delayNs) * share);
     return part;
 }
 
-/// Which of the looks from `first` on tells most of a piece; `noIndex` if none overlaps it.
-size_t lookOf(const std::vector<Row>& looks, size_t first, const Row& piece) {
+/// Returns the sample from `first` on that describes most of an interval, or `noIndex` if none
+/// overlaps it.
+size_t sampleFor(const std::vector<Row>& samples, size_t first, const Row& piece) {
     size_t best = noIndex;
-    int64_t longestNs = 0;
+    int64_t bestNs = 0;
     const bool isOff = piece.state == ThreadState::Blocked;
-    for (size_t at = first; at < looks.size() && looks[at].startNs < piece.endNs; ++at) {
+    for (size_t at = first; at < samples.size() && samples[at].startNs < piece.endNs; ++at) {
         int64_t sharedNs =
-            std::min(looks[at].endNs, piece.endNs) - std::max(looks[at].startNs, piece.startNs);
+            std::min(samples[at].endNs, piece.endNs) - std::max(samples[at].startNs, piece.startNs);
         if (sharedNs < 0) continue;
-        // A look at a wait tells what is waited for, however short.
-        if (isOff && isWaiting(looks[at].state)) sharedNs += greatestTimeNs / 2;
-        if (best == noIndex || sharedNs > longestNs) {
+        // A sample of a wait is preferred for its reason, however short it is.
+        if (isOff && isWaiting(samples[at].state)) sharedNs += maxTimestampNs / 2;
+        if (best == noIndex || sharedNs > bestNs) {
             best = at;
-            longestNs = sharedNs;
+            bestNs = sharedNs;
         }
     }
     return best;
 }
 
-/// A thread that slept and was woken may have waited for a core then, of which switches say
-/// nothing; the kernel counts it with what it waited after a core was taken from it. What is left
-/// of that count goes to the sleeps that ended meanwhile.
-void shareDelays(const std::vector<Row>& looks, std::vector<Row>& pieces) {
+/// Distributes scheduling delays. A woken thread may wait for a core without a switch. The kernel
+/// counts this together with waits after preemption. The rest of that count is assigned to the
+/// sleeps that ended meanwhile.
+void shareDelays(const std::vector<Row>& samples, std::vector<Row>& pieces) {
     size_t first = 0;
-    for (const Row& look : looks) {
-        while (first < pieces.size() && pieces[first].endNs <= look.startNs) ++first;
-        int64_t leftNs = look.delayNs, sleeps = 0;
+    for (const Row& sample : samples) {
+        while (first < pieces.size() && pieces[first].endNs <= sample.startNs) ++first;
+        int64_t remainingNs = sample.delayNs, sleeps = 0;
         size_t last = first;
-        for (; last < pieces.size() && pieces[last].startNs < look.endNs; ++last) {
+        for (; last < pieces.size() && pieces[last].startNs < sample.endNs; ++last) {
             const Row& piece = pieces[last];
             if (piece.state == ThreadState::Runnable)
-                leftNs -= std::min(piece.endNs, look.endNs) - std::max(piece.startNs, look.startNs);
-            else if (piece.state != ThreadState::Running && piece.endNs <= look.endNs)
+                remainingNs -=
+                    std::min(piece.endNs, sample.endNs) - std::max(piece.startNs, sample.startNs);
+            else if (piece.state != ThreadState::Running && piece.endNs <= sample.endNs)
                 ++sleeps;
         }
-        for (size_t at = first; at < last && leftNs > 0 && sleeps > 0; ++at) {
+        for (size_t at = first; at < last && remainingNs > 0 && sleeps > 0; ++at) {
             Row& piece = pieces[at];
             if (piece.state == ThreadState::Runnable || piece.state == ThreadState::Running ||
-                piece.endNs > look.endNs)
+                piece.endNs > sample.endNs)
                 continue;
-            piece.delayNs = std::min(leftNs / sleeps, piece.endNs - piece.startNs);
-            leftNs -= piece.delayNs;
+            piece.delayNs = std::min(remainingNs / sleeps, piece.endNs - piece.startNs);
+            remainingNs -= piece.delayNs;
             --sleeps;
         }
     }
@@ -133,43 +136,43 @@ void shareDelays(const std::vector<Row>& looks, std::vector<Row>& pieces) {
 
 }  // namespace
 
-std::vector<Row> exactStates(uint32_t thread, std::vector<Row> looks,
+std::vector<Row> exactStates(uint32_t thread, std::vector<Row> samples,
                              std::vector<ThreadSwitch>& switches) {
     std::ranges::stable_sort(switches, {}, &ThreadSwitch::timeNs);
-    looks = inOrder(std::move(looks));
+    samples = inOrder(std::move(samples));
     std::vector<Row> pieces = scheduledPieces(thread, switches);
-    if (looks.empty()) return pieces;
+    if (samples.empty()) return pieces;
     std::vector<Row> rows;
-    rows.reserve(pieces.size() + looks.size());
+    rows.reserve(pieces.size() + samples.size());
     size_t first = 0;
     for (Row& piece : pieces) {
-        while (first < looks.size() && looks[first].endNs <= piece.startNs) ++first;
-        if (const size_t look = lookOf(looks, first, piece); look != noIndex)
-            lend(looks[look], piece);
+        while (first < samples.size() && samples[first].endNs <= piece.startNs) ++first;
+        if (const size_t sample = sampleFor(samples, first, piece); sample != noIndex)
+            copySampled(samples[sample], piece);
     }
-    shareDelays(looks, pieces);
-    // Of looks what lies in no piece.
+    shareDelays(samples, pieces);
+    // The parts of samples outside of all intervals.
     size_t piece = 0;
-    for (const Row& look : looks) {
-        int64_t fromNs = look.startNs;
+    for (const Row& sample : samples) {
+        int64_t fromNs = sample.startNs;
         while (piece < pieces.size() && pieces[piece].endNs <= fromNs)
             rows.push_back(pieces[piece++]);
-        while (piece < pieces.size() && pieces[piece].startNs < look.endNs) {
+        while (piece < pieces.size() && pieces[piece].startNs < sample.endNs) {
             if (pieces[piece].startNs > fromNs)
-                rows.push_back(partOf(look, fromNs, pieces[piece].startNs));
-            fromNs = std::max(fromNs, std::min(pieces[piece].endNs, look.endNs));
-            if (pieces[piece].endNs > look.endNs) break;
+                rows.push_back(partOf(sample, fromNs, pieces[piece].startNs));
+            fromNs = std::max(fromNs, std::min(pieces[piece].endNs, sample.endNs));
+            if (pieces[piece].endNs > sample.endNs) break;
             rows.push_back(pieces[piece++]);
         }
-        if (fromNs < look.endNs) rows.push_back(partOf(look, fromNs, look.endNs));
+        if (fromNs < sample.endNs) rows.push_back(partOf(sample, fromNs, sample.endNs));
     }
     while (piece < pieces.size()) rows.push_back(pieces[piece++]);
     return rows;
 }
 
-LooksOfThreads readThreadStates(LoadContext& context, FileDirectory& directory) {
+SampledStates readThreadStates(LoadContext& context, FileDirectory& directory) {
     const bool isScheduled = context.database().hasTable(tables::scheduleEvents.tableName());
-    LooksOfThreads looks;
+    SampledStates samples;
     constexpr const auto& t = tables::threadStates;
     TableReader reader(context, t,
                        {t.start, t.end, t.globalTid, t.state, t.callchainId, t.cpuNs, t.delayNs,
@@ -189,32 +192,32 @@ LooksOfThreads readThreadStates(LoadContext& context, FileDirectory& directory) 
             .holder = holder ? directory.identities.thread(*holder) : noIndex,
             .holderStack = directory.stackOf(reader.integer(t.holderCallchainId))};
         if (isScheduled)
-            looks[thread].push_back(row);
+            samples[thread].push_back(row);
         else
             context.builder().add<kinds::CpuState>(row);
     };
-    forEachThreadRow(reader, t, directory.identities, Nameless::Kept, take);
+    forEachThreadRow(reader, t, directory.identities, UnnamedRows::Kept, take);
     reader.countAs(kinds::CpuState::plural);
-    return looks;
+    return samples;
 }
 
-CoreTimes readSchedule(LoadContext& context, FileDirectory& directory, LooksOfThreads looks) {
+CoreTimes readSchedule(LoadContext& context, FileDirectory& directory, SampledStates samples) {
     constexpr const auto& t = tables::scheduleEvents;
     TableReader reader(context, t, {t.start, t.isSchedIn, t.globalTid, t.isPreempted},
                        "switches of threads");
     std::map<uint32_t, std::vector<ThreadSwitch>> switchesOf;
     if (reader.hasTable())
         forEachThreadRow(
-            reader, t, directory.identities, Nameless::LeftOut,
+            reader, t, directory.identities, UnnamedRows::Skipped,
             [&](uint32_t thread, TimeRange times) {
                 switchesOf[thread].push_back({times.startNs, reader.integerOr(t.isSchedIn, 0) != 0,
                                               reader.integerOr(t.isPreempted, 0) != 0});
             });
     reader.countAs("thread switches");
-    for (const auto& [thread, rows] : looks) switchesOf.try_emplace(thread);
+    for (const auto& [thread, rows] : samples) switchesOf.try_emplace(thread);
     CoreTimes onCore;
     for (auto& [thread, switches] : switchesOf) {
-        for (const auto& row : exactStates(thread, std::move(looks[thread]), switches)) {
+        for (const auto& row : exactStates(thread, std::move(samples[thread]), switches)) {
             if (row.source == StateSource::Scheduler && row.state == ThreadState::Running)
                 onCore[thread].push_back({row.startNs, row.endNs});
             context.builder().add<kinds::CpuState>(row);

@@ -10,7 +10,7 @@ namespace lanescope {
 
 namespace {
 
-/// Rows of `ENUM_*` tables by the name of the constant; other rows are left out.
+/// Reads rows of `ENUM_*` tables by the name of the constant. Skips unknown names.
 template <class Kind>
 MixedMap<int64_t, Kind> readNames(LoadContext& context, const tables::Enum& table, int count) {
     MixedMap<int64_t, Kind> kinds;
@@ -25,16 +25,16 @@ MixedMap<int64_t, Kind> readNames(LoadContext& context, const tables::Enum& tabl
     return kinds;
 }
 
-/// Copies from the host to the device end in device memory, which Nsight Systems calls 2 and
-/// CUPTI 3.
+/// Returns true if kinds are CUPTI's. Copies from host to device end in device memory, which is 2
+/// in Nsight Systems and 3 in CUPTI.
 bool copiesCountFromOne(LoadContext& context) {
-    constexpr int64_t enoughRows = 100'000;
+    constexpr int64_t maxSampledRows = 100'000;
     constexpr const auto& table = tables::memcpys;
     TableReader reader(context, table, {table.copyKind, table.srcKind, table.dstKind},
                        "memory kinds");
     int64_t three = 0;
     int64_t two = 0;
-    for (int64_t row = 0; row < enoughRows && reader.next(); ++row) {
+    for (int64_t row = 0; row < maxSampledRows && reader.next(); ++row) {
         const MemcpyKind kind = memcpyKindFrom(reader.integerOr(table.copyKind, 0));
         if (kind != MemcpyKind::HtoD && kind != MemcpyKind::DtoH) continue;
         const int64_t memory = kind == MemcpyKind::HtoD ? reader.integerOr(table.dstKind, -1)

@@ -5,19 +5,18 @@ namespace lanescope {
 
 namespace {
 
-/// Of an event whose kind the plane does not have.
+/// Used for events if the plane lacks their kind.
 const XplaneEventKind unknownKind{"(without a name)", {}, {}};
 
-// More than any file has; entries of two bytes must not become as many of a hundred.
-constexpr size_t mostLines = size_t{1} << 17;
-constexpr size_t mostNames = size_t{1} << 20;
-constexpr size_t mostStats = 64;
+// More than any real file has. Entries of two bytes must not become as many of 100 bytes.
+constexpr size_t maxLines = size_t{1} << 17;
+constexpr size_t maxNames = size_t{1} << 20;
+constexpr size_t maxStats = 64;
 
-void keep(std::vector<std::string_view>& list, std::string_view message, size_t most) {
-    if (list.size() < most) list.push_back(message);
+void keep(std::vector<std::string_view>& list, std::string_view message, size_t maxSize) {
+    if (list.size() < maxSize) list.push_back(message);
 }
 
-/// An entry of a map: the number, and the message that it stands for.
 struct Entry {
     uint64_t number = 0;
     std::string_view value;
@@ -44,7 +43,7 @@ XplanePlane::XplanePlane(std::string_view message) {
                 name_ = field.bytes;
                 break;
             case 3:
-                keep(lines_, field.bytes, mostLines);
+                keep(lines_, field.bytes, maxLines);
                 break;
             case 4:
                 addEventKind(field.bytes);
@@ -53,7 +52,7 @@ XplanePlane::XplanePlane(std::string_view message) {
                 addStatName(field.bytes);
                 break;
             case 6:
-                keep(stats_, field.bytes, mostStats);
+                keep(stats_, field.bytes, maxStats);
                 break;
             default:
                 break;
@@ -64,21 +63,21 @@ XplanePlane::XplanePlane(std::string_view message) {
 
 void XplanePlane::addEventKind(std::string_view entry) {
     const Entry found = entryIn(entry);
-    if (eventKinds_.size() >= mostNames) return;
+    if (eventKinds_.size() >= maxNames) return;
     XplaneEventKind& kind = eventKinds_[found.number] = {};
     ProtoCursor cursor(found.value);
     for (ProtoField field; cursor.next(field);) {
         if (!field.isBytes()) continue;
         if (field.number == 2) kind.name = field.bytes;
         if (field.number == 4) kind.displayName = field.bytes;
-        if (field.number == 5) keep(kind.stats, field.bytes, mostStats);
+        if (field.number == 5) keep(kind.stats, field.bytes, maxStats);
     }
     see(cursor);
 }
 
 void XplanePlane::addStatName(std::string_view entry) {
     const Entry found = entryIn(entry);
-    if (statNames_.size() >= mostNames) return;
+    if (statNames_.size() >= maxNames) return;
     std::string_view& name = statNames_[found.number] = {};
     ProtoCursor cursor(found.value);
     for (ProtoField field; cursor.next(field);)

@@ -22,36 +22,36 @@ uint32_t indexIn(std::map<Key, uint32_t>& known, List& list, const Key& key) {
 
 }  // namespace
 
-uint32_t XplaneChunk::thread(const JsonThread& thread) {
+uint32_t XplaneChunk::thread(const ForeignThread& thread) {
     return indexIn(threads_, chunk_.threads, thread);
 }
 
-uint32_t XplaneChunk::place(const JsonPlace& place) {
+uint32_t XplaneChunk::place(const ForeignPlace& place) {
     return indexIn(places_, chunk_.places, place);
 }
 
-uint32_t XplaneChunk::launch(const JsonLaunch& launch) {
+uint32_t XplaneChunk::launch(const ForeignLaunch& launch) {
     return indexIn(launches_, chunk_.launches, launch);
 }
 
-void XplaneChunk::slice(JsonEventKind kind, const JsonSlice& slice) {
+void XplaneChunk::slice(ForeignEventKind kind, const ForeignSlice& slice) {
     chunk_.slices[static_cast<size_t>(kind)].push_back(slice);
     ++count_;
 }
 
-void XplaneChunk::work(const JsonGpuWork& work) {
+void XplaneChunk::work(const ForeignGpuWork& work) {
     chunk_.gpuWork.push_back(work);
     ++count_;
 }
 
-void XplaneChunk::sample(const JsonCounter& counter, int64_t timeNs, double value) {
+void XplaneChunk::sample(const ForeignCounter& counter, int64_t timeNs, double value) {
     chunk_.samples.push_back({timeNs, value, indexIn(counters_, chunk_.counters, counter)});
     ++count_;
 }
 
 void XplaneChunk::flush() {
     events_.take(chunk_, 0);
-    chunk_ = ScannedChunk();
+    chunk_ = ForeignChunk();
     made_.clear();
     threads_.clear();
     places_.clear();
@@ -63,16 +63,16 @@ void XplaneChunk::flush() {
 namespace {
 
 constexpr int64_t picosecondsPerNs = 1000;
-/// So that no sum of two times of a file overflows.
-constexpr int64_t furthestNs = int64_t{1} << 60;
-/// Of names of operations; more make no sense to anybody.
-constexpr size_t mostNames = size_t{1} << 20;
-/// No machine has more.
-constexpr int64_t mostGpus = 1024;
-/// One process is all that a file of planes tells of a host.
+/// A limit so that the sum of two times of a file cannot overflow.
+constexpr int64_t maxTimeNs = int64_t{1} << 60;
+/// Names of operations, more than any real file has.
+constexpr size_t maxKeptNames = size_t{1} << 20;
+/// More than any machine has.
+constexpr int64_t maxGpus = 1024;
+/// A file has a single process for the host.
 constexpr std::string_view hostProcess = "host";
 
-/// "tf_pool" of "tf_pool/-2462417173218157370", whose number says the same as the thread's.
+/// Returns "tf_pool" for "tf_pool/-2462417173218157370". The number repeats that of the thread.
 std::string_view withoutNumber(std::string_view name) {
     const size_t slash = name.rfind('/');
     if (slash == std::string_view::npos || slash == 0) return name;
@@ -81,7 +81,7 @@ std::string_view withoutNumber(std::string_view name) {
     return isNumber && !number.empty() ? name.substr(0, slash) : name;
 }
 
-/// What ranges are that profilers derive from others.
+/// Returns the domain of ranges that profilers derive from others.
 std::string_view derivedDomain(std::string_view line) {
     if (line == "XLA Modules") return xlaModuleDomain;
     if (line == "XLA Ops") return xlaOperationDomain;
@@ -89,7 +89,7 @@ std::string_view derivedDomain(std::string_view line) {
     return line;
 }
 
-/// "gemm" of "gemm.kd", as AMD calls the descriptor of a kernel.
+/// Returns "gemm" for "gemm.kd", AMD's name of a kernel descriptor.
 std::string_view withoutEnding(std::string_view kernel) {
     return kernel.ends_with(".kd") ? kernel.substr(0, kernel.size() - 3) : kernel;
 }
@@ -99,7 +99,7 @@ std::string_view withoutEnding(std::string_view kernel) {
 const std::string* XplaneReader::keptName(std::string_view name) {
     const auto found = names_.find(name);
     if (found != names_.end()) return &*found;
-    if (names_.size() >= mostNames) return nullptr;
+    if (names_.size() >= maxKeptNames) return nullptr;
     return &*names_.insert(std::string(name)).first;
 }
 
@@ -115,8 +115,8 @@ bool XplaneReader::timesOf(const XplaneLine& line, const XplaneEvent& event, int
             ? INT64_MAX
             : event.offsetPs + event.durationPs;
     const int64_t offsetNs = event.offsetPs / picosecondsPerNs;
-    const bool isPossible = line.timeNs > -furthestNs && line.timeNs < furthestNs * 4 &&
-                            offsetNs > -furthestNs && event.durationPs >= 0;
+    const bool isPossible = line.timeNs > -maxTimeNs && line.timeNs < maxTimeNs * 4 &&
+                            offsetNs > -maxTimeNs && event.durationPs >= 0;
     if (!isPossible || __builtin_add_overflow(line.timeNs, offsetNs, &startNs)) {
         ++chunk_.tally().untimed;
         return false;
@@ -158,7 +158,7 @@ void XplaneReader::take(std::string_view bytes) {
     XplanePlane plane(bytes);
     describe(plane);
     const int64_t gpu = numberBehind(plane.name(), "/device:GPU:");
-    if (gpu >= 0 && gpu < mostGpus) {
+    if (gpu >= 0 && gpu < maxGpus) {
         takeGpu(plane, gpu);
     } else if (plane.name() != "/host:metadata") {
         const bool isHost = plane.name().starts_with("/host:");
@@ -176,7 +176,7 @@ void XplaneReader::take(std::string_view bytes) {
     }
     chunk_.flush();
     threadsOfPlane_.clear();
-    damages_ += plane.damages();
+    corruptCount_ += plane.corruptCount();
 }
 
 void XplaneReader::describe(XplanePlane& plane) {
@@ -194,7 +194,7 @@ void XplaneReader::describe(XplanePlane& plane) {
         if (stat.name == "compute_cap_major") gpu.major = value;
         if (stat.name == "compute_cap_minor") gpu.minor = value;
     });
-    if (number >= 0 && number < mostGpus && gpus_.size() < static_cast<size_t>(mostGpus))
+    if (number >= 0 && number < maxGpus && gpus_.size() < static_cast<size_t>(maxGpus))
         gpus_.push_back(std::move(gpu));
 }
 
@@ -217,7 +217,7 @@ void XplaneReader::takeGpu(XplanePlane& plane, int64_t number) {
 void XplaneReader::takeStream(XplanePlane& plane, const XplaneLine& line, int64_t gpu,
                               int64_t stream) {
     plane.forEachEvent(line, [&](const XplaneEvent& event) {
-        JsonGpuWork work;
+        ForeignGpuWork work;
         if (!timesOf(line, event, work.startNs, work.durationNs)) return;
         const Stats stats = statsOf(plane, event);
         work.correlation = static_cast<uint32_t>(stats.correlation);
@@ -227,7 +227,7 @@ void XplaneReader::takeStream(XplanePlane& plane, const XplaneLine& line, int64_
         const bool isMemset = stats.isMemset || (!isKernel && isMemsetName(event.name()));
         if (isCopy || isMemset) {
             const XplaneCopy copy = copyOf(event.name(), isCopy ? stats.copy : stats.memset);
-            work.kind = isCopy ? JsonEventKind::Memcpy : JsonEventKind::Memset;
+            work.kind = isCopy ? ForeignEventKind::Memcpy : ForeignEventKind::Memset;
             work.amount = copy.bytes;
             work.copy = copy.kind;
             work.source = copy.source;
@@ -235,7 +235,7 @@ void XplaneReader::takeStream(XplanePlane& plane, const XplaneLine& line, int64_
         } else {
             const std::string_view name = withoutEnding(event.name());
             const XplaneLaunch details = launchOf(stats.kernel);
-            JsonLaunch launch;
+            ForeignLaunch launch;
             const std::optional<std::string> demangled =
                 name.starts_with("_Z") ? demangledName(std::string(name)) : std::nullopt;
             launch.name = chunk_.text(demangled ? chunk_.made(*demangled) : name);
@@ -253,17 +253,18 @@ void XplaneReader::takeStream(XplanePlane& plane, const XplaneLine& line, int64_
     });
 }
 
-void XplaneReader::takeThread(XplanePlane& plane, const XplaneLine& line, const JsonThread& thread,
-                              std::string name, std::string_view domain) {
+void XplaneReader::takeThread(XplanePlane& plane, const XplaneLine& line,
+                              const ForeignThread& thread, std::string name,
+                              std::string_view domain) {
     const bool isHost = domain == xlaDomain;
-    JsonName named;
-    named.whose = thread;
+    ForeignName named;
+    named.owner = thread;
     named.isOfThread = true;
     named.name = chunk_.text(chunk_.made(std::move(name)));
     chunk_.name(named);
     std::vector<Operation> operations;
     plane.forEachEvent(line, [&](const XplaneEvent& event) {
-        JsonSlice slice;
+        ForeignSlice slice;
         if (!timesOf(line, event, slice.startNs, slice.durationNs)) return;
         Stats stats = statsOf(plane, event);
         slice.thread = chunk_.thread(thread);
@@ -273,7 +274,7 @@ void XplaneReader::takeThread(XplanePlane& plane, const XplaneLine& line, const 
             slice.name = chunk_.text(
                 domain == xlaStepDomain ? chunk_.made(fmt::format("Step {}", shown)) : shown);
             slice.category = chunk_.text(domain);
-            chunk_.slice(JsonEventKind::Other, slice);
+            chunk_.slice(ForeignEventKind::Other, slice);
             return flushIfFull();
         }
         takeHostEvent(event, stats, slice, domain);
@@ -289,46 +290,47 @@ void XplaneReader::takeThread(XplanePlane& plane, const XplaneLine& line, const 
         }
         flushIfFull();
     });
-    giveOperations(operations, thread);
+    emitOperations(operations, thread);
 }
 
-void XplaneReader::takeHostEvent(const XplaneEvent& event, const Stats& stats, JsonSlice slice,
+void XplaneReader::takeHostEvent(const XplaneEvent& event, const Stats& stats, ForeignSlice slice,
                                  std::string_view domain) {
     const std::string_view name = event.name();
     if (isApiName(name) && stats.correlation != 0) {
         slice.name = chunk_.text(name);
         slice.extra = static_cast<uint32_t>(stats.correlation);
         return chunk_.slice(
-            isDriverName(name) ? JsonEventKind::DriverCall : JsonEventKind::RuntimeCall, slice);
+            isDriverName(name) ? ForeignEventKind::DriverCall : ForeignEventKind::RuntimeCall,
+            slice);
     }
     if (stats.allocated && !stats.allocator.empty()) {
         const int64_t timeNs = slice.startNs;
         return takeAllocation(event, stats, timeNs);
     }
-    if (event.durationPs == 0) slice.durationNs = JsonSlice::mark;
-    // The tracer of Python functions calls them so.
+    if (event.durationPs == 0) slice.durationNs = ForeignSlice::mark;
+    // A prefix of the Python function tracer.
     if (name.starts_with('$')) {
         slice.name = chunk_.text(name.substr(1));
-        if (slice.durationNs == JsonSlice::mark) slice.durationNs = 0;
-        return chunk_.slice(JsonEventKind::Python, slice);
+        if (slice.durationNs == ForeignSlice::mark) slice.durationNs = 0;
+        return chunk_.slice(ForeignEventKind::Python, slice);
     }
     slice.name =
         chunk_.text(stats.step ? chunk_.made(fmt::format("{} {}", name, *stats.step)) : name);
     slice.category = chunk_.text(stats.step ? xlaStepDomain : domain);
-    chunk_.slice(JsonEventKind::Other, slice);
+    chunk_.slice(ForeignEventKind::Other, slice);
 }
 
 void XplaneReader::takeAllocation(const XplaneEvent&, const Stats& stats, int64_t timeNs) {
-    JsonCounter counter;
+    ForeignCounter counter;
     counter.process = hostProcess;
     counter.name = chunk_.text(stats.allocator);
     counter.part = chunk_.text("bytes allocated");
     chunk_.sample(counter, timeNs, static_cast<double>(*stats.allocated));
 }
 
-/// Calls that follow one another for the same operation are one range of it, and operations of the
-/// same module are one of that, until its first operation comes again.
-void XplaneReader::giveOperations(std::vector<Operation>& operations, const JsonThread& thread) {
+/// Merges consecutive calls for one operation to a range of it, and consecutive operations of a
+/// module to a range of that, until its first operation occurs again.
+void XplaneReader::emitOperations(std::vector<Operation>& operations, const ForeignThread& thread) {
     std::stable_sort(operations.begin(), operations.end(),
                      [](const Operation& a, const Operation& b) { return a.startNs < b.startNs; });
     std::optional<Operation> operation, module;
@@ -341,31 +343,31 @@ void XplaneReader::giveOperations(std::vector<Operation>& operations, const Json
         if (isSame) {
             operation->endNs = std::max(operation->endNs, next.endNs);
         } else {
-            if (operation) giveRange(*operation, operation->operation, xlaOperationDomain, thread);
+            if (operation) emitRange(*operation, operation->operation, xlaOperationDomain, thread);
             operation = next;
         }
         if (isSameModule) {
             module->endNs = std::max(module->endNs, next.endNs);
         } else {
-            if (module) giveRange(*module, module->module, xlaModuleDomain, thread);
+            if (module) emitRange(*module, module->module, xlaModuleDomain, thread);
             module = next;
             first = next.operation;
         }
     }
-    if (operation) giveRange(*operation, operation->operation, xlaOperationDomain, thread);
-    if (module) giveRange(*module, module->module, xlaModuleDomain, thread);
+    if (operation) emitRange(*operation, operation->operation, xlaOperationDomain, thread);
+    if (module) emitRange(*module, module->module, xlaModuleDomain, thread);
 }
 
-void XplaneReader::giveRange(const Operation& range, std::string_view name, std::string_view domain,
-                             const JsonThread& thread) {
+void XplaneReader::emitRange(const Operation& range, std::string_view name, std::string_view domain,
+                             const ForeignThread& thread) {
     if (name.empty()) return;
-    JsonSlice slice;
+    ForeignSlice slice;
     slice.startNs = range.startNs;
     slice.durationNs = range.endNs - range.startNs;
     slice.name = chunk_.text(name);
     slice.thread = chunk_.thread(thread);
     slice.category = chunk_.text(domain);
-    chunk_.slice(JsonEventKind::Other, slice);
+    chunk_.slice(ForeignEventKind::Other, slice);
     flushIfFull();
 }
 

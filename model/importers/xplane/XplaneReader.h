@@ -17,73 +17,70 @@
 
 namespace lanescope {
 
-/// Takes events of a plane a chunk at a time, so that what is under way stays small. Texts are
-/// views, which must stay until `flush`.
+/// Collects events of a plane in chunks of bounded size. Texts are views, which must be valid until
+/// `flush`.
 class XplaneChunk {
   public:
-    explicit XplaneChunk(JsonEvents& events) : events_(events) {}
+    explicit XplaneChunk(ForeignEvents& events) : events_(events) {}
 
     uint32_t text(std::string_view text) { return chunk_.strings.add(text); }
-    /// A text that is made on the way, kept until `flush`.
+    /// Keeps a new text until `flush` and returns it.
     std::string_view made(std::string text) { return made_.emplace_back(std::move(text)); }
-    uint32_t thread(const JsonThread& thread);
-    uint32_t place(const JsonPlace& place);
-    uint32_t launch(const JsonLaunch& launch);
+    uint32_t thread(const ForeignThread& thread);
+    uint32_t place(const ForeignPlace& place);
+    uint32_t launch(const ForeignLaunch& launch);
 
-    void slice(JsonEventKind kind, const JsonSlice& slice);
-    void work(const JsonGpuWork& work);
-    void name(const JsonName& name) { chunk_.names.push_back(name); }
-    void sample(const JsonCounter& counter, int64_t timeNs, double value);
-    JsonTally& tally() { return chunk_.tally; }
+    void slice(ForeignEventKind kind, const ForeignSlice& slice);
+    void work(const ForeignGpuWork& work);
+    void name(const ForeignName& name) { chunk_.names.push_back(name); }
+    void sample(const ForeignCounter& counter, int64_t timeNs, double value);
+    ForeignTally& tally() { return chunk_.tally; }
 
-    /// Hands over what is here; numbers of texts and all else are new from then on.
+    /// Adds the contents to the events of the file. Indexes of texts and all else start again.
     void flush();
-    /// Whether there is enough for that.
-    bool isFull() const { return count_ >= enough; }
+    /// Returns true if the chunk should be flushed.
+    bool isFull() const { return count_ >= flushThreshold; }
 
   private:
-    static constexpr size_t enough = size_t{1} << 16;
+    static constexpr size_t flushThreshold = size_t{1} << 16;
 
-    JsonEvents& events_;
-    ScannedChunk chunk_;
+    ForeignEvents& events_;
+    ForeignChunk chunk_;
     std::deque<std::string> made_;
-    std::map<JsonThread, uint32_t> threads_;
-    std::map<JsonPlace, uint32_t> places_;
-    std::map<JsonLaunch, uint32_t> launches_;
-    std::map<JsonCounter, uint32_t> counters_;
+    std::map<ForeignThread, uint32_t> threads_;
+    std::map<ForeignPlace, uint32_t> places_;
+    std::map<ForeignLaunch, uint32_t> launches_;
+    std::map<ForeignCounter, uint32_t> counters_;
     size_t count_ = 0;
 };
 
-/// What a plane says of its GPU.
 struct XplaneGpu {
     int64_t number = 0;
     std::string name, vendor;
     int64_t memoryBytes = 0, bytesPerSecond = 0, cores = 0, major = 0, minor = 0;
 };
 
-/// Makes events of planes.
 class XplaneReader {
   public:
-    explicit XplaneReader(JsonEvents& events) : chunk_(events) {}
+    explicit XplaneReader(ForeignEvents& events) : chunk_(events) {}
 
-    /// Takes all of a plane, whose bytes need not stay. GPUs before hosts, as files have them:
-    /// calls learn from the work that they launched which operation they are of.
+    /// Reads a plane without keeping its bytes. GPUs must come before hosts, as in files, since
+    /// calls get their operation from the work that they launched.
     void take(std::string_view plane);
 
     const std::vector<XplaneGpu>& gpus() const { return gpus_; }
-    /// When the profiler began, since 1970; 0 if no plane says.
+    /// Returns the start of the profiler since 1970; 0 if unknown.
     int64_t beganNs() const { return beganNs_; }
-    /// Events of which only a count is known, and messages that end where none may.
+    /// Number of events without times, and of truncated messages.
     int64_t aggregated() const { return aggregated_; }
-    int64_t damages() const { return damages_; }
+    int64_t corruptCount() const { return corruptCount_; }
 
   private:
-    /// An operation of a compiled program, or a stretch of some of one.
+    /// An operation of a compiled program, or an interval of several.
     struct Operation {
         std::string_view operation, module;
         int64_t startNs = 0, endNs = 0;
     };
-    /// Of the stats of an event what is of use.
     struct Stats {
         std::string_view kernel, copy, memset, operation, module, allocator;
         bool isCopy = false, isMemset = false;
@@ -94,14 +91,14 @@ class XplaneReader {
     void describe(XplanePlane& plane);
     void takeGpu(XplanePlane& plane, int64_t number);
     void takeStream(XplanePlane& plane, const XplaneLine& line, int64_t gpu, int64_t stream);
-    void takeThread(XplanePlane& plane, const XplaneLine& line, const JsonThread& thread,
+    void takeThread(XplanePlane& plane, const XplaneLine& line, const ForeignThread& thread,
                     std::string name, std::string_view domain);
-    void takeHostEvent(const XplaneEvent& event, const Stats& stats, JsonSlice slice,
+    void takeHostEvent(const XplaneEvent& event, const Stats& stats, ForeignSlice slice,
                        std::string_view domain);
     void takeAllocation(const XplaneEvent& event, const Stats& stats, int64_t timeNs);
-    void giveOperations(std::vector<Operation>& operations, const JsonThread& thread);
-    void giveRange(const Operation& range, std::string_view name, std::string_view domain,
-                   const JsonThread& thread);
+    void emitOperations(std::vector<Operation>& operations, const ForeignThread& thread);
+    void emitRange(const Operation& range, std::string_view name, std::string_view domain,
+                   const ForeignThread& thread);
     Stats statsOf(XplanePlane& plane, const XplaneEvent& event);
     const std::string* keptName(std::string_view name);
     bool timesOf(const XplaneLine& line, const XplaneEvent& event, int64_t& startNs,
@@ -111,14 +108,14 @@ class XplaneReader {
     }
 
     XplaneChunk chunk_;
-    /// What the chunk has views of, until it hands over the last of a plane.
+    /// Texts that the chunk has views of until the end of a plane.
     std::deque<std::string> threadsOfPlane_;
     std::vector<XplaneGpu> gpus_;
-    /// Operation and module of GPU work by its correlation, as places in `names_`.
+    /// Operation and module of GPU work by correlation, as pointers into `names_`.
     MixedMap<int64_t, std::pair<const std::string*, const std::string*>> operationsOf_;
     std::set<std::string, std::less<>> names_;
     int64_t beganNs_ = 0;
-    int64_t aggregated_ = 0, damages_ = 0;
+    int64_t aggregated_ = 0, corruptCount_ = 0;
 };
 
 }  // namespace lanescope

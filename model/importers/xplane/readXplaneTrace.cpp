@@ -14,15 +14,15 @@ namespace lanescope {
 
 namespace {
 
-/// What protobuf's own library takes at most.
-constexpr uint64_t longestPlane = (uint64_t{1} << 31) - 1;
-constexpr uint64_t mostBytes = uint64_t{64} << 30;
-/// Share of the progress that reading takes; the rest is making tables.
+/// Maximum of the protobuf library.
+constexpr uint64_t maxPlaneBytes = (uint64_t{1} << 31) - 1;
+constexpr uint64_t maxBytes = uint64_t{64} << 30;
+/// Share of the progress for reading. The rest is for building tables.
 constexpr double readingShare = 0.7;
 
 constexpr uint32_t planeField = 1, errorField = 2, hostField = 4;
 
-/// The name of a plane, as far as its message is there; nothing without one.
+/// Returns the name of a plane from its possibly truncated message. Empty without a name.
 std::string_view nameOfPlane(std::string_view plane) {
     ProtoCursor cursor(plane);
     for (ProtoField field; cursor.next(field);) {
@@ -34,38 +34,38 @@ std::string_view nameOfPlane(std::string_view plane) {
 
 void describeGpus(const XplaneReader& reader, TraceBuilder& builder) {
     const auto small = [](int64_t value) { return value <= 0xffff ? static_cast<int>(value) : 0; };
-    for (const XplaneGpu& said : reader.gpus()) {
-        const uint32_t index = builder.gpu(said.number);
+    for (const XplaneGpu& gpuFacts : reader.gpus()) {
+        const uint32_t index = builder.gpu(gpuFacts.number);
         if (index == noIndex) continue;
         Gpu& gpu = builder.gpus()[index];
-        gpu.name = !said.name.empty()     ? said.name
-                   : !said.vendor.empty() ? fmt::format("{} GPU", said.vendor)
-                                          : std::string();
-        gpu.memoryBytes = said.memoryBytes;
-        gpu.memoryBandwidthBytesPerSecond = said.bytesPerSecond;
-        gpu.smCount = small(said.cores);
-        // AMD counts its architectures otherwise.
-        if (said.vendor == "AMD") continue;
-        gpu.computeMajor = small(said.major);
-        gpu.computeMinor = small(said.minor);
+        gpu.name = !gpuFacts.name.empty()     ? gpuFacts.name
+                   : !gpuFacts.vendor.empty() ? fmt::format("{} GPU", gpuFacts.vendor)
+                                              : std::string();
+        gpu.memoryBytes = gpuFacts.memoryBytes;
+        gpu.memoryBandwidthBytesPerSecond = gpuFacts.bytesPerSecond;
+        gpu.smCount = small(gpuFacts.cores);
+        // AMD numbers its architectures differently.
+        if (gpuFacts.vendor == "AMD") continue;
+        gpu.computeMajor = small(gpuFacts.major);
+        gpu.computeMinor = small(gpuFacts.minor);
     }
 }
 
-void describe(const XplaneReader& reader, const std::string& host, JsonGiving& giving) {
-    // Times that are no distance from when the profiler began.
-    constexpr int64_t leastSince1970 = int64_t{1'000'000'000} * 1'000'000'000;
-    TraceDescription& trace = giving.builder.description();
+void describe(const XplaneReader& reader, const std::string& host, EmitContext& output) {
+    // Times that are absolute, not relative to the start of the profiler.
+    constexpr int64_t minUnixTimeNs = int64_t{1'000'000'000} * 1'000'000'000;
+    TraceDescription& trace = output.builder.description();
     trace.producer = "the profiler of JAX or TensorFlow";
     trace.facts.host = host;
-    if (giving.zeroNs > leastSince1970)
-        trace.startUtcNs = giving.zeroNs;
-    else if (reader.beganNs() > leastSince1970 &&
-             reader.beganNs() < INT64_MAX - std::max<int64_t>(0, giving.zeroNs))
-        trace.startUtcNs = reader.beganNs() + giving.zeroNs;
-    describeGpus(reader, giving.builder);
-    const uint32_t process = giving.identities.mainProcess();
+    if (output.zeroNs > minUnixTimeNs)
+        trace.startUtcNs = output.zeroNs;
+    else if (reader.beganNs() > minUnixTimeNs &&
+             reader.beganNs() < INT64_MAX - std::max<int64_t>(0, output.zeroNs))
+        trace.startUtcNs = reader.beganNs() + output.zeroNs;
+    describeGpus(reader, output.builder);
+    const uint32_t process = output.identities.mainProcess();
     if (process != noIndex && !host.empty())
-        giving.builder.processes()[process].facts.edit().host = host;
+        output.builder.processes()[process].facts.edit().host = host;
 }
 
 }  // namespace
@@ -86,10 +86,10 @@ bool startsLikeXplane(std::string_view start) {
 Result<void> readXplaneTrace(const ByteSource& source, TraceBuilder& builder,
                              const std::function<double()>& fractionRead,
                              const LoadProgress& progress) {
-    JsonEvents events(builder);
+    ForeignEvents events(builder);
     XplaneReader reader(events);
-    ProtoStream stream(source, builder.memory(), longestPlane, mostBytes);
-    JsonFile file;
+    ProtoStream stream(source, builder.memory(), maxPlaneBytes, maxBytes);
+    ForeignFile file;
     std::string host;
     int64_t errors = 0;
     const auto isWanted = [&](double share) { return !progress || progress(share, "events"); };
@@ -97,26 +97,26 @@ Result<void> readXplaneTrace(const ByteSource& source, TraceBuilder& builder,
         if (field.number == planeField && field.isBytes()) reader.take(field.bytes);
         if (field.number == errorField && field.isBytes()) ++errors;
         if (field.number == hostField && field.isBytes() && host.empty())
-            host = field.bytes.substr(0, TraceBuilder::longestName);
+            host = field.bytes.substr(0, TraceBuilder::maxNameBytes);
         if (!isWanted(readingShare * fractionRead())) return {};
     }
     if (stream.bytesRead() == 0 && stream.readError()) return fail(*stream.readError());
     file.bytes = stream.bytesRead();
     file.readError = stream.readError();
     file.isClosed =
-        stream.end() == ProtoStream::End::Whole || stream.end() == ProtoStream::End::Broken;
+        stream.end() == ProtoStream::End::Complete || stream.end() == ProtoStream::End::Malformed;
     file.isTooLong = stream.end() == ProtoStream::End::TooLong;
-    if (stream.end() == ProtoStream::End::Broken)
-        events.takeDamage(stream.fieldAt(), stream.bytesRead());
-    JsonIdentities identities(events, builder);
-    JsonGiving giving{events, identities, builder, events.isEmpty() ? 0 : events.range().startNs,
-                      -1};
-    JsonFindings findings;
-    giveEvents(giving, findings,
+    if (stream.end() == ProtoStream::End::Malformed)
+        events.addCorruption(stream.fieldAt(), stream.bytesRead());
+    ForeignIdentities identities(events, builder);
+    EmitContext output{events, identities, builder, events.isEmpty() ? 0 : events.range().startNs,
+                       -1};
+    EmitFindings findings;
+    emitEvents(output, findings,
                [&](double share) { return isWanted(readingShare + share * (1 - readingShare)); });
-    describe(reader, host, giving);
-    noteJson(file, findings, giving, HealthCode::FileDamaged);
-    noteDamagedParts("messages", reader.damages(), builder);
+    describe(reader, host, output);
+    noteForeignFile(file, findings, output, HealthCode::FileDamaged);
+    noteCorruptParts("messages", reader.corruptCount(), builder);
     builder.skip("events of which only their number is known", reader.aggregated());
     if (errors > 0)
         builder.note({Severity::Warning,

@@ -10,12 +10,13 @@
 
 namespace lanescope {
 
-/// Whether a file that begins so is of planes: the first one is named as profilers name theirs.
+/// Returns true if the first bytes begin a plane with a name of known profilers.
 bool startsLikeXplane(std::string_view start);
 
-/// Reads what the profilers of JAX and TensorFlow write (XSpace) into a builder, whose path is that
-/// of the file. `fractionRead` is how much of the source was read. Holds a plane at a time, in the
-/// builder's memory. Errors: nothing of it can be read. Cancelled, it leaves out events.
+/// Reads a trace of the profilers of JAX and TensorFlow (XSpace) into a builder with the path of
+/// the file. `fractionRead` returns the fraction of the source that was read. Keeps one plane at a
+/// time in the memory of the builder. Fails if nothing can be read. If cancelled, events are
+/// missing.
 Result<void> readXplaneTrace(const ByteSource& source, TraceBuilder& builder,
                              const std::function<double()>& fractionRead,
                              const LoadProgress& progress);

@@ -19,7 +19,7 @@ Number numberIn(std::string_view text) {
     return number;
 }
 
-/// `visit(key, value)` for each "key:value" of a text.
+/// Calls `visit(key, value)` for each "key:value" of a text.
 template <class Visitor>
 void forEachDetail(std::string_view details, Visitor visit) {
     while (!details.empty()) {
@@ -42,7 +42,6 @@ std::array<uint32_t, 3> sizesIn(std::string_view text) {
     return sizes;
 }
 
-/// Lower case, letters and digits only.
 std::string plain(std::string_view text) {
     std::string word;
     for (const char c : text)

@@ -10,7 +10,7 @@
 
 namespace lanescope::kinds {
 
-struct Api : OfTable<EventKind::Api, &Trace::apiCalls> {
+struct Api : TableKind<EventKind::Api, &Trace::apiCalls> {
     static constexpr std::string_view identifier = "cuda_api";
     static constexpr std::string_view name = "CUDA API call", plural = "CUDA API calls";
 
@@ -20,12 +20,12 @@ struct Api : OfTable<EventKind::Api, &Trace::apiCalls> {
         uint32_t thread = noIndex;
         uint32_t correlation = 0;
         int32_t returnValue = 0;
-        bool isDriver = false;     ///< A driver call, not one of the runtime.
-        uint32_t stack = noIndex;  ///< As `TraceBuilder::stack` gave it out; `noIndex` without one.
+        bool isDriver = false;     ///< True for a driver call, false for a runtime call.
+        uint32_t stack = noIndex;  ///< From `TraceBuilder::stack`; `noIndex` if none.
     };
     static bool isPlaced(const Trace& trace, const Row& row) {
         return (row.stack == noIndex || row.stack < trace.stacks.size()) &&
-               OfTable::isPlaced(trace, row);
+               TableKind::isPlaced(trace, row);
     }
     static void append(Trace& trace, const Row& row) {
         ApiTable& table = trace.apiCalls;
@@ -50,7 +50,7 @@ struct Api : OfTable<EventKind::Api, &Trace::apiCalls> {
 
     static void describe(const Trace& trace, uint32_t row, Details& details) {
         const ApiTable& table = trace.apiCalls;
-        details.add(fmt::format("{} {} call", callWord(trace),
+        details.add(fmt::format("{} {} call", gpuApiName(trace),
                                 table.isDriver[row] != 0 ? "driver" : "runtime"),
                     nameOf(trace, row));
         details.addTimes();
@@ -66,8 +66,8 @@ struct Api : OfTable<EventKind::Api, &Trace::apiCalls> {
     }
 };
 
-/// On no track: the API call that waits is drawn already.
-struct Sync : OfTable<EventKind::Sync, &Trace::syncs> {
+/// On no track: the waiting API call is drawn already.
+struct Sync : TableKind<EventKind::Sync, &Trace::syncs> {
     static constexpr std::string_view identifier = "synchronization";
     static constexpr std::string_view name = "Synchronization", plural = "synchronizations";
 

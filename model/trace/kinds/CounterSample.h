@@ -8,7 +8,7 @@
 
 namespace lanescope::kinds {
 
-/// A value of a counter. The samples of all counters are numbered one after the other.
+/// Value of a counter. The samples of all counters are numbered consecutively.
 struct CounterSample : Unplaced {
     static constexpr EventKind kind = EventKind::CounterSample;
     static constexpr Origin origin = Origin::Sampled;

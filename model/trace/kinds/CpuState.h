@@ -11,8 +11,9 @@
 
 namespace lanescope::kinds {
 
-/// What a CPU thread did for a while: drawn below its calls, and its stack as a flame below that.
-struct CpuState : OfTable<EventKind::CpuState, &Trace::cpuStates> {
+/// State of a CPU thread over an interval: drawn below its calls, with its stack as a flame chart
+/// below.
+struct CpuState : TableKind<EventKind::CpuState, &Trace::cpuStates> {
     static constexpr std::string_view identifier = "thread_state";
     static constexpr std::string_view name = "Thread state", plural = "thread states";
 
@@ -20,7 +21,7 @@ struct CpuState : OfTable<EventKind::CpuState, &Trace::cpuStates> {
         int64_t startNs = 0, endNs = 0;
         uint32_t thread = noIndex;
         ThreadState state = ThreadState::Unknown;
-        StateSource source = StateSource::Looks;
+        StateSource source = StateSource::StateSamples;
         int64_t cpuNs = 0, delayNs = 0;
         StringIndex call = 0;
         uint32_t stack = noIndex;
@@ -32,14 +33,14 @@ struct CpuState : OfTable<EventKind::CpuState, &Trace::cpuStates> {
         };
         return isStack(row.stack) && isStack(row.holderStack) &&
                (row.holder == noIndex || row.holder < trace.threads.size()) &&
-               OfTable::isPlaced(trace, row);
+               TableKind::isPlaced(trace, row);
     }
     static void append(Trace& trace, const Row& row) {
         CpuStateTable& table = trace.cpuStates;
         table.state.push_back(row.state);
         table.source.push_back(row.source);
-        table.cpuNs.push_back(std::clamp<int64_t>(row.cpuNs, 0, greatestTimeNs));
-        table.delayNs.push_back(std::clamp<int64_t>(row.delayNs, 0, greatestTimeNs));
+        table.cpuNs.push_back(std::clamp<int64_t>(row.cpuNs, 0, maxTimestampNs));
+        table.delayNs.push_back(std::clamp<int64_t>(row.delayNs, 0, maxTimestampNs));
         table.call.push_back(row.call);
         table.stack.push_back(row.stack);
         table.holder.push_back(row.holder);
@@ -64,7 +65,7 @@ struct CpuState : OfTable<EventKind::CpuState, &Trace::cpuStates> {
             case ThreadState::Running:
                 return SliceCategory::CpuRunning;
             case ThreadState::Runnable:
-                return SliceCategory::CpuNoCore;
+                return SliceCategory::CpuRunnable;
             case ThreadState::Gil:
                 return SliceCategory::CpuGil;
             case ThreadState::Lock:
@@ -82,7 +83,7 @@ struct CpuState : OfTable<EventKind::CpuState, &Trace::cpuStates> {
         return SliceCategory::CpuSleep;
     }
 
-    // Flames sum them up.
+    // Flame charts summarize them.
     static constexpr std::array tracks{TrackKind::ThreadStates};
     static TrackSubject trackOf(const Trace& trace, uint32_t row) {
         if (trace.cpuStates.source[row] == StateSource::Samples) return {};
@@ -99,9 +100,9 @@ struct CpuState : OfTable<EventKind::CpuState, &Trace::cpuStates> {
         details.addTimes();
         details.addThread(table.thread[row]);
         const bool isScheduled = table.source[row] == StateSource::Scheduler;
-        if (table.source[row] == StateSource::Looks || isScheduled) {
+        if (table.source[row] == StateSource::StateSamples || isScheduled) {
             details.add("In call", std::string(trace.strings.at(table.call[row])));
-            // The scheduler tells of the whole of it, and exactly.
+            // Scheduler records are complete and exact.
             if (isScheduled)
                 details.add("Known by", "the scheduler's switches");
             else

@@ -36,21 +36,21 @@ struct Graph : GpuWork<EventKind::Graph, &Trace::graphs> {
     }
 };
 
-/// A node of a CUDA graph. Recorded like an event, but no event of the trace: it says where the
-/// kernels come from that it launches.
-struct GraphNode : RowsIn<&Trace::graphNodes> {
+/// Node of a CUDA graph. Recorded like an event, but no event of the trace: it is the source of the
+/// kernels that it launches.
+struct GraphNode : RecordedRows<&Trace::graphNodes> {
     static constexpr EventKind kind = EventKind::None;
     static constexpr std::string_view plural = "CUDA graph nodes";
 
     struct Row {
         int64_t timeNs = 0;
         uint32_t thread = noIndex;
-        uint64_t node = 0, original = 0;  ///< `original` 0: it is no copy.
-        uint32_t stack = noIndex;  ///< As `TraceBuilder::stack` gave it out; `noIndex` without one.
+        uint64_t node = 0, original = 0;  ///< `original` is 0 if the node is no copy.
+        uint32_t stack = noIndex;         ///< From `TraceBuilder::stack`; `noIndex` if none.
     };
     static bool isPlaced(const Trace& trace, const Row& row) {
         return (row.stack == noIndex || row.stack < trace.stacks.size()) &&
-               RowsIn::isPlaced(trace, row);
+               RecordedRows::isPlaced(trace, row);
     }
     static void append(Trace& trace, const Row& row) {
         Table& to = table(trace);

@@ -22,7 +22,7 @@ struct Kernel : GpuWork<EventKind::Kernel, &Trace::kernels> {
         uint32_t stream = noIndex;
         uint32_t correlation = 0;   ///< Joins it with its call within one process; 0 = none.
         uint64_t graphNode = 0;     ///< 0 outside a CUDA graph.
-        uint32_t config = noIndex;  ///< As `TraceBuilder::launchConfig` gave it out.
+        uint32_t config = noIndex;  ///< From `TraceBuilder::launchConfig`.
     };
     static bool isPlaced(const Trace& trace, const Row& row) {
         return row.config < trace.launchConfigs.size() && GpuWork::isPlaced(trace, row);

@@ -23,7 +23,7 @@ struct Memcpy : GpuWork<EventKind::Memcpy, &Trace::memcpys> {
         uint32_t sourceGpu = noIndex, destinationGpu = noIndex;
         uint32_t stream = noIndex;
         uint32_t correlation = 0;
-        /// Of a migration of managed memory, which its kind says it is.
+        /// For a migration of managed memory (see its kind).
         uint64_t address = 0;
         MigrationCause cause = MigrationCause::Unknown;
     };
@@ -40,7 +40,7 @@ struct Memcpy : GpuWork<EventKind::Memcpy, &Trace::memcpys> {
         trace.migrations.cause.push_back(row.cause);
     }
 
-    /// What moved by itself is counted apart from what was copied.
+    /// Migrations are counted separately from copies.
     template <class Sink>
     static void forEachCount(const Trace& trace, Sink sink) {
         sink(plural, int64_t{trace.memcpys.size()} - trace.migrations.size());
@@ -71,7 +71,7 @@ struct Memcpy : GpuWork<EventKind::Memcpy, &Trace::memcpys> {
     }
 
   private:
-    /// -1 for one that the trace does not have.
+    /// -1 if the trace does not have the GPU.
     static int16_t deviceOf(const Trace& trace, uint32_t gpu) {
         return gpu < trace.gpus.size() ? static_cast<int16_t>(gpu) : int16_t{-1};
     }
@@ -79,7 +79,7 @@ struct Memcpy : GpuWork<EventKind::Memcpy, &Trace::memcpys> {
         if (gpu < 0 || static_cast<size_t>(gpu) >= trace.gpus.size()) return {};
         return fmt::format(" of GPU {}", trace.gpus[static_cast<size_t>(gpu)].id);
     }
-    /// Why and from where managed memory moved, if that is what the copy is.
+    /// Adds cause and address of a migration of managed memory, if the copy is one.
     static void addMigration(const Trace& trace, uint32_t memcpy, Details& details) {
         const MigrationTable& table = trace.migrations;
         const auto found = std::lower_bound(table.memcpy.begin(), table.memcpy.end(), memcpy);

@@ -13,11 +13,10 @@
 
 namespace lanescope::kinds {
 
-// Recorded like events, but no events of the trace: `buildMemory` makes allocations and counters of
-// them.
+// Recorded like events, but no events of the trace: `buildMemory` derives allocations and counters.
 
-/// Memory that was allocated or freed.
-struct MemoryEvent : RowsIn<&Trace::memoryEvents> {
+/// Allocation or free of memory.
+struct MemoryEvent : RecordedRows<&Trace::memoryEvents> {
     static constexpr EventKind kind = EventKind::None;
     static constexpr std::string_view plural = "memory events";
 
@@ -31,7 +30,7 @@ struct MemoryEvent : RowsIn<&Trace::memoryEvents> {
         uint32_t correlation = 0;
     };
     static bool isPlaced(const Trace& trace, const Row& row) {
-        return row.gpu != noIndex && RowsIn::isPlaced(trace, row);
+        return row.gpu != noIndex && RecordedRows::isPlaced(trace, row);
     }
     static void append(Trace& trace, const Row& row) {
         Table& to = table(trace);
@@ -42,8 +41,8 @@ struct MemoryEvent : RowsIn<&Trace::memoryEvents> {
     }
 };
 
-/// How large a memory pool was from a moment on.
-struct MemoryPool : RowsIn<&Trace::memoryPools> {
+/// Size of a memory pool from a point in time on.
+struct MemoryPool : RecordedRows<&Trace::memoryPools> {
     static constexpr EventKind kind = EventKind::None;
     static constexpr std::string_view plural = MemoryEvent::plural;
 
@@ -53,15 +52,15 @@ struct MemoryPool : RowsIn<&Trace::memoryPools> {
         uint32_t process = noIndex, gpu = noIndex;
     };
     static bool isPlaced(const Trace& trace, const Row& row) {
-        return row.gpu != noIndex && RowsIn::isPlaced(trace, row);
+        return row.gpu != noIndex && RecordedRows::isPlaced(trace, row);
     }
     static void append(Trace& trace, const Row& row) {
         table(trace).address.push_back(row.address);
     }
 };
 
-/// Drawn on the GPU that faulted, or on the process if a CPU did.
-struct PageFault : OfTable<EventKind::PageFault, &Trace::pageFaults> {
+/// Drawn on the GPU that faulted, or on the process for a CPU fault.
+struct PageFault : TableKind<EventKind::PageFault, &Trace::pageFaults> {
     static constexpr std::string_view identifier = "page_fault";
     static constexpr std::string_view name = "Page fault", plural = "page faults";
     static constexpr std::string_view trackTitle = "Page faults", trackSubtitle = "managed memory";
@@ -72,7 +71,7 @@ struct PageFault : OfTable<EventKind::PageFault, &Trace::pageFaults> {
         int64_t count = 1;
         FaultAccess access = FaultAccess::Unknown;
         uint32_t process = noIndex;
-        uint32_t gpu = noIndex;  ///< That faulted; `noIndex` for the CPU.
+        uint32_t gpu = noIndex;  ///< Faulting GPU; `noIndex` for the CPU.
         StringIndex instruction = 0;
     };
     static void append(Trace& trace, const Row& row) {
@@ -125,7 +124,8 @@ struct PageFault : OfTable<EventKind::PageFault, &Trace::pageFaults> {
         details.addProcess(table.process[row]);
     }
 
-    /// Gives all rows as files hold them. `into(table)` takes rows of a table of the file.
+    /// Passes all rows in the form of files. `into(table)` returns an inserter of rows into a table
+    /// of the file.
     template <class Into>
     static void write(const Trace& trace, Into into) {
         constexpr const auto& c = tables::cpuPageFaults;
@@ -151,7 +151,7 @@ struct PageFault : OfTable<EventKind::PageFault, &Trace::pageFaults> {
     static bool isOfCpu(const Trace& trace, uint32_t row) {
         return trace.pageFaults.gpu[row] == noIndex;
     }
-    /// Empty if unknown, as it is for the CPU.
+    /// Empty if unknown, as for the CPU.
     static std::string_view nameOfAccess(FaultAccess access) {
         switch (access) {
             case FaultAccess::Read:

@@ -9,7 +9,7 @@
 
 namespace lanescope::kinds {
 
-struct Nvtx : OfTable<EventKind::Nvtx, &Trace::nvtx> {
+struct Nvtx : TableKind<EventKind::Nvtx, &Trace::nvtx> {
     static constexpr std::string_view identifier = "nvtx";
     static constexpr std::string_view name = "NVTX range", plural = "NVTX events";
 
@@ -18,16 +18,16 @@ struct Nvtx : OfTable<EventKind::Nvtx, &Trace::nvtx> {
         StringIndex text = 0;
         StringIndex domain = 0;  ///< 0 is the default domain.
         StringIndex category = 0;
-        uint32_t colorArgb = 0;  ///< 0 if the program gave none.
+        uint32_t colorArgb = 0;  ///< 0 if the program set none.
         uint32_t thread = noIndex;
         NvtxStyle style = NvtxStyle::PushPop;
-        bool isOpen = false;  ///< It never ended; `endNs` does not count.
+        bool isOpen = false;  ///< It never ended; `endNs` is ignored.
         StringIndex payload = 0;
-        uint32_t stack = noIndex;  ///< As `TraceBuilder::stack` gave it out; `noIndex` without one.
+        uint32_t stack = noIndex;  ///< From `TraceBuilder::stack`; `noIndex` if none.
     };
     static bool isPlaced(const Trace& trace, const Row& row) {
         return (row.stack == noIndex || row.stack < trace.stacks.size()) &&
-               OfTable::isPlaced(trace, row);
+               TableKind::isPlaced(trace, row);
     }
     static TimeRange timesOf(const Row& row) {
         return {row.startNs, row.isOpen ? row.startNs : row.endNs};
@@ -38,7 +38,7 @@ struct Nvtx : OfTable<EventKind::Nvtx, &Trace::nvtx> {
         table.domain.push_back(row.domain);
         table.category.push_back(row.category);
         table.colorArgb.push_back(row.colorArgb);
-        table.depth.push_back(0);  // `finishTrace` computes it
+        table.depth.push_back(0);  // Computed by `finishTrace`.
         table.style.push_back(row.style);
         table.isOpen.push_back(row.isOpen ? 1 : 0);
         table.payload.push_back(row.payload);
@@ -73,7 +73,7 @@ struct Nvtx : OfTable<EventKind::Nvtx, &Trace::nvtx> {
     }
 };
 
-struct Projection : OfTable<EventKind::Projection, &Trace::projections> {
+struct Projection : TableKind<EventKind::Projection, &Trace::projections> {
     static constexpr Origin origin = Origin::Derived;
     static constexpr std::string_view identifier = "nvtx_projection";
     static constexpr std::string_view name = "NVTX range on the GPU",

@@ -16,11 +16,11 @@
 
 namespace lanescope::kinds {
 
-/// A table of the trace, and how what a reader gives becomes a row of it. What the members
-/// `startNs`, `endNs`, `timeNs`, `bytes`, `thread`, `stream`, `process`, `gpu` and `correlation` of
-/// a row say is known of any that has them; the rest stands in its description. All are O(1).
+/// Table of the trace with the conversion of a reader's row. Uses the members `startNs`, `endNs`,
+/// `timeNs`, `bytes`, `thread`, `stream`, `process`, `gpu` and `correlation` of a row if it has
+/// them; its description adds the rest. All functions are O(1).
 template <auto member>
-struct RowsIn {
+struct RecordedRows {
     using Table = std::remove_cvref_t<decltype(std::declval<const Trace&>().*member)>;
 
     static const Table& table(const Trace& trace) { return trace.*member; }
@@ -35,8 +35,8 @@ struct RowsIn {
             return {row.startNs, row.endNs};
     }
 
-    /// Whether the trace has who the row is of, its thread, process or stream, and what else it
-    /// names, if that is not `noIndex`.
+    /// Returns true if the trace has the row's thread, process or stream, and everything else that
+    /// it refers to, unless `noIndex`.
     template <class Row>
     static bool isPlaced(const Trace& trace, const Row& row) {
         if constexpr (requires { row.thread; }) {
@@ -53,7 +53,7 @@ struct RowsIn {
         }
     }
 
-    /// Appends to the columns that are called as members of any row are.
+    /// Appends the members that have a column of the same name.
     template <class Row>
     static void appendShared(Trace& trace, TimeRange times, const Row& row) {
         Table& to = table(trace);
@@ -69,9 +69,9 @@ struct RowsIn {
     }
 };
 
-/// What `TraceBuilder::add` takes rows of: beside the above a struct `Row`, whose members are named
-/// by a reader, `append` for the columns that no other table has, and what the rows are called
-/// where they are counted. The row is one of an event if its `kind` is one.
+/// Requirements of `TraceBuilder::add`: in addition a struct `Row` with members named by a reader,
+/// `append` for columns of this table only, and the name under which rows are counted. The row is
+/// an event if it has a `kind`.
 template <class Kind>
 concept Recorded = requires(Trace& trace, TimeRange times, const typename Kind::Row& row) {
     { Kind::kind } -> std::convertible_to<EventKind>;
@@ -82,21 +82,21 @@ concept Recorded = requires(Trace& trace, TimeRange times, const typename Kind::
     Kind::append(trace, row);
 };
 
-/// Where the events of a kind come from.
+/// Origin of the events of a kind.
 enum class Origin : uint8_t {
-    Recorded,  ///< Each has a row of its own in a file.
-    Derived,   ///< Made of recorded ones when the trace was finished.
-    Sampled,   ///< A value of a counter, which is drawn as a curve.
+    Recorded,  ///< Each has its own row in a file.
+    Derived,   ///< Computed from recorded events when the trace is finished.
+    Sampled,   ///< Value of a counter, drawn as a curve.
 };
 
-/// The kind of track an event is drawn on, and which one of that kind; subject `noIndex` for none.
+/// Kind of the track of an event, and its subject; `noIndex` for none.
 struct TrackSubject {
     TrackKind kind = TrackKind::Process;
     uint32_t subject = noIndex;
     bool operator==(const TrackSubject&) const = default;
 };
 
-/// What a kind is of that says nothing else: the events are on no track, no thread and no stream.
+/// Defaults of a kind: its events are on no track, thread or stream.
 struct Unplaced {
     static constexpr std::array<TrackKind, 0> tracks{};
     static TrackSubject trackOf(const Trace&, uint32_t) { return {}; }
@@ -109,13 +109,13 @@ struct Unplaced {
     static constexpr bool isGpuWork = false;
 };
 
-/// A kind whose events are the rows of a table. What the columns `startNs`, `endNs`, `stream`,
-/// `thread`, `process`, `gpu`, `correlation` and `bytes` say is known of any kind whose table has
-/// them; the rest stands in its description. All take a row that the table has, and are O(1).
+/// Kind whose events are the rows of a table. Uses the columns `startNs`, `endNs`, `stream`,
+/// `thread`, `process`, `gpu`, `correlation` and `bytes` if the table has them; its description
+/// adds the rest. All functions expect a valid row and are O(1).
 template <EventKind number, auto member>
-struct OfTable : Unplaced, RowsIn<member> {
-    using typename RowsIn<member>::Table;
-    using RowsIn<member>::table;
+struct TableKind : Unplaced, RecordedRows<member> {
+    using typename RecordedRows<member>::Table;
+    using RecordedRows<member>::table;
 
     static constexpr EventKind kind = number;
     static constexpr Origin origin = Origin::Recorded;
@@ -136,7 +136,7 @@ struct OfTable : Unplaced, RowsIn<member> {
         else
             return noIndex;
     }
-    /// Its own, or that of its thread or stream.
+    /// Its own process, or that of its thread or stream.
     static uint32_t processOf(const Trace& trace, uint32_t row) {
         if constexpr (requires(const Table& t) { t.process; })
             return table(trace).process[row];
@@ -145,7 +145,7 @@ struct OfTable : Unplaced, RowsIn<member> {
         else
             return trace.streams[table(trace).stream[row]].process;
     }
-    /// Its own, or that of its stream.
+    /// Its own GPU, or that of its stream.
     static uint32_t gpuOf(const Trace& trace, uint32_t row) {
         if constexpr (requires(const Table& t) { t.gpu; }) return table(trace).gpu[row];
         const uint32_t stream = streamOf(trace, row);
@@ -167,27 +167,28 @@ struct OfTable : Unplaced, RowsIn<member> {
     }
 };
 
-/// A kind of work that a call gave to a stream of a GPU: drawn on that stream.
+/// Kind of work that a call submitted to a stream of a GPU: drawn on that stream.
 template <EventKind number, auto member>
-struct GpuWork : OfTable<number, member> {
+struct GpuWork : TableKind<number, member> {
     static constexpr bool isGpuWork = true;
     static constexpr std::array tracks{TrackKind::Stream};
     static TrackSubject trackOf(const Trace& trace, uint32_t row) {
-        return {TrackKind::Stream, OfTable<number, member>::streamOf(trace, row)};
+        return {TrackKind::Stream, TableKind<number, member>::streamOf(trace, row)};
     }
 };
 
-/// What a description of a kind says; `CONTRIBUTING.md` has a list of what else a new kind needs.
+/// Members of the description of a kind; `CONTRIBUTING.md` lists the other places that a new kind
+/// needs.
 ///
 /// - `kind`, `origin`; `isGpuWork` if a call of the same correlation launched it on a stream.
 /// - `identifier`: in files and JSON, never changed. `name`, `plural`: for people.
-/// - `nameOf`: what one event is called. `categoryOf`: what it is drawn as.
-/// - `tracks`: every kind of track that such events may be drawn on; `trackOf`: which one it is. If
-///   it has a `trackTitle` and a `trackSubtitle`, tracks of its own are made for it.
+/// - `nameOf`: label of an event. `categoryOf`: its category.
+/// - `tracks`: every kind of track that may show such events; `trackOf`: the track of an event.
+///   With `trackTitle` and `trackSubtitle`, the kind gets tracks of its own.
 /// - `describe`: the lines of the details panel.
 /// - `nameKey`, if a search has no faster way: events of the same key have the same name.
 /// - `forEachCount`, if some of them are counted under another name than `plural`, or as several.
-/// - `Row` and `append`, if it is recorded: what a reader gives of an event (`RowsIn.h`).
+/// - `Row` and `append`, if it is recorded: the fields that a reader fills (`RecordedRows.h`).
 template <class Kind>
 concept EventDescription = (Kind::origin != Origin::Recorded ||
                             Recorded<Kind>)&&requires(const Trace& trace, uint32_t row,

@@ -13,15 +13,15 @@
 #include "model/trace/kinds/MemoryEvent.h"
 #include "model/trace/kinds/Nvtx.h"
 
-// Every kind of event, each described in a file beside this, and met here. Whatever depends on the
-// kind of an event asks its description; nothing else switches over `EventKind`. `eventFacts.h` has
-// the questions that most ask of a single event, and is quicker to compile.
+// List of every kind of event; each is described in its own header. Code that depends on the kind
+// of an event uses its description; nothing else switches over `EventKind`. `eventFacts.h` has the
+// most frequent queries of a single event and compiles faster.
 
 namespace lanescope {
 
 namespace kinds {
 
-/// Stands for `EventKind::None` and for numbers that are no kind, which a damaged file may hold.
+/// Description of `EventKind::None` and of invalid numbers from a corrupt file.
 struct None : Unplaced {
     static constexpr EventKind kind = EventKind::None;
     static constexpr Origin origin = Origin::Derived;
@@ -36,8 +36,8 @@ struct None : Unplaced {
 
 }  // namespace kinds
 
-/// `visit(description)` of a kind: `visitKind(kind, [](auto each) { return each.plural; })`. Of
-/// `kinds::None` for a number that is no kind.
+/// Calls `visit(description)` for a kind: `visitKind(kind, [](auto each) { return each.plural; })`.
+/// Invalid numbers get `kinds::None`.
 // An enumerator without a description must not compile, whatever the warnings are set to.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic error "-Wswitch"
@@ -76,8 +76,7 @@ constexpr decltype(auto) visitKind(EventKind kind, Visitor&& visit) {
 }
 #pragma GCC diagnostic pop
 
-/// The same for one event, if the trace has it: `visit(description, row)`; else `kinds::None` and
-/// row 0.
+/// Calls `visit(description, row)` for an event of the trace, else with `kinds::None` and row 0.
 template <class Visitor>
 decltype(auto) visitKind(const Trace& trace, EventRef event, Visitor&& visit) {
     return visitKind(event.kind(), [&](auto each) -> decltype(auto) {
@@ -97,13 +96,13 @@ struct KindList {
     }
 };
 
-/// In the order in which events that start together are listed: what holds or causes others first.
-using InOrder = KindList<Nvtx, Api, Sync, Graph, Kernel, Memcpy, Memset, PageFault, Projection,
-                         CpuState, CounterSample>;
+/// Order in which events that start together are listed: containing and causing events first.
+using KindsInOrder = KindList<Nvtx, Api, Sync, Graph, Kernel, Memcpy, Memset, PageFault, Projection,
+                              CpuState, CounterSample>;
 
 constexpr bool isEachInOrderOnce() {
     std::array<int, EventRef::kindLimit> times{};
-    for (const EventKind kind : InOrder::numbers) ++times[static_cast<size_t>(kind)];
+    for (const EventKind kind : KindsInOrder::numbers) ++times[static_cast<size_t>(kind)];
     for (size_t number = 0; number < times.size(); ++number) {
         const bool isKind = visitKind(static_cast<EventKind>(number),
                                       [](auto each) { return each.kind != EventKind::None; });
@@ -115,11 +114,11 @@ static_assert(isEachInOrderOnce(), "a kind is missing in the order, or stands th
 
 }  // namespace kinds
 
-/// `visit(description)` for every kind, in the order in which events that start together are
+/// Calls `visit(description)` for every kind, in the order in which events that start together are
 /// listed.
 template <class Visitor>
 void forEachKind(Visitor&& visit) {
-    kinds::InOrder::visit(visit);
+    kinds::KindsInOrder::visit(visit);
 }
 
 }  // namespace lanescope

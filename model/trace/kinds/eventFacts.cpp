@@ -10,7 +10,7 @@
 namespace lanescope {
 
 std::span<const EventKind> kindsInOrder() {
-    return kinds::InOrder::numbers;
+    return kinds::KindsInOrder::numbers;
 }
 
 std::string_view nameOfKind(EventKind kind) {
@@ -65,7 +65,7 @@ std::vector<Property> describe(const Trace& trace, EventRef event) {
     return details.take();
 }
 
-// What a trace says of its events, which takes what is known of their kinds.
+// Functions of `Trace` that need the descriptions of all kinds.
 
 uint32_t Trace::rowCount(EventKind kind) const {
     return visitKind(kind, [this](auto each) { return each.size(*this); });
@@ -105,8 +105,8 @@ std::vector<EventRef> Trace::launchedWork(EventRef apiCall) const {
 
 namespace {
 
-/// The first slice of a track of states that stands for the sample or holds where it began: a state
-/// lasts over samples that say the same.
+/// Returns the first slice of a track of states that belongs to the sample or covers its begin: a
+/// state extends over equal samples.
 SliceLocation locateState(const Track& track, uint32_t index, EventRef event, int64_t startNs) {
     for (uint32_t laneIndex = 0; laneIndex < track.lanes.size(); ++laneIndex) {
         const Lane& lane = track.lanes[laneIndex];

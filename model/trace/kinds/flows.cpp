@@ -11,15 +11,15 @@ namespace lanescope {
 
 namespace {
 
-/// Waits that one piece of work can have; a hostile file claims any number.
-constexpr uint32_t maximumWaits = 256;
-/// Work without a correlation that is looked past.
-constexpr uint32_t maximumSkips = 64;
-/// NCCL calls among which the others of a collective are looked for, on each side; and calls of
-/// CUDA within one of NCCL's.
-constexpr uint32_t mostCallsBeside = 20'000, mostLaunchesWithin = 4096;
+/// Limit of waits of one piece of work; an untrusted file may contain any number.
+constexpr uint32_t maxWaits = 256;
+/// Limit of skipped work without a correlation.
+constexpr uint32_t maxSkips = 64;
+/// Limits of NCCL calls searched on each side for other calls of a collective, and of CUDA calls
+/// within an NCCL call.
+constexpr uint32_t maxCallsPerSide = 20'000, maxLaunchesWithin = 4096;
 
-/// Stream and correlation of work on a GPU; stream `noIndex` for anything else.
+/// Stream and correlation of GPU work; stream `noIndex` for other events.
 struct Launch {
     uint32_t stream = noIndex;
     uint32_t correlation = 0;
@@ -36,14 +36,14 @@ const Track* trackOf(const Trace& trace, uint32_t stream) {
     return nullptr;
 }
 
-/// A stream does its work in the order in which it was given, so in each of its lanes correlations
+/// Work of a stream in submission order: a stream runs in that order, so in each lane correlations
 /// ascend with the starts.
 class StreamWork {
   public:
     StreamWork(const Trace& trace, uint32_t stream)
         : trace_(trace), track_(trackOf(trace, stream)) {}
 
-    /// Of the work given before `correlation` the last; invalid if there is none.
+    /// Returns the last work submitted before `correlation`, or an invalid reference.
     EventRef lastBefore(uint32_t correlation) const {
         EventRef last;
         uint32_t greatest = 0;
@@ -61,7 +61,7 @@ class StreamWork {
         return last;
     }
 
-    /// Of the work given after `correlation` the first.
+    /// Returns the first work submitted after `correlation`, or an invalid reference.
     EventRef firstAfter(uint32_t correlation) const {
         EventRef first;
         if (correlation == noIndex) return first;
@@ -87,13 +87,13 @@ class StreamWork {
     uint32_t correlationAt(uint32_t lane, uint32_t slice) const {
         return launchOf(trace_, track_->lanes[lane].event[slice]).correlation;
     }
-    /// The first slice of the lane that was given at `correlation` or later.
+    /// Returns the first slice of the lane that was submitted at `correlation` or later.
     uint32_t firstFrom(uint32_t lane, uint32_t correlation) const {
         uint32_t low = 0, high = track_->lanes[lane].size();
         while (low < high) {
             const uint32_t middle = low + (high - low) / 2;
             uint32_t known = middle;
-            while (known < high && known - middle < maximumSkips && correlationAt(lane, known) == 0)
+            while (known < high && known - middle < maxSkips && correlationAt(lane, known) == 0)
                 ++known;
             if (known < high && correlationAt(lane, known) < correlation) {
                 low = known + 1;
@@ -108,7 +108,7 @@ class StreamWork {
     const Track* track_;
 };
 
-/// The rows `[first, last)` for which `keyOf` is greater than `after` and at most `upTo`.
+/// Returns the rows `[first, last)` whose `keyOf` is greater than `after` and at most `upTo`.
 template <class KeyOf, class Key>
 std::pair<uint32_t, uint32_t> rowsBetween(uint32_t count, const KeyOf& keyOf, Key after, Key upTo) {
     const auto firstAbove = [&](const Key& key) {
@@ -120,10 +120,10 @@ std::pair<uint32_t, uint32_t> rowsBetween(uint32_t count, const KeyOf& keyOf, Ke
         return low;
     };
     const uint32_t first = firstAbove(after);
-    return {first, std::min(std::max(first, firstAbove(upTo)), first + maximumWaits)};
+    return {first, std::min(std::max(first, firstAbove(upTo)), first + maxWaits)};
 }
 
-using Key = std::pair<uint32_t, uint32_t>;  // stream and correlation
+using Key = std::pair<uint32_t, uint32_t>;  // Stream and correlation.
 
 void addOnce(std::vector<EventRef>& events, EventRef event) {
     if (event.isValid() && std::find(events.begin(), events.end(), event) == events.end())
@@ -140,7 +140,7 @@ bool isRange(EventRef event) {
     return event.kind() == EventKind::Nvtx || event.kind() == EventKind::Projection;
 }
 
-/// The row of `NvtxTable` that an event is, or that it shows on the GPU; `noIndex` for others.
+/// Returns the row of `NvtxTable` of an event or of its projection; `noIndex` for others.
 uint32_t rangeRowOf(const Trace& trace, EventRef event) {
     if (event.kind() == EventKind::Nvtx) return event.row();
     if (event.kind() != EventKind::Projection || event.row() >= trace.projections.size())
@@ -148,7 +148,7 @@ uint32_t rangeRowOf(const Trace& trace, EventRef event) {
     return trace.projections.nvtx[event.row()];
 }
 
-/// The places at which a range stands at the end of pairs that `keyAt` gives, which is in order.
+/// Returns the positions of a range within sorted pairs that `keyAt` returns.
 template <class KeyAt>
 std::pair<uint32_t, uint32_t> placesOf(const Trace& trace, uint32_t nvtx, const KeyAt& keyAt) {
     if (nvtx == noIndex) return {0, 0};
@@ -160,7 +160,7 @@ std::pair<uint32_t, uint32_t> placesAsForward(const Trace& trace, uint32_t nvtx)
     return placesOf(trace, nvtx, [&](uint32_t pair) { return trace.backwards.forward[pair]; });
 }
 
-/// In `byBackward`.
+/// Returns positions in `byBackward`.
 std::pair<uint32_t, uint32_t> placesAsBackward(const Trace& trace, uint32_t nvtx) {
     const BackwardTable& table = trace.backwards;
     return placesOf(trace, nvtx,
@@ -171,7 +171,8 @@ uint32_t processOfCall(const Trace& trace, uint32_t row) {
     return trace.threads[trace.nvtx.thread[trace.nccl.nvtx[row]]].process;
 }
 
-/// Whether NCCL said which it is of its communicator, so that those of other ranks can be told.
+/// Returns true if NCCL's sequence number of the call is known, so that the calls of other ranks
+/// can be matched.
 bool isNumberedCollective(const Trace& trace, uint32_t row) {
     const NcclFacts facts = trace.nccl.facts[row];
     return facts.sequence >= 0 && facts.operationCount > 0 && !facts.isCaptured &&
@@ -179,7 +180,7 @@ bool isNumberedCollective(const Trace& trace, uint32_t row) {
            isCollective(trace.strings.at(trace.nccl.operation[row]));
 }
 
-/// The first work that an NCCL call launched; invalid if none is found.
+/// Returns the first work that an NCCL call launched, or an invalid reference.
 EventRef workOfCall(const Trace& trace, uint32_t row) {
     const int64_t startNs = trace.nccl.facts[row].gpu.startNs;
     const auto [thread, during] = launchOfNcclCall(trace, row);
@@ -187,7 +188,7 @@ EventRef workOfCall(const Trace& trace, uint32_t row) {
     auto call = static_cast<uint32_t>(
         std::lower_bound(calls.startNs.begin(), calls.startNs.end(), during.startNs) -
         calls.startNs.begin());
-    const uint32_t end = call + std::min(calls.size() - call, mostLaunchesWithin);
+    const uint32_t end = call + std::min(calls.size() - call, maxLaunchesWithin);
     for (; call < end && calls.startNs[call] < during.endNs; ++call) {
         if (calls.thread[call] != thread) continue;
         for (const EventRef work : trace.launchedWork(EventRef(EventKind::Api, call)))
@@ -203,7 +204,7 @@ std::vector<EventRef> awaitedWork(const Trace& trace, EventRef work) {
     const StreamWaitTable& waits = trace.streamWaits;
     const Launch launch = launchOf(trace, work);
     if (launch.correlation == 0 || waits.size() == 0) return awaited;
-    // Waits between the work before this one and this one hold this one up.
+    // Waits between the previous work and this one delay this one.
     const EventRef before = StreamWork(trace, launch.stream).lastBefore(launch.correlation);
     const auto keyOf = [&](uint32_t row) {
         return Key(waits.waitingStream[row], waits.waitCorrelation[row]);
@@ -224,7 +225,7 @@ std::vector<EventRef> waitingWork(const Trace& trace, EventRef work) {
     const StreamWaitTable& waits = trace.streamWaits;
     const Launch launch = launchOf(trace, work);
     if (launch.correlation == 0 || waits.size() == 0) return waiting;
-    // Events recorded between this work and the next of its stream come with this one.
+    // Events recorded between this work and the next of its stream complete with this one.
     const StreamWork own(trace, launch.stream);
     const EventRef next = own.firstAfter(launch.correlation);
     const uint32_t upTo = next.isValid() ? launchOf(trace, next).correlation : noIndex;
@@ -234,7 +235,7 @@ std::vector<EventRef> waitingWork(const Trace& trace, EventRef work) {
     };
     const auto [first, last] = rowsBetween(
         waits.size(), keyOf, Key(launch.stream, launch.correlation), Key(launch.stream, upTo));
-    // Of several pieces of work that one call launched the last is the one that is waited for.
+    // If one call launched several pieces of work, waits depend on the last one.
     if (own.lastBefore(upTo) != work) return waiting;
     for (uint32_t row = first; row < last; ++row) {
         const uint32_t wait = waits.byRecord[row];
@@ -278,8 +279,8 @@ std::vector<EventRef> collectiveOf(const Trace& trace, EventRef work) {
     if (row == noIndex || !isNumberedCollective(trace, row)) return {};
     const int64_t sequence = trace.nccl.facts[row].sequence;
     std::vector<EventRef> found{work};
-    const uint32_t end = row + std::min(trace.nccl.size() - row, mostCallsBeside);
-    for (uint32_t other = row - std::min(row, mostCallsBeside); other < end; ++other) {
+    const uint32_t end = row + std::min(trace.nccl.size() - row, maxCallsPerSide);
+    for (uint32_t other = row - std::min(row, maxCallsPerSide); other < end; ++other) {
         if (other == row || trace.nccl.communicator[other] != trace.nccl.communicator[row] ||
             trace.nccl.operation[other] != trace.nccl.operation[row] ||
             processOfCall(trace, other) == processOfCall(trace, row) ||

@@ -7,33 +7,34 @@
 
 namespace lanescope {
 
-// What led to what. Work on a GPU is launched by a call; and where a stream was told to wait for an
-// event, its next work depends on the last work that another stream was given before that event was
-// recorded. The backward of an operator of PyTorch ran since that had run. All are O(log n) in the
-// trace and linear in the answer, which is in order of start.
+// Dependencies between events: calls launch GPU work; a stream that waits for a CUDA event depends
+// on the last work submitted to the recording stream before; PyTorch's backward operators depend on
+// their forward. All are O(log n) in the trace and linear in the result, which is sorted by start.
 
-/// The work of other streams that this work had to wait for.
+/// Returns the work of other streams that this work waited for.
 std::vector<EventRef> awaitedWork(const Trace& trace, EventRef work);
-/// The work of other streams that had to wait for this work.
+/// Returns the work of other streams that waited for this work.
 std::vector<EventRef> waitingWork(const Trace& trace, EventRef work);
 
-/// The operators whose backward this operator is, and those that are its backward; at most some
-/// hundreds. Of an operator as it is on the GPU the same.
+/// Return the forward operators of this backward operator, and the backward operators of this
+/// forward one; at most some hundreds. Projections to the GPU are accepted too.
 std::vector<EventRef> forwardOf(const Trace& trace, EventRef range);
 std::vector<EventRef> backwardOf(const Trace& trace, EventRef range);
 
-/// The rows of `Trace::backwards` in which this row of `Trace::nvtx` is the one or the other;
-/// first those in which it is the forward.
+/// Returns the rows of `Trace::backwards` that contain this row of `Trace::nvtx`, as forward first,
+/// then as backward.
 std::vector<uint32_t> pairsOf(const Trace& trace, uint32_t nvtx);
 
-/// The work on GPUs by which the ranks that the trace has did one collective: of that which `work`
-/// is of, in order of start, this one among it. Nothing if it is of none, NCCL gave it no number,
-/// or no other rank is found among some ten thousand calls before and after.
+/// Returns the GPU work of all ranks in the trace for the collective of `work`, including `work`,
+/// sorted by start. Empty if `work` is no collective, NCCL gave it no number, or no other rank is
+/// found within about ten thousand calls on each side.
 std::vector<EventRef> collectiveOf(const Trace& trace, EventRef work);
 
-/// The call that launched this work, then the work that it waited for; of an operator its forward.
+/// Returns the call that launched this work, then the work that it waited for; for an operator its
+/// forward.
 std::vector<EventRef> causesOf(const Trace& trace, EventRef event);
-/// The work that this call launched, or that waited for this work; of an operator its backward.
+/// Returns the work that this call launched, or that waited for this work; for an operator its
+/// backward.
 std::vector<EventRef> causedBy(const Trace& trace, EventRef event);
 
 }  // namespace lanescope

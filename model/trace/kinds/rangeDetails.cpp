@@ -16,8 +16,8 @@ namespace lanescope {
 
 namespace {
 
-/// More threads than these are told of together.
-constexpr size_t mostThreads = 2;
+/// Limit of threads that are listed singly; more are summed.
+constexpr size_t maxListedThreads = 2;
 
 std::string threadName(const Trace& trace, uint32_t thread) {
     const Thread& which = trace.threads[thread];
@@ -37,7 +37,7 @@ std::vector<ThreadLaunches> launchesDuring(const Trace& trace, uint32_t thread, 
     };
     const uint32_t first = place(during.startNs), end = place(during.endNs);
     std::vector<ThreadLaunches> result;
-    if (end <= first || end - first > mostCallsLookedAt) return result;
+    if (end <= first || end - first > maxScannedCalls) return result;
     const uint32_t process = trace.threads[thread].process;
     std::map<uint32_t, int64_t> countOf;
     for (uint32_t row = first; row < end; ++row) {
@@ -66,7 +66,7 @@ std::string launchesText(const Trace& trace, uint32_t thread,
     size_t told = 0;
     for (const ThreadLaunches& each : launches) {
         if (each.thread == thread) continue;
-        if (told == mostThreads) {
+        if (told == maxListedThreads) {
             others += each.count;
             continue;
         }
@@ -126,21 +126,21 @@ NcclLaunch launchOfNcclCall(const Trace& trace, uint32_t row) {
     return {trace.nvtx.thread[nvtx], {trace.nvtx.startNs[nvtx], trace.nvtx.endNs[nvtx]}};
 }
 
-/// A call is launched soon after it began, not so many others later: groups are smaller.
-constexpr uint32_t mostCallsBefore = 4096;
+/// Limit of calls between a call's begin and its launch; groups are smaller.
+constexpr uint32_t maxCallsBefore = 4096;
 
 uint32_t ncclCallOfWork(const Trace& trace, EventRef work) {
     const EventRef call = trace.launchingCall(work);
     if (!call.isValid()) return noIndex;
     const uint32_t thread = trace.apiCalls.thread[call.row()];
     const int64_t callNs = trace.apiCalls.startNs[call.row()];
-    // Rows stand in the order in which the calls began, and none launches before it began.
+    // Rows are sorted by the begin of the calls, and no call launches before its begin.
     const Column<uint32_t>& rangeOf = trace.nccl.nvtx;
     const auto behind = std::partition_point(rangeOf.begin(), rangeOf.end(), [&](uint32_t nvtx) {
         return trace.nvtx.startNs[nvtx] <= callNs;
     });
     const auto end = static_cast<uint32_t>(behind - rangeOf.begin());
-    for (uint32_t row = end - std::min(end, mostCallsBefore); row < end; ++row) {
+    for (uint32_t row = end - std::min(end, maxCallsBefore); row < end; ++row) {
         const NcclLaunch launch = launchOfNcclCall(trace, row);
         if (thread == launch.thread && callNs >= launch.during.startNs &&
             callNs < launch.during.endNs)
@@ -151,8 +151,8 @@ uint32_t ncclCallOfWork(const Trace& trace, EventRef work) {
 
 std::string payloadText(const Trace& trace, uint32_t nvtx) {
     const std::string_view payload = trace.strings.at(trace.nvtx.payload[nvtx]);
-    const bool isOfNccl = trace.strings.at(trace.nvtx.domain[nvtx]) == ncclDomain;
-    return isOfNccl ? withCommunicatorIds(payload) : std::string(payload);
+    const bool isNcclDomain = trace.strings.at(trace.nvtx.domain[nvtx]) == ncclDomain;
+    return isNcclDomain ? withCommunicatorIds(payload) : std::string(payload);
 }
 
 std::vector<Property> describeNcclCall(const Trace& trace, uint32_t row) {

@@ -15,14 +15,14 @@ namespace lanescope {
 
 namespace {
 
-/// What a row of `table` says of its stack, if the trace has that.
+/// Returns the stack of a row of `table`, if the trace has it.
 template <class Table>
 PythonPlace placeIn(const Trace& trace, const Table& table, uint32_t row) {
     if (row >= table.size() || table.stack[row] >= trace.stacks.size()) return {};
     return {table.stack[row], table.isStackLent[row] != 0, false};
 }
 
-/// Where a node was captured; no place if `node` is `noIndex`.
+/// Returns the place of the capture of a node; none if `node` is `noIndex`.
 PythonPlace placeOfNode(const Trace& trace, uint32_t node) {
     PythonPlace place = placeIn(trace, trace.graphNodes, node);
     place.isCaptured = place.stack != noIndex;
@@ -103,7 +103,7 @@ std::vector<uint32_t> ownPlaces(const Trace& trace) {
         if (isNew) known->second = isLibraryFile(trace.strings.at(file));
         return !known->second;
     };
-    // What stands further out was looked at before.
+    // Outer frames were processed before.
     for (uint32_t stack = 0; stack < count; ++stack) {
         const uint32_t outer = outerStack(trace, stack);
         own[stack] = isOwn(stack) ? stack : outer == noIndex ? noIndex : own[outer];
@@ -127,7 +127,7 @@ bool isBlank(char letter) {
     return letter == ' ' || letter == '\t';
 }
 
-/// Takes the next word off; what follows a colon may stand in quotes.
+/// Removes and returns the next word; the part after a colon may be quoted.
 std::string takeWord(std::string_view& text) {
     std::string word;
     while (!text.empty() && isBlank(text.front())) text.remove_prefix(1);
@@ -145,7 +145,7 @@ std::string takeWord(std::string_view& text) {
     return word;
 }
 
-/// "train.py:212", "train.py" or "212".
+/// Parses "train.py:212", "train.py" or "212".
 void setLine(StackTerm& term, std::string_view asked) {
     const size_t colon = asked.rfind(':');
     const std::string_view number =
@@ -166,7 +166,7 @@ std::optional<StackTerm> termOf(std::string_view word) {
     for (const auto& [prefix, part] : prefixes) {
         if (!lowered.starts_with(prefix)) continue;
         const std::string_view asked = std::string_view(lowered).substr(prefix.size());
-        // A name of C++ goes on with a second colon.
+        // In a C++ name a second colon follows.
         if (asked.empty() || asked.front() == ':') return std::nullopt;
         StackTerm term{.part = part, .text = {}};
         if (part == StackTerm::Part::Line)
@@ -178,7 +178,7 @@ std::optional<StackTerm> termOf(std::string_view word) {
     return std::nullopt;
 }
 
-/// Whether a path is, or ends in a folder or file called, `end`.
+/// Returns true if a path is `end`, or ends in a folder or file of that name.
 bool endsInPath(const std::string& path, std::string_view end) {
     return path.ends_with(end) && (end.empty() || path.size() == end.size() || end.front() == '/' ||
                                    path[path.size() - end.size() - 1] == '/');
@@ -209,7 +209,7 @@ TypedTerms splitTerms(std::string_view typed) {
         if (!parted.rest.empty()) parted.rest += ' ';
         parted.rest += word;
     }
-    // What holds no term is left as it was typed.
+    // Text without a term is kept exactly as typed.
     if (!hasTerm) parted.rest = typed;
     return parted;
 }
@@ -220,7 +220,7 @@ StackFilter::StackFilter(const Trace& trace, const std::vector<StackTerm>& terms
     const uint32_t count = trace.stacks.size();
     holds_.assign(count, true);
     for (const StackTerm& term : terms) {
-        // Frames of many stacks are the same place, and callers stand before what they call.
+        // Many frames share a place, and callers precede their callees.
         std::map<FramePlace, bool> known;
         std::vector<bool> hasFrame(count, false);
         for (uint32_t stack = 0; stack < count; ++stack) {

@@ -11,85 +11,84 @@
 
 namespace lanescope {
 
-// The Python stacks of events: of one, and of all work on GPUs. Any thread.
+// Python stacks of single events, and of all GPU work. Any thread.
 
-/// Where something was called in Python.
+/// Python stack of a call.
 struct PythonPlace {
-    uint32_t stack = noIndex;  ///< Row of `Trace::stacks`; `noIndex` if it is not known.
+    uint32_t stack = noIndex;  ///< Row of `Trace::stacks`; `noIndex` if unknown.
     bool isLent = false;       ///< As `ApiTable::isStackLent`.
-    bool isCaptured = false;   ///< When the kernel's CUDA graph was captured, not when it ran.
+    bool isCaptured =
+        false;  ///< The stack is that of the capture of the kernel's CUDA graph, not of its launch.
 };
 
-/// The place of a range, of a call, or of what a call launched; of a kernel that a CUDA graph
-/// launched that of its node, and if that is not known that of the graph's launch. O(log n).
+/// Returns the place of a range, a call, or the call that launched the work. For a kernel of a CUDA
+/// graph that is the place of its node, or if unknown of the graph's launch. O(log n).
 PythonPlace pythonPlace(const Trace& trace, EventRef event);
 
-/// The row of `Trace::graphNodes` that launched a kernel; `noIndex` if there is none. O(log n).
+/// Returns the row of `Trace::graphNodes` that launched a kernel; `noIndex` if none. O(log n).
 uint32_t graphNodeOf(const Trace& trace, EventRef kernel);
 
-/// The line by which an event of that kind is told: "train.py:212 in GPT.forward"; "called from
-/// train.py:212 in step" where another thread's stack is lent to it; "called at capture:
-/// train.py:88 in forward". Empty if it is not known. O(frames + log n).
+/// Returns the display line of an event's place: "train.py:212 in GPT.forward"; "called from
+/// train.py:212 in step" for another thread's stack; "called at capture: train.py:88 in forward".
+/// Empty if unknown. O(frames + log n).
 std::string pythonLine(const Trace& trace, EventRef event);
 
-/// Work on a GPU, and what launched it.
 struct LaunchedWork {
     EventRef work;
     TimeRange times;
     uint32_t gpu = noIndex;   ///< Index into `Trace::gpus`.
-    uint32_t call = noIndex;  ///< Row of `Trace::apiCalls`; `noIndex` if it is not known.
+    uint32_t call = noIndex;  ///< Row of `Trace::apiCalls`; `noIndex` if unknown.
     PythonPlace place = {};
-    uint32_t thread = noIndex;  ///< That called there: the call's, or that which captured.
+    uint32_t thread = noIndex;  ///< Calling thread: that of the call, or that of the capture.
 };
 
 /// Visits all work, by kind and start. O(calls and work).
 void forEachLaunchedWork(const Trace& trace, const std::function<void(const LaunchedWork&)>& visit);
 
-/// For each row of `Trace::stacks` the frame that stands for it where there is one line for it
-/// (`ownFrame`), the same for all whose line is the same. O(stacks log stacks).
+/// Returns for each row of `Trace::stacks` the frame that represents it on one line (`ownFrame`),
+/// the same for all stacks with the same line. O(stacks log stacks).
 std::vector<uint32_t> ownPlaces(const Trace& trace);
 
-/// What is asked of the Python stacks that led to events, as it is typed: "line:train.py:212",
-/// "file:data.py", "function:forward". No matter the case.
+/// Search term for the Python stacks of events, as typed: "line:train.py:212", "file:data.py",
+/// "function:forward". Case-insensitive.
 struct StackTerm {
     enum class Part : uint8_t {
-        Line,      ///< A line of a file: the end of its path and the number, or one of both.
-        File,      ///< A part of the path of a file.
-        Function,  ///< A part of the name of a function.
+        Line,      ///< Line of a file: the end of its path, the number, or both.
+        File,      ///< Part of the path of a file.
+        Function,  ///< Part of the name of a function.
     };
     Part part = Part::Function;
-    std::string text;   ///< In small letters; of a line the path, which may be empty.
-    uint32_t line = 0;  ///< Of a line; 0 for any.
+    std::string text;   ///< Lower case; for a line the path, which may be empty.
+    uint32_t line = 0;  ///< For a line; 0 for any.
     bool operator==(const StackTerm&) const = default;
 };
 
-/// Typed text, parted into terms on stacks and the rest, with a blank between its words.
+/// Typed text, split into stack terms and the rest, whose words are separated by blanks.
 struct TypedTerms {
     std::vector<StackTerm> stack;
     std::string rest;
 };
 
-/// Takes the terms out of what was typed, wherever they stand; what a term asks for may stand in
-/// quotes, with blanks in it. A word that only looks like one ("function::call", "file:") stays
-/// among the rest. O(length).
+/// Extracts the stack terms from typed text; values may be quoted and contain blanks. Words that
+/// only resemble a term ("function::call", "file:") stay in the rest. O(length).
 TypedTerms splitTerms(std::string_view typed);
 
-/// Which stacks of a trace have, for each of some terms, a frame that it is about. Any thread.
+/// Stacks of a trace that have a matching frame for each term. Any thread.
 class StackFilter {
   public:
-    /// `trace` outlives this. O(stacks * terms).
+    /// `trace` must outlive the filter. O(stacks * terms).
     StackFilter(const Trace& trace, const std::vector<StackTerm>& terms);
 
-    /// Whether it lets a stack through; all if there are no terms, else not `noIndex`.
+    /// Returns true if a stack passes: any stack if there are no terms, else never `noIndex`.
     bool holds(uint32_t stack) const { return isAny_ || (stack < holds_.size() && holds_[stack]); }
-    /// The same for an event by its stack, as it is told of it (`pythonPlace`). O(log n).
+    /// Returns true if the stack of an event (`pythonPlace`) passes. O(log n).
     bool holds(EventRef event) const;
     bool isAny() const { return isAny_; }
 
   private:
     const Trace& trace_;
     bool isAny_;
-    std::vector<bool> holds_;  ///< By stack.
+    std::vector<bool> holds_;
 };
 
 }  // namespace lanescope

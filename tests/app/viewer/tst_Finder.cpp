@@ -104,7 +104,7 @@ class TestFinder : public QObject {
         model.setText("kernel_99999");
         QVERIFY(QTest::qWaitFor([&] { return !model.isSearching(); }));
         QCOMPARE(model.index(0).data().toString(), "some_kernel_99999");
-        QVERIFY(model.rowCount() <= int(FinderModel::mostShown));
+        QVERIFY(model.rowCount() <= int(FinderModel::maxShown));
         model.activate(model.index(0));
         QCOMPARE(found, "some_kernel_99999");
         // A plain loop over all of them finds no better one.

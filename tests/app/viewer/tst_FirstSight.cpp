@@ -43,7 +43,7 @@ struct Shown {
         return QTest::qWaitFor([this] { return !window.isBusy(); }, 30'000);
     }
     const ExplanationCard& card() { return page().guide().card(); }
-    /// In the time of the trace.
+    /// Sets the visible range in trace time.
     TimeRange visible() {
         return timeline().visibleRange()->range().shifted(timeline().timeOrigin());
     }

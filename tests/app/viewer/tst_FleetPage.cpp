@@ -45,7 +45,7 @@ struct Shown {
     }
     /// Calls with the page of a cut when it begins to load, which may be over at once.
     void whenLoading(std::function<void(LoadPage*)> take) {
-        QObject::connect(page(), &FleetPage::openWanted, &window, [this, take] {
+        QObject::connect(page(), &FleetPage::openRequested, &window, [this, take] {
             take(qobject_cast<LoadPage*>(window.tabs().currentWidget()));
         });
     }
@@ -218,9 +218,9 @@ class TestFleetPage : public QObject {
         Shown shown(report_);
         FleetPage* page = shown.page();
         int opened = 0;
-        connect(page, &FleetPage::openWanted, page, [&opened] { ++opened; });
-        emit page->view().openWanted({0, 1}, {});
-        emit page->view().openWanted(std::vector<size_t>(FleetPage::mostRanks + 1), {});
+        connect(page, &FleetPage::openRequested, page, [&opened] { ++opened; });
+        emit page->view().openRequested({0, 1}, {});
+        emit page->view().openRequested(std::vector<size_t>(FleetPage::maxRanks + 1), {});
         QVERIFY(page->offer().question().contains("mark fewer"));
         QTRY_VERIFY(!page->isBusy());
         QCOMPARE(opened, 0);

@@ -41,7 +41,7 @@ class TestRecentFiles : public QObject {
         AppSettings settings(folder.filePath("settings.ini"));
         RecentFiles files(settings);
         for (int i = 0; i < 30; ++i) files.add(QString("/traces/%1").arg(i));
-        QCOMPARE(files.paths().size(), RecentFiles::maximumCount);
+        QCOMPARE(files.paths().size(), RecentFiles::maxFiles);
         QCOMPARE(files.paths().front(), QString("/traces/29"));
     }
 

@@ -65,7 +65,7 @@ class TestTraceLoader : public QObject {
         const auto path = folder_ / "indexed.lanescope";
         QVERIFY(writeTraceFile(*trace_, path).has_value());
         OpenOptions always;
-        always.leastBytes = 0;
+        always.minBytes = 0;
         QVERIFY(openTrace(path, always).has_value());
         const auto index = indexPaths(path).front();
         {
@@ -76,10 +76,10 @@ class TestTraceLoader : public QObject {
             file.put(static_cast<char>(byte ^ 1));
         }
         const Result<TracePtr> trace = openTrace(path, always);
-        QVERIFY(trace && (*trace)->damagedBlocks != nullptr && !(*trace)->isDamaged());
+        QVERIFY(trace && (*trace)->corruptBlocks != nullptr && !(*trace)->isCorrupt());
         TracePage page(*trace);
         page.show();
-        QVERIFY(countDamagedBlocks(**trace) > 0);
+        QVERIFY(countCorruptBlocks(**trace) > 0);
         QTRY_COMPARE(page.healthBar().worst().code, HealthCode::IndexDamaged);
         QVERIFY(!std::filesystem::exists(index));
     }

@@ -35,16 +35,16 @@ int main(int argc, char** argv) {
     std::string path;
     double events = 1e5;
     uint64_t seed = 1;
-    bool isForeign = false;
+    bool isInternalFrame = false;
     app.add_option("file", path, "Where to write; must not exist")->required();
     app.add_option("--events", events, "How many events, at least (1e5 and the like work)")
         ->check(CLI::Range(1.0, 2e8))
         ->capture_default_str();
     app.add_option("--seed", seed, "The same seed writes the same file")->capture_default_str();
-    app.add_flag("--foreign", isForeign, "Without what only Lanescope writes");
+    app.add_flag("--foreign", isInternalFrame, "Without what only Lanescope writes");
     CLI11_PARSE(app, argc, argv);
     const auto count = generate(path, static_cast<int64_t>(events), seed,
-                                isForeign ? FileKind::Foreign : FileKind::Ours);
+                                isInternalFrame ? FileKind::Foreign : FileKind::Ours);
     if (!count) {
         std::fprintf(stderr, "%s\n", count.error().sentence.c_str());
         return 1;

@@ -53,9 +53,9 @@ class tst_TraceFileWriter : public QObject {
     }
 
     void everyRowIsReadBack() {
-        QFETCH(bool, isForeign);
+        QFETCH(bool, isInternalFrame);
         const TemporaryFolder folder;
-        const FileKind kind = isForeign ? FileKind::Foreign : FileKind::Ours;
+        const FileKind kind = isInternalFrame ? FileKind::Foreign : FileKind::Ours;
         const int64_t count = write(folder / "trace", 1, kind);
         QVERIFY(count > 10'000);
         const auto trace = loadTrace(folder / "trace");

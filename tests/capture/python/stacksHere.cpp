@@ -19,12 +19,12 @@ namespace {
 /// Keeps what threads tell, as the agent's writer does.
 class Kept final : public StackSink {
   public:
-    bool tellCode(uint32_t code, std::string_view function, std::string_view file) override {
+    bool addCode(uint32_t code, std::string_view function, std::string_view file) override {
         const std::lock_guard lock(mutex_);
         codes_[code] = std::string(file) + "\t" + std::string(function);
         return true;
     }
-    bool tellStack(uint32_t stack, uint32_t parent, uint32_t code, int32_t line) override {
+    bool addStack(uint32_t stack, uint32_t parent, uint32_t code, int32_t line) override {
         const std::lock_guard lock(mutex_);
         stacks_[stack] = {parent, code, line};
         return true;

@@ -48,7 +48,7 @@ void requireReason(const Result<Value>& result) {
 void read(const std::string& content,
           std::span<const TraceFormat* const> formats = traceFormats()) {
     const NamelessFile named(content);
-    requireReason(orNoMemory("fuzz", [&]() -> Result<void> {
+    requireReason(orOutOfMemory("fuzz", [&]() -> Result<void> {
         Result<TraceSource> source = TraceSource::open(named.descriptor(), "fuzz");
         if (!source) return fail(source.error());
         const Result<const TraceFormat*> format = findFormat(*source, formats);
@@ -80,11 +80,11 @@ void readRocmTrace(Bytes bytes) {
 }
 
 /// A trace of events or a log of NCCL Inspector, whichever it is more like.
-void readJsonTrace(Bytes bytes) {
+void readKinetoTrace(Bytes bytes) {
     read(file(textOf(bytes)));
 }
 
-/// Planes of JAX or packets of Perfetto, whichever they are more like; JSON is `readJsonTrace`'s.
+/// Planes of JAX or packets of Perfetto, whichever they are more like; JSON is `readKinetoTrace`'s.
 void readProtobuf(Bytes bytes) {
     constexpr std::array formats{&xplaneFormat, &perfettoFormat};
     read(file(textOf(bytes)), formats);

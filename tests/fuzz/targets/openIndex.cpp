@@ -133,7 +133,7 @@ TracePtr openEdited(Bytes bytes) {
 /// corpus is small, and does not age with the format.
 void openIndex(Bytes bytes) {
     const TracePtr trace = openEdited(bytes);
-    if (trace) (void)countDamagedBlocks(*trace);
+    if (trace) (void)countCorruptBlocks(*trace);
 }
 
 void useIndexedTrace(Bytes bytes) {

@@ -46,7 +46,7 @@ void followFindings(const fleet::FleetReport& made, const Scratch& scratch) {
     }
     (void)fleet::folderElsewhere(made);
     if (const auto part = fleet::tellingPart(made))
-        require(part->ranks.size() <= fleet::mostShown, "Too much is told.");
+        require(part->ranks.size() <= fleet::maxShownRanks, "Too much is told.");
 }
 
 }  // namespace
@@ -62,10 +62,10 @@ void readFleetReport(Bytes bytes) {
     if (!report) return require(!report.error().sentence.empty(), "An error says nothing.");
     const fleet::FleetReport& made = **report;
     require(isOne, "It is a report and does not look like one.");
-    require(made.ranks.size() <= fleet::mostCells / made.steps.size(), "A map is too large.");
+    require(made.ranks.size() <= fleet::maxCells / made.steps.size(), "A map is too large.");
     drawMap(made);
     followFindings(made, scratch);
-    require(std::isfinite(made.usualStepNs()), "A step has no end.");
+    require(std::isfinite(made.medianStepNs()), "A step has no end.");
     for (size_t row = 0; row < made.ranks.size(); ++row)
         require(std::isfinite(made.ranks[row].lostNs), "A loss is no number.");
 }

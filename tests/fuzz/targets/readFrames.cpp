@@ -67,7 +67,8 @@ class Image {
 std::optional<FrameLayout> layoutFor(uint8_t version, const Image& image) {
     constexpr int oldest = 9, newest = 14;
     const int minor = oldest + version % (newest - oldest + 1);
-    return minor < 13 ? layoutOf(3, minor) : layoutTold(image.bytes().first(toldBytes), 3, minor);
+    return minor < 13 ? layoutOf(3, minor)
+                      : layoutOfRuntime(image.bytes().first(runtimeBytes), 3, minor);
 }
 
 }  // namespace
@@ -89,8 +90,8 @@ void readFrames(Bytes bytes) {
     for (uint32_t number = 0; number < walked.count; ++number) {
         (void)isWithinCode(memory, *layout, frames[number]);
         if (!readCode(memory, *layout, types, frames[number].code, true, facts)) continue;
-        require(facts.functionBytes <= CodeFacts::longestFunction &&
-                    facts.fileBytes <= CodeFacts::longestFile,
+        require(facts.functionBytes <= CodeFacts::maxFunctionBytes &&
+                    facts.fileBytes <= CodeFacts::maxFileBytes,
                 "A text is longer than its room.");
         require(lineOfFrame(memory, *layout, facts, frames[number]) >= 0,
                 "A line before the first.");

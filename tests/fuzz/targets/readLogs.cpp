@@ -29,7 +29,7 @@ std::string sealed(std::string file, uint32_t part = 0) {
     std::memcpy(header.magic, log::fileMagic, sizeof header.magic);
     header.version = log::formatVersion;
     constexpr uint32_t longest = sizeof header;
-    header.headerBytes = std::clamp(header.headerBytes, log::shortestHeaderBytes, longest) / 8 * 8;
+    header.headerBytes = std::clamp(header.headerBytes, log::minHeaderBytes, longest) / 8 * 8;
     if (header.headerBytes == longest) header.part = part;
     std::memcpy(file.data(), &header, header.headerBytes);
     uint64_t sequence = 0;

@@ -30,7 +30,7 @@ class Second : public PerfVisitor {
     explicit Second(PerfStacks& stacks) : stacks_(stacks) {}
     void visit(const PerfSample& sample) override {
         const NativeStack stack = stacks_.of(sample);
-        require(stack.functions.size() <= mostNativeFrames + 1, "A stack has no end.");
+        require(stack.functions.size() <= maxNativeFrames + 1, "A stack has no end.");
         for (const uint32_t function : stack.functions)
             require(!stacks_.function(function).file.empty() || !stack.isWhole,
                     "A function lies in no file.");

@@ -73,7 +73,7 @@ void readOptions(std::string_view text) {
     (void)agent::setTriggerRange(text, windows);
     for (const agent::WindowOptions& each : {options.windows, windows})
         require(each.count().value_or(1) > 0, "There are no windows.");
-    (void)agent::suitsProgram(options.only, text, text);
+    (void)agent::matchesProgram(options.only, text, text);
 }
 
 void readCommandLine(std::string_view text) {

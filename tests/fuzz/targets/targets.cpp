@@ -21,7 +21,7 @@ std::span<const Target> targets() {
         Target{"nsight", &readNsightTrace},
         Target{"nvprof", &readNvprofTrace},
         Target{"rocm", &readRocmTrace},
-        Target{"jsontrace", &readJsonTrace},
+        Target{"jsontrace", &readKinetoTrace},
         Target{"protobuf", &readProtobuf},
         Target{"usetrace", &useLoadedTrace},
         Target{"summary", &readStoredSummary},

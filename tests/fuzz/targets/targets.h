@@ -39,7 +39,7 @@ void readOwnTrace(Bytes);
 void readNsightTrace(Bytes);
 void readNvprofTrace(Bytes);
 void readRocmTrace(Bytes);
-void readJsonTrace(Bytes);
+void readKinetoTrace(Bytes);
 void readProtobuf(Bytes);
 void useLoadedTrace(Bytes);
 void readStoredSummary(Bytes);

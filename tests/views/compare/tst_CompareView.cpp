@@ -85,9 +85,9 @@ class TestCompareView : public QObject {
         QVERIFY(compared.wait());
         compared.baseline().setFocus();
         QTest::keyClick(&compared.baseline(), Qt::Key_G);
-        QTRY_VERIFY(compared.baseline().isGhostVisible());
+        QTRY_VERIFY(compared.baseline().isBaselineOverlayVisible());
         QTest::keyClick(&compared.baseline(), Qt::Key_G);
-        QTRY_VERIFY(!compared.baseline().isGhostVisible());
+        QTRY_VERIFY(!compared.baseline().isBaselineOverlayVisible());
     }
 
     void onlyOneSideHasAnEventSelectedByHand() {

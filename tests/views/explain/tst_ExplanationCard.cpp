@@ -142,13 +142,13 @@ class TestExplanationCard : public QObject {
             });
         };
         QVERIFY(isSaid());
-        shown.card.setToldBeside("Something else.");
+        shown.card.setShownCaveat("Something else.");
         QVERIFY(isSaid());
-        shown.card.setToldBeside(stolen);
+        shown.card.setShownCaveat(stolen);
         QVERIFY(!isSaid());
         // Whoever asks for the explanation is told of it.
-        QVERIFY(std::ranges::count(shown.card.explanation().doubts, stolen) == 1);
-        shown.card.setToldBeside({});
+        QVERIFY(std::ranges::count(shown.card.explanation().caveats, stolen) == 1);
+        shown.card.setShownCaveat({});
         QVERIFY(isSaid());
     }
 
@@ -174,9 +174,9 @@ class TestExplanationCard : public QObject {
         QVERIFY(shown.card.minimumSizeHint().width() <= 480);
         for (const FindingButton* button : shown.card.findings())
             QVERIFY(button->geometry().right() < 480);
-        shown.card.setMostLines(1);
+        shown.card.setMaxLines(1);
         const int low = shown.card.sizeHint().height();
-        shown.card.setMostLines(3);
+        shown.card.setMaxLines(3);
         QVERIFY(shown.card.sizeHint().height() > low);
     }
 };

@@ -111,7 +111,7 @@ class TestStepStrip : public QObject {
 
     void manyRanksStayLow() {
         Shown shown(64, 20);
-        QCOMPARE(shown.strip.rows().size(), StepStrip::mostRows);
+        QCOMPARE(shown.strip.rows().size(), StepStrip::maxRows);
         // The last one is the rank that the others would wait for.
         QCOMPARE(shown.strip.rows().back(), size_t{63});
         QVERIFY(shown.strip.sizeHint().height() < 150);

@@ -316,7 +316,7 @@ class TestFlamePanel : public QObject {
     void theMenuFindsOnTheTimelineAndCopies() {
         Shown shown(simulatedStacks());
         FlameChart& chart = shown.panel.chart();
-        QSignalSpy wanted(&shown.panel, &FlamePanel::searchWanted);
+        QSignalSpy wanted(&shown.panel, &FlamePanel::searchRequested);
         const auto choose = [&](uint32_t node, const QString& text) {
             const QPoint at = chart.rectOf(node).center();
             QContextMenuEvent event(QContextMenuEvent::Mouse, at,
@@ -352,7 +352,7 @@ class TestFlamePanel : public QObject {
 
     void whatIsShownIsCopiedAndSaved() {
         Shown shown(simulatedStacks());
-        QSignalSpy files(&shown.panel, &FlamePanel::fileWanted);
+        QSignalSpy files(&shown.panel, &FlamePanel::fileRequested);
         shown.click(shown.node(toForward));
         QTest::keyClick(&shown.panel.chart(), Qt::Key_C, Qt::ControlModifier);
         QVERIFY(QApplication::clipboard()->text().startsWith("GPU time\t300000"));

@@ -33,7 +33,7 @@ struct Shown {
         view.resize(1300, 640);
         view.show();
         QObject::connect(
-            &view, &FleetView::openWanted,
+            &view, &FleetView::openRequested,
             [this](const std::vector<size_t>& rows, const std::optional<StepRange>& steps) {
                 opened.push_back({rows, steps});
             });
@@ -200,7 +200,7 @@ class TestFleetView : public QObject {
         QCOMPARE(shown.view.headline(),
                  QString("No rank, link or host stands out, and no rank is missing."));
         QVERIFY(!shown.view.openTelling().isEnabled());
-        shown.view.openTellingPart();
+        shown.view.openFindings();
         QVERIFY(shown.opened.empty());
         shown.view.setTheme(Theme::dark());
         shown.view.grab();
@@ -214,7 +214,7 @@ class TestFleetView : public QObject {
         QTest::keyClick(&view.map(), Qt::Key_Down);
         QTest::mouseClick(&view.map(), Qt::LeftButton, {}, {200, 200});
         QVERIFY(view.map().selection().isEmpty());
-        view.openTellingPart();
+        view.openFindings();
     }
 };
 

@@ -24,7 +24,7 @@ class tst_freedElsewhere : public QObject {
   private slots:
     void theLastOwnerDoesNotFreeIt() {
         std::atomic<QThread*> freedOn{nullptr};
-        auto value = freedElsewhere(std::shared_ptr<const Noted>(new Noted{freedOn}));
+        auto value = freedInBackground(std::shared_ptr<const Noted>(new Noted{freedOn}));
         auto other = value;
         value.reset();
         QThreadPool::globalInstance()->waitForDone();
@@ -35,7 +35,7 @@ class tst_freedElsewhere : public QObject {
         QVERIFY(freedOn != QThread::currentThread());
     }
 
-    void nothingStaysNothing() { QVERIFY(!freedElsewhere(std::shared_ptr<int>())); }
+    void nothingStaysNothing() { QVERIFY(!freedInBackground(std::shared_ptr<int>())); }
 };
 
 LANESCOPE_TEST(tst_freedElsewhere, QCoreApplication)

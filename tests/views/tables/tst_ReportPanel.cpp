@@ -126,8 +126,8 @@ class TestReportPanel : public QObject {
         QCOMPARE(std::get<std::string>(table.rows[0][4]).rfind("stream ", 0), size_t(0));
         QCOMPARE(std::get<int64_t>(table.rows[0][5]), int64_t(0));
         QCOMPARE(std::get<int64_t>(table.rows[0][6]), int64_t(0));
-        const std::vector<EventRef> many(maximumHitRows + 5, events[0]);
-        QCOMPARE(hitTable(*trace, many).rows.size(), maximumHitRows);
+        const std::vector<EventRef> many(maxHitRows + 5, events[0]);
+        QCOMPARE(hitTable(*trace, many).rows.size(), maxHitRows);
     }
 };
 

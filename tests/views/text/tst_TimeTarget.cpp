@@ -49,7 +49,7 @@ class TestTimeTarget : public QObject {
         QFETCH(qint64, timeNs);
         const auto target = parseTimeTarget(text.toStdString(), context);
         QVERIFY2(target, target ? "" : target.error().sentence.c_str());
-        QVERIFY(target->isMoment());
+        QVERIFY(target->isSingleTime());
         QCOMPARE(target->range.startNs, timeNs);
     }
 
@@ -75,7 +75,7 @@ class TestTimeTarget : public QObject {
         QCOMPARE(named->stepName, "it");
         QVERIFY(parseTimeTarget("step12", context)->step == 12);
         QVERIFY(parseTimeTarget("slowest", context)->isSlowestStep);
-        QVERIFY(!parseTimeTarget("slowest", context)->isMoment());
+        QVERIFY(!parseTimeTarget("slowest", context)->isSingleTime());
         QVERIFY(!parseTimeTarget("fastest", context));
         QVERIFY(!parseTimeTarget("#", context));
         QVERIFY(!parseTimeTarget("#step", context));

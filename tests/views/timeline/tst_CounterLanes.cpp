@@ -259,12 +259,12 @@ class tst_CounterLanes : public QObject {
         const TracePtr machine = simulatedMachine();
         for (const CounterSeries& counter : machine->counters) {
             const CounterScale scale = scaleOf(counter);
-            QVERIFY(scale.greatest > scale.least);
+            QVERIFY(scale.maxValue > scale.minValue);
             if (counter.unit == CounterUnit::Celsius) {
-                QVERIFY(scale.least > 0);
-                QVERIFY(scale.least < counter.minimum());
+                QVERIFY(scale.minValue > 0);
+                QVERIFY(scale.minValue < counter.minimum());
             }
-            if (counter.unit == CounterUnit::Watts) QCOMPARE(scale.least, 0.0);
+            if (counter.unit == CounterUnit::Watts) QCOMPARE(scale.minValue, 0.0);
         }
     }
 
@@ -274,13 +274,13 @@ class tst_CounterLanes : public QObject {
             series.unit = CounterUnit::Percent;
             series.set({0, 10}, {value / 2, value}, 20);
             const CounterScale scale = scaleOf(series);
-            return std::pair(scale.least, scale.greatest);
+            return std::pair(scale.minValue, scale.maxValue);
         };
-        for (const auto& [value, greatest] :
+        for (const auto& [value, maxValue] :
              {std::pair(0.3, 1.0), std::pair(5.0, 5.0), std::pair(5.2, 10.0), std::pair(13.3, 20.0),
               std::pair(51.0, 100.0), std::pair(100.0, 100.0), std::pair(0.0, 100.0),
               std::pair(640.0, 640.0)})
-            QCOMPARE(greatestOf(value), std::pair(0.0, greatest));
+            QCOMPARE(greatestOf(value), std::pair(0.0, maxValue));
     }
 
     void nothingIsWrittenAtTheScaleOfWhatIsNeverKnown() {
@@ -332,14 +332,14 @@ class tst_CounterLanes : public QObject {
         const CounterSeries idle = shareOf({0, 100}, {3, 6}, 200);
         const std::array both{ScaledCounter{&busy, {0, 200 * ms}},
                               ScaledCounter{&idle, {0, 200 * ms}}};
-        QCOMPARE(scaleOf(idle).greatest, 10.0);
-        QCOMPARE(views::scaleOf(both).greatest, 50.0);
+        QCOMPARE(scaleOf(idle).maxValue, 10.0);
+        QCOMPARE(views::scaleOf(both).maxValue, 50.0);
         // A peak that nobody can look at is no part of it.
         const ScaledCounter later{&busy, {0, 50 * ms}};
-        QCOMPARE(views::scaleOf(std::span(&later, 1)).greatest, 50.0);
+        QCOMPARE(views::scaleOf(std::span(&later, 1)).maxValue, 50.0);
         const CounterSeries started = shareOf({0, 100}, {90, 6}, 200);
         const ScaledCounter afterwards{&started, {100 * ms, 200 * ms}};
-        QCOMPARE(views::scaleOf(std::span(&afterwards, 1)).greatest, 10.0);
+        QCOMPARE(views::scaleOf(std::span(&afterwards, 1)).maxValue, 10.0);
         const TracePtr machine = simulatedMachine();
         TimelineState first;
         first.setTrace(machine);

@@ -50,15 +50,15 @@ class tst_CounterScale : public QObject {
         const PairedRows rows(baseline, candidate,
                               compare::pairTracks(*baseline.trace(), *candidate.trace()));
         const uint32_t track = trackOf(*baseline.trace(), TrackKind::Counter);
-        const auto greatest = [&](const TimelineState& of) {
-            return of.counterScale({track, 0}).greatest;
+        const auto maxValue = [&](const TimelineState& of) {
+            return of.counterScale({track, 0}).maxValue;
         };
         range.setRange({1000 * ms, 2000 * ms});
-        QCOMPARE(greatest(baseline), 50.0);
-        QCOMPARE(greatest(candidate), 50.0);
+        QCOMPARE(maxValue(baseline), 50.0);
+        QCOMPARE(maxValue(candidate), 50.0);
         range.setRange({1500 * ms, 2000 * ms});
-        QCOMPARE(greatest(baseline), 10.0);
-        QCOMPARE(greatest(candidate), 10.0);
+        QCOMPARE(maxValue(baseline), 10.0);
+        QCOMPARE(maxValue(candidate), 10.0);
     }
 
     /// A program that was busy while it started, before the first thing that the trace holds.
@@ -95,13 +95,13 @@ class tst_CounterScale : public QObject {
                 ++filled;
             return double(filled) / row->laneHeight;
         };
-        QCOMPARE(state.counterScale({track, 0}).greatest, 400.0);
+        QCOMPARE(state.counterScale({track, 0}).maxValue, 400.0);
         QVERIFY2(height(1237 * ms) < 0.4, qPrintable(QString::number(height(1237 * ms))));
         const EventRef calm(EventKind::Kernel, 0);
         doubleClick(shown.canvas(), shown.middleOf(calm));
         QVERIFY2(shown.visible().endNs <= 1500 * ms,
                  qPrintable(QString::number(shown.visible().endNs)));
-        QCOMPARE(state.counterScale({track, 0}).greatest, 110.0);
+        QCOMPARE(state.counterScale({track, 0}).maxValue, 110.0);
         QVERIFY2(height(1237 * ms) > 0.75, qPrintable(QString::number(height(1237 * ms))));
     }
 
@@ -110,7 +110,7 @@ class tst_CounterScale : public QObject {
         state.setTrace(traceWith(CounterUnit::BytesPerSecond, {5e9, 0, 0}));
         const uint32_t track = trackOf(*state.trace(), TrackKind::Counter);
         state.setVisible({1700 * ms, 1900 * ms});
-        QCOMPARE(state.counterScale({track, 0}).greatest, 5e9);
+        QCOMPARE(state.counterScale({track, 0}).maxValue, 5e9);
     }
 };
 

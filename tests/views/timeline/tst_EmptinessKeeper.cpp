@@ -51,7 +51,7 @@ class TestEmptinessKeeper : public QObject {
   private slots:
     void whatIsEmptyInViewIsLeftOutAndComesBack() {
         Shown shown;
-        shown.timeline.setLeavingOutEmpty(true);
+        shown.timeline.setHidingEmpty(true);
         QVERIFY(shown.waitForRest());
         QVERIFY(shown.isSeen(7) && shown.isSeen(20));
         shown.look(0, 20);
@@ -62,13 +62,13 @@ class TestEmptinessKeeper : public QObject {
         shown.look(80, 100);
         QVERIFY(shown.waitForRest());
         QVERIFY(!shown.isSeen(7) && shown.isSeen(20));
-        shown.timeline.setLeavingOutEmpty(false);
+        shown.timeline.setHidingEmpty(false);
         QVERIFY(shown.isSeen(7) && shown.isSeen(20));
     }
 
     void nothingInViewLeavesAllInPlace() {
         Shown shown;
-        shown.timeline.setLeavingOutEmpty(true);
+        shown.timeline.setHidingEmpty(true);
         shown.look(40, 60);
         QVERIFY(shown.waitForRest());
         QVERIFY(shown.isSeen(7) && shown.isSeen(20));
@@ -76,7 +76,7 @@ class TestEmptinessKeeper : public QObject {
 
     void whatIsRevealedIsThereAtOnce() {
         Shown shown;
-        shown.timeline.setLeavingOutEmpty(true);
+        shown.timeline.setHidingEmpty(true);
         shown.look(0, 20);
         QVERIFY(shown.waitForRest());
         QVERIFY(!shown.isSeen(20));
@@ -89,7 +89,7 @@ class TestEmptinessKeeper : public QObject {
 
     void whatIsLeftOutIsNoPartOfTheArrangement() {
         Shown shown;
-        shown.timeline.setLeavingOutEmpty(true);
+        shown.timeline.setHidingEmpty(true);
         shown.look(0, 20);
         QVERIFY(shown.waitForRest());
         QVERIFY(shown.timeline.arrangement().isDefault());

@@ -52,9 +52,9 @@ class TestHands : public QObject {
     void aRightClickOffersWhatASliceCanDo() {
         ShownTimeline shown(small_.trace);
         shown.view.setTablesOffered(true);
-        QSignalSpy name(&shown.view, &TimelineView::nameWanted);
-        QSignalSpy list(&shown.view, &TimelineView::listWanted);
-        QSignalSpy histogram(&shown.view, &TimelineView::histogramWanted);
+        QSignalSpy name(&shown.view, &TimelineView::nameRequested);
+        QSignalSpy list(&shown.view, &TimelineView::listRequested);
+        QSignalSpy histogram(&shown.view, &TimelineView::histogramRequested);
         const QPoint place = shown.middleOf(small_.first);
         QList<QAction*> entries = menuAt(shown, place);
         QCOMPARE(shown.view.selectedEvent(), small_.first);

@@ -147,10 +147,10 @@ class TestPairedRows : public QObject {
         Paired paired(simulatedTraining({.steps = 2}),
                       simulatedTraining({.steps = 2, .kernelScale = 1.5}));
         const QImage without = paired.canvasImage();
-        paired.shown.view.setGhostVisible(true);
-        QVERIFY(paired.shown.view.isGhostVisible());
+        paired.shown.view.setBaselineOverlayVisible(true);
+        QVERIFY(paired.shown.view.isBaselineOverlayVisible());
         QVERIFY(paired.canvasImage() != without);
-        paired.shown.view.setGhostVisible(false);
+        paired.shown.view.setBaselineOverlayVisible(false);
         QCOMPARE(paired.canvasImage(), without);
     }
 

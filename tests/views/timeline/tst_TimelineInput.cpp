@@ -202,7 +202,7 @@ void tst_TimelineInput::draggingTheOverviewsEdgeResizesTheWindow() {
     QVERIFY(std::abs(shown.visible().endNs - (400'000 + axis.spanNs(80))) <= 2);
     shown.drag(shown.overview(), {x + 80, 20}, {0, 20});  // past the other edge
     QCOMPARE(shown.visible().startNs, 200'000);
-    QCOMPARE(shown.visible().durationNs(), VisibleRange::minimumNs);
+    QCOMPARE(shown.visible().durationNs(), VisibleRange::minVisibleNs);
 }
 
 void tst_TimelineInput::clickingALabelFolds() {
@@ -225,7 +225,7 @@ void tst_TimelineInput::draggingTheLabelsEdgeResizesThem() {
     QCOMPARE(shown.labels()->width(), width + 60);
     QCOMPARE(shown.canvas()->x(), width + 60);
     shown.drag(shown.labels(), {shown.labels()->width() - 2, 100}, {3, 100});
-    QCOMPARE(shown.labels()->width(), LabelColumn::narrowest);
+    QCOMPARE(shown.labels()->width(), LabelColumn::minWidthPx);
 }
 
 void tst_TimelineInput::letterKeysZoomAndPan() {

@@ -176,7 +176,7 @@ void tst_TimelineNavigation::moreOfTheSameTraceLeavesTheHistoryAlone() {
     rest();
     const TimeRange zoomed = shown.visible();
     for (int round = 0; round < 3; ++round) {
-        shown.view.moveAlong([&] {
+        shown.view.moveWithoutHistory([&] {
             shown.view.setTrace(small_.trace);
             shown.view.visibleRange()->setRange(zoomed.shifted(10 * (round + 1)));
         });
@@ -190,7 +190,7 @@ void tst_TimelineNavigation::moreOfTheSameTraceLeavesTheHistoryAlone() {
     // What the user was about to do when more came is a place of its own.
     shown.wheel(shown.canvas(), {300, 100}, {0, 480});
     const TimeRange closer = shown.visible();
-    shown.view.moveAlong([&] {
+    shown.view.moveWithoutHistory([&] {
         shown.view.setTrace(small_.trace);
         shown.view.visibleRange()->setRange(closer);
     });

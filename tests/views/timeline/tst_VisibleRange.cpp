@@ -58,7 +58,7 @@ void tst_VisibleRange::zoomingKeepsTheTimeInPlace() {
 void tst_VisibleRange::zoomingInStopsAtTheMinimum() {
     Axis axis;
     for (int i = 0; i < 100; ++i) axis.range.zoomAt(500'000, 2);
-    QCOMPARE(axis.range.range().durationNs(), VisibleRange::minimumNs);
+    QCOMPARE(axis.range.range().durationNs(), VisibleRange::minVisibleNs);
     QVERIFY(axis.range.range().contains(500'000));
 }
 
