@@ -113,7 +113,7 @@ class TestCommandLine : public QObject {
         QTest::newRow("steps") << QStringList{"compare", "a", "b", "--steps", "x"} << "x";
         QTest::newRow("table") << QStringList{"compare", "a", "b", "--table", "x"}
                                << "contributors";
-        QTest::newRow("export format") << QStringList{"export", "a", "-f", "x"} << "chrome";
+        QTest::newRow("export format") << QStringList{"export", "a", "-f", "x"} << "perfetto";
         QTest::newRow("range") << QStringList{"stats", "x", "--range", "now"} << "START:END";
         QTest::newRow("unit") << QStringList{"stats", "x", "--range", "1d:2d"} << "START:END";
         QTest::newRow("no rows") << QStringList{"compare", "x", "y", "--top", "0"}
@@ -453,14 +453,16 @@ class TestCommandLine : public QObject {
         QVERIFY(!ignoring.errors.contains("Cannot write"));
     }
 
-    void exportedTraceEventsAreJson() {
-        const Outcome outcome = run({"export", fast_});
-        QCOMPARE(outcome.exitCode, 0);
-        const QJsonObject object = QJsonDocument::fromJson(outcome.output).object();
-        int slices = 0;
-        for (const QJsonValue& event : object["traceEvents"].toArray())
-            if (event.toObject()["ph"].toString() == "X") ++slices;
-        QCOMPARE(slices, 40);
+    void defaultExportReopensWithAllGpuWork() {
+        const QString exported = path("run.pftrace");
+        QCOMPARE(run({"export", fast_, "-o", exported}).exitCode, 0);
+        const auto kernels = [](const QByteArray& info) {
+            const qsizetype at = info.indexOf("  kernels ");
+            return at < 0 ? QByteArray() : info.mid(at, info.indexOf('\n', at) - at).simplified();
+        };
+        const QByteArray before = kernels(run({"info", fast_}).output);
+        QVERIFY(before.startsWith("kernels "));
+        QCOMPARE(kernels(run({"info", exported}).output), before);
     }
 
     void viewWithoutAViewerSaysSo() {

@@ -362,7 +362,7 @@ class tst_FileSentences : public QObject {
         QCOMPARE(summed.exitCode, 1);
         QVERIFY2(summed.errors.endsWith(" bytes too long. Give the trace a shorter one.\n"),
                  qPrintable(summed.errors));
-        for (const char* format : {"perfetto", "chrome", "folded"}) {
+        for (const char* format : {"perfetto", "folded"}) {
             const Outcome exported = run({"export", "-f", format, name, "-o", QString(260, 'b')});
             QCOMPARE(exported.exitCode, 1);
             QCOMPARE(exported.errors, "lanescope: Cannot write " + QString(260, 'b') +
