@@ -79,7 +79,11 @@ class tst_FuzzCorpus : public QObject {
         const fuzz::Target& target = fuzz::targets()[static_cast<size_t>(number)];
         const auto inputs = inputsOf(target.name);
         QVERIFY2(!inputs.empty(), "a target without a corpus");
-        for (const Input& input : inputs) {
+        // The first and the last, and every fourth between them, unless all are asked for.
+        const size_t step = qEnvironmentVariable("LANESCOPE_CORPUS") == "whole" ? 1 : 4;
+        for (size_t at = 0; at < inputs.size(); ++at) {
+            if (at % step != 0 && at + 1 != inputs.size()) continue;
+            const Input& input = inputs[at];
             std::ifstream file(input.file, std::ios::binary);
             const std::string bytes =
                 input.before +
