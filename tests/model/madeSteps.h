@@ -25,7 +25,7 @@ inline analysis::Contributor contributor(
     return made;
 }
 
-/// Ten steps alike; made for the test, not recorded. What is added to a part is added to each step.
+/// A run of ten identical steps, synthetic. Adding to a part adds to every step.
 class MadeRun {
   public:
     explicit MadeRun(int ranks = 1) {

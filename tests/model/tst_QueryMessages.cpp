@@ -23,12 +23,11 @@ QueryAnswer someAnswer() {
 
 }  // namespace
 
-/// What the process of a query and who asks tell each other.
 class tst_QueryMessages : public QObject {
     Q_OBJECT
 
   private slots:
-    void areReadAsTheyWereWritten() {
+    void queryMessagesRoundTrip() {
         const auto answer = answerIn(bodyOf(someAnswer()));
         QVERIFY(answer);
         QVERIFY(answer->result.isCut);
@@ -62,11 +61,11 @@ class tst_QueryMessages : public QObject {
         QVERIFY(!errorIn(bodyOf(QueryError{"No.", std::nullopt})).offset);
     }
 
-    void saysThatMemoryRanOutWhereNothingIsSaid() {
+    void missingAnswerIsReportedAsOutOfMemory() {
         QVERIFY(errorIn({}).sentence.find("memory") != std::string::npos);
     }
 
-    void refusesWhatIsNotWhole() {
+    void incompleteMessagesAreRefused() {
         const std::string answer = bodyOf(someAnswer());
         for (size_t bytes = 0; bytes < answer.size(); ++bytes)
             QVERIFY2(!answerIn(answer.substr(0, bytes)), std::to_string(bytes).c_str());
@@ -75,7 +74,7 @@ class tst_QueryMessages : public QObject {
             QVERIFY2(!requestIn(request.substr(0, bytes)), std::to_string(bytes).c_str());
     }
 
-    void believesNoCount() {
+    void countsAreNotTrusted() {
         // 2^62 tables, in eight bytes.
         const std::string many("\0\0\0\0\0\0\0\x40", 8);
         QVERIFY(!tablesIn(many));

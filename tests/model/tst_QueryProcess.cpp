@@ -20,7 +20,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-/// Sorts what takes most of a minute and some 10^9 bytes.
+/// A sort that takes most of a minute and some 10^9 bytes.
 constexpr const char* longSort =
     "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 80000000) "
     "SELECT max(r) FROM (SELECT row_number() OVER (ORDER BY i * 7919 % 80000009) AS r FROM n)";
@@ -35,7 +35,8 @@ QueryLimits limitsOf(int64_t ms) {
 
 }  // namespace
 
-/// Queries in a process of their own: the answers are those of `TraceQuery`, and nothing runs on.
+/// Tests of queries in a separate process: answers equal those of `TraceQuery`, and no process
+/// stays.
 class tst_QueryProcess : public QObject {
     Q_OBJECT
 
@@ -45,8 +46,8 @@ class tst_QueryProcess : public QObject {
         QVERIFY(writeTraceFile(*simulatedTraining({.steps = 3}), path_).has_value());
     }
 
-    /// First, since the largest of all children is what the system tells.
-    void noMoreMemoryIsTakenThanAllowed() {
+    /// First, because the system reports the maximum over all children.
+    void memoryLimitIsEnforced() {
         auto query = QueryProcess::open(path_);
         QVERIFY(query.has_value());
         QueryLimits limits;
@@ -56,16 +57,16 @@ class tst_QueryProcess : public QObject {
         QVERIFY2(result.error().sentence.find("took more than") != std::string::npos ||
                      result.error().sentence.find("not enough memory") != std::string::npos,
                  result.error().sentence.c_str());
-        // That of the process, which was waited for.
+        // The maximum of the process after it was waited for.
         query = QueryProcess::open(path_);
         rusage children{};
         QCOMPARE(::getrusage(RUSAGE_CHILDREN, &children), 0);
-        const long mostKiB = 64 * 1024 + 100 * 1024;
+        const long maxKiB = 64 * 1024 + 100 * 1024;
         if (!test::hasAddressSanitizer && !test::hasThreadSanitizer)
-            QVERIFY2(children.ru_maxrss < mostKiB, qPrintable(QString::number(children.ru_maxrss)));
+            QVERIFY2(children.ru_maxrss < maxKiB, qPrintable(QString::number(children.ru_maxrss)));
     }
 
-    void answersAsItIsAnsweredHere_data() {
+    void answersEqualThoseOfTraceQuery_data() {
         QTest::addColumn<QString>("sql");
         QTest::newRow("cells") << "SELECT 1 AS a, 2.5 AS b, NULL AS c, 'text' AS d, x'00ff' AS e";
         QTest::newRow("extremes") << "SELECT -9223372036854775808, 1e308 * 10, '' AS empty";
@@ -75,7 +76,7 @@ class tst_QueryProcess : public QObject {
         QTest::newRow("writing") << "DELETE FROM NVTX_EVENTS";
         QTest::newRow("zero byte") << QString("SELECT 1") + QChar(0);
     }
-    void answersAsItIsAnsweredHere() {
+    void answersEqualThoseOfTraceQuery() {
         QFETCH(QString, sql);
         const auto here = TraceQuery::open(path_);
         auto apart = QueryProcess::open(path_);
@@ -98,7 +99,7 @@ class tst_QueryProcess : public QObject {
         }
     }
 
-    void listsTheSameTables() {
+    void listedTablesEqualThoseOfTraceQuery() {
         const auto here = TraceQuery::open(path_);
         auto apart = QueryProcess::open(path_);
         QVERIFY(here.has_value() && apart.has_value());
@@ -113,7 +114,7 @@ class tst_QueryProcess : public QObject {
         }
     }
 
-    void refusesAFileWithTheSameSentence() {
+    void refusalEqualsThatOfTraceQuery() {
         const auto expected = TraceQuery::open(folder_ / "none.sqlite");
         const auto found = QueryProcess::open(folder_ / "none.sqlite");
         QVERIFY(!expected.has_value() && !found.has_value());
@@ -123,13 +124,13 @@ class tst_QueryProcess : public QObject {
         QVERIFY(unstarted.error().sentence.starts_with("No process could be started"));
     }
 
-    void nothingRunsOnBeyondTheTime_data() {
+    void timeLimitEndsTheQuery_data() {
         QTest::addColumn<QString>("sql");
         QTest::newRow("a function") << slowQuery;
         QTest::newRow("a sort") << longSort;
         QTest::newRow("steps") << endless;
     }
-    void nothingRunsOnBeyondTheTime() {
+    void timeLimitEndsTheQuery() {
         QFETCH(QString, sql);
         auto query = QueryProcess::open(path_);
         QVERIFY(query.has_value());
@@ -143,11 +144,11 @@ class tst_QueryProcess : public QObject {
                  result.error().sentence.c_str());
         QVERIFY2(tookMs >= timeMs && tookMs <= timeMs * 11 / 10,
                  qPrintable(QString::number(tookMs)));
-        // The next one is answered.
+        // The next query is answered.
         QVERIFY(query->run("SELECT 1").has_value());
     }
 
-    void stopsAtOnceWhenNobodyWantsTheAnswer() {
+    void cancelledQueryStopsAtOnce() {
         auto query = QueryProcess::open(path_);
         QVERIFY(query.has_value());
         QElapsedTimer timer;
@@ -160,7 +161,7 @@ class tst_QueryProcess : public QObject {
         QCOMPARE(result.error().sentence, std::string("The query was stopped."));
     }
 
-    void leavesNoProcessBehind() {
+    void noProcessStays() {
         {
             auto query = QueryProcess::open(path_);
             QVERIFY(query.has_value());

@@ -15,7 +15,7 @@ namespace {
 
 constexpr int64_t ms = 1'000'000;
 
-/// A thread that is in train and in forward below it, GIL there, and runs natively.
+/// A thread in train and in forward below it, with the GIL there, running native code.
 TracePtr threadsOf(bool isSampled) {
     SimulatedTrace builder;
     const auto frame = [&](uint32_t parent, const char* function, uint32_t line) {
@@ -54,12 +54,11 @@ std::string foldedOf(const FlameTree& tree) {
 
 }  // namespace
 
-/// What threads did, in the formats of other tools.
 class tst_ThreadExports : public QObject {
     Q_OBJECT
 
   private slots:
-    void foldedTextHasEachThreadWithItsStacks() {
+    void foldedTextListsEachThreadWithItsStacks() {
         const TracePtr trace = threadsOf(false);
         const Process& process = trace->processes[0];
         const Thread& thread = trace->threads[0];
@@ -76,13 +75,13 @@ class tst_ThreadExports : public QObject {
         QCOMPARE(
             makeThreadFlame(*trace, FlameBase::Functions, TimeRange{5 * ms, 12 * ms}).totalNs(),
             7 * ms);
-        // Where a thread ran samples tell, where it waited looks.
+        // CPU samples give running time, state samples give waiting time.
         QCOMPARE(foldedOf(makeThreadFlame(*threadsOf(true), FlameBase::Functions)),
                  own + ";train (train.py) 10000000\n" + own +
                      ";train (train.py);forward (train.py);[GIL] 15000000\n");
     }
 
-    void perfettoHasThemOnTracksOfTheThread() {
+    void perfettoExportHasStatesAndStacksOnThreadTracks() {
         std::string bytes;
         writePerfettoTrace(*threadsOf(false), [&bytes](std::string_view piece) {
             bytes += piece;

@@ -17,7 +17,7 @@ using namespace lanescope;
 
 namespace {
 
-/// A file made with SQLite itself, so that it can hold what `Database` would not write.
+/// Creates a file with SQLite itself, with content that `Database` would not write.
 void makeFile(const std::filesystem::path& path, const char* sql) {
     sqlite3* database = nullptr;
     QCOMPARE(sqlite3_open(path.c_str(), &database), SQLITE_OK);
@@ -46,31 +46,31 @@ class tst_TraceQuery : public QObject {
   private slots:
     void initTestCase();
 
-    void answersWithTypedCells();
-    void namesColumnsOfTimes();
-    void saysWhereASyntaxErrorIs();
-    void everySampleRunsOnATrace();
-    void aTableThatWasLeftOutHasNoRows();
-    void listsTablesWithTheirColumns();
-    void opensACompressedTrace();
-    void cutsAtTheRowLimitAndSaysSo();
+    void answersHaveTypedCells();
+    void timeColumnsAreDetected();
+    void syntaxErrorIsLocated();
+    void everySampleQueryRuns();
+    void omittedTableHasNoRows();
+    void tablesAreListedWithTheirColumns();
+    void compressedTraceIsQueried();
+    void rowLimitIsAppliedAndReported();
 
-    void refusesWhatIsNotReading_data();
-    void refusesWhatIsNotReading();
-    void refusesASecondStatement();
-    void takesACommentAfterTheStatement();
-    void stopsAQueryWithoutEnd();
-    void stopsWhenAsked();
-    void stopsASortThatTakesTooMuchMemory();
-    void refusesGiganticCells_data();
-    void refusesGiganticCells();
-    void survivesDeepNesting();
+    void writingStatementsAreRefused_data();
+    void writingStatementsAreRefused();
+    void secondStatementIsRefused();
+    void trailingCommentIsAccepted();
+    void endlessQueryIsStopped();
+    void cancelledQueryIsStopped();
+    void sortBeyondTheMemoryLimitIsStopped();
+    void giganticCellsAreRefused_data();
+    void giganticCellsAreRefused();
+    void deepNestingIsHarmless();
 
-    void runsNoViewOfAHostileFile();
-    void runsNoTriggerAndNoVirtualTableOfAHostileFile();
-    void readsNoGeneratedColumnThatCallsAFunctionWithSideEffects();
-    void survivesADamagedFile();
-    void changesNothingInTheFile();
+    void viewsOfAHostileFileAreNotRun();
+    void triggersAndVirtualTablesOfAHostileFileAreNotRun();
+    void generatedColumnsWithSideEffectsAreNotRead();
+    void corruptFileIsHarmless();
+    void fileIsNotChanged();
 
   private:
     TraceQuery open(const char* name) {
@@ -89,7 +89,7 @@ void tst_TraceQuery::initTestCase() {
              "INSERT INTO t VALUES (1, 2.5, 'x', x'00ff'), (2, NULL, 'y', NULL);");
 }
 
-void tst_TraceQuery::answersWithTypedCells() {
+void tst_TraceQuery::answersHaveTypedCells() {
     const auto result = open("plain.sqlite").run("SELECT a, b, c, d FROM t ORDER BY a");
     QVERIFY(result.has_value());
     QCOMPARE(result->table.rows.size(), size_t(2));
@@ -102,7 +102,7 @@ void tst_TraceQuery::answersWithTypedCells() {
     QVERIFY(!result->isCut);
 }
 
-void tst_TraceQuery::namesColumnsOfTimes() {
+void tst_TraceQuery::timeColumnsAreDetected() {
     const auto result =
         open("plain.sqlite")
             .run("SELECT a AS start, a AS endNs, a AS bytes, c AS timestamp FROM t");
@@ -113,7 +113,7 @@ void tst_TraceQuery::namesColumnsOfTimes() {
     QCOMPARE(result->table.columns[3].unit, Unit::Text);
 }
 
-void tst_TraceQuery::saysWhereASyntaxErrorIs() {
+void tst_TraceQuery::syntaxErrorIsLocated() {
     const std::string_view sql = "SELECT a,\n  nonsense FROM t";
     const auto result = open("plain.sqlite").run(sql);
     QVERIFY(!result.has_value());
@@ -121,7 +121,7 @@ void tst_TraceQuery::saysWhereASyntaxErrorIs() {
              std::string("Line 2, column 3: No such column: nonsense."));
 }
 
-void tst_TraceQuery::everySampleRunsOnATrace() {
+void tst_TraceQuery::everySampleQueryRuns() {
     const TraceQuery query = open("trace.sqlite");
     for (const SampleQuery& sample : sampleQueries()) {
         const auto result = query.run(sample.sql);
@@ -132,7 +132,7 @@ void tst_TraceQuery::everySampleRunsOnATrace() {
     }
 }
 
-void tst_TraceQuery::aTableThatWasLeftOutHasNoRows() {
+void tst_TraceQuery::omittedTableHasNoRows() {
     QVERIFY(writeTraceFile(*SimulatedTrace().finish(), folder_ / "empty.sqlite"));
     const auto query = TraceQuery::open(folder_ / "empty.sqlite");
     QVERIFY(query);
@@ -140,7 +140,7 @@ void tst_TraceQuery::aTableThatWasLeftOutHasNoRows() {
     QVERIFY2(rows, rows ? "" : rows.error().sentence.c_str());
     QVERIFY(rows->table.rows.empty());
     QVERIFY(!query->run("INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL (start) VALUES (1)"));
-    // In files of others what is not there is not there.
+    // In third-party files, missing tables stay missing.
     makeFile(folder_ / "other.sqlite",
              "CREATE TABLE StringIds (id INTEGER, value TEXT);"
              "CREATE TABLE CUPTI_ACTIVITY_KIND_MEMCPY (start INTEGER)");
@@ -149,7 +149,7 @@ void tst_TraceQuery::aTableThatWasLeftOutHasNoRows() {
     QVERIFY(!other->run("SELECT start FROM CUPTI_ACTIVITY_KIND_KERNEL"));
 }
 
-void tst_TraceQuery::listsTablesWithTheirColumns() {
+void tst_TraceQuery::tablesAreListedWithTheirColumns() {
     const auto tables = open("plain.sqlite").tables();
     QVERIFY(tables.has_value());
     QCOMPARE(tables->size(), size_t(1));
@@ -158,7 +158,7 @@ void tst_TraceQuery::listsTablesWithTheirColumns() {
     QCOMPARE(tables->front().columns[1].type, std::string("REAL"));
 }
 
-void tst_TraceQuery::opensACompressedTrace() {
+void tst_TraceQuery::compressedTraceIsQueried() {
     const QByteArray bytes = bytesOf(folder_ / "trace.sqlite");
     const std::filesystem::path path = folder_ / "trace.sqlite.gz";
     gzFile file = gzopen(path.c_str(), "wb1");
@@ -172,7 +172,7 @@ void tst_TraceQuery::opensACompressedTrace() {
     QCOMPARE(std::get<int64_t>(onlyCell(*packed)), std::get<int64_t>(onlyCell(*plain)));
 }
 
-void tst_TraceQuery::cutsAtTheRowLimitAndSaysSo() {
+void tst_TraceQuery::rowLimitIsAppliedAndReported() {
     const char* sql =
         "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 10) SELECT i FROM n";
     const TraceQuery query = open("plain.sqlite");
@@ -188,7 +188,7 @@ void tst_TraceQuery::cutsAtTheRowLimitAndSaysSo() {
     QVERIFY(small->isCut);
 }
 
-void tst_TraceQuery::refusesWhatIsNotReading_data() {
+void tst_TraceQuery::writingStatementsAreRefused_data() {
     QTest::addColumn<QString>("sql");
     for (const char* sql : {"INSERT INTO t VALUES (1, 2, 3, 4)",
                             "UPDATE t SET a = 2",
@@ -229,20 +229,20 @@ void tst_TraceQuery::refusesWhatIsNotReading_data() {
         QTest::newRow(sql) << QString::fromUtf8(sql);
 }
 
-void tst_TraceQuery::refusesWhatIsNotReading() {
+void tst_TraceQuery::writingStatementsAreRefused() {
     QFETCH(QString, sql);
     const auto result = open("plain.sqlite").run(sql.toStdString());
     QVERIFY(!result.has_value());
     QVERIFY(!result.error().sentence.empty());
 }
 
-void tst_TraceQuery::refusesASecondStatement() {
+void tst_TraceQuery::secondStatementIsRefused() {
     const auto result = open("plain.sqlite").run("SELECT 1; SELECT 2");
     QVERIFY(!result.has_value());
     QCOMPARE(result.error().offset.value_or(0), size_t(9));
 }
 
-void tst_TraceQuery::takesACommentAfterTheStatement() {
+void tst_TraceQuery::trailingCommentIsAccepted() {
     const TraceQuery query = open("plain.sqlite");
     QVERIFY(query.run("SELECT 1; -- what else\n /* nothing */ ").has_value());
     QVERIFY(!query.run(" -- nothing at all").has_value());
@@ -251,7 +251,7 @@ void tst_TraceQuery::takesACommentAfterTheStatement() {
     QVERIFY(!query.run(std::string_view("SELECT 1\0", 9)).has_value());
 }
 
-void tst_TraceQuery::stopsAQueryWithoutEnd() {
+void tst_TraceQuery::endlessQueryIsStopped() {
     const auto result = open("plain.sqlite")
                             .run(
                                 "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) "
@@ -261,7 +261,7 @@ void tst_TraceQuery::stopsAQueryWithoutEnd() {
     QVERIFY(result.error().sentence.find("0.2 s") != std::string::npos);
 }
 
-void tst_TraceQuery::stopsWhenAsked() {
+void tst_TraceQuery::cancelledQueryIsStopped() {
     int heard = 0;
     const auto result = open("plain.sqlite")
                             .run(
@@ -273,7 +273,7 @@ void tst_TraceQuery::stopsWhenAsked() {
     QCOMPARE(result.error().sentence, std::string("The query was stopped."));
 }
 
-void tst_TraceQuery::stopsASortThatTakesTooMuchMemory() {
+void tst_TraceQuery::sortBeyondTheMemoryLimitIsStopped() {
     const auto result = open("plain.sqlite")
                             .run(
                                 "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) "
@@ -284,7 +284,7 @@ void tst_TraceQuery::stopsASortThatTakesTooMuchMemory() {
              result.error().sentence.c_str());
 }
 
-void tst_TraceQuery::refusesGiganticCells_data() {
+void tst_TraceQuery::giganticCellsAreRefused_data() {
     QTest::addColumn<QString>("sql");
     for (const char* sql :
          {"SELECT zeroblob(2000000000)", "SELECT hex(zeroblob(600000)) || 'x'",
@@ -295,7 +295,7 @@ void tst_TraceQuery::refusesGiganticCells_data() {
         QTest::newRow(sql) << QString::fromUtf8(sql);
 }
 
-void tst_TraceQuery::refusesGiganticCells() {
+void tst_TraceQuery::giganticCellsAreRefused() {
     QFETCH(QString, sql);
     const auto result = open("plain.sqlite").run(sql.toStdString());
     QVERIFY(!result.has_value());
@@ -303,7 +303,7 @@ void tst_TraceQuery::refusesGiganticCells() {
              std::string("A text or blob of this query is longer than 1 MiB."));
 }
 
-void tst_TraceQuery::survivesDeepNesting() {
+void tst_TraceQuery::deepNestingIsHarmless() {
     const TraceQuery query = open("plain.sqlite");
     std::string nested = "SELECT ";
     nested.append(20'000, '(');
@@ -321,7 +321,7 @@ void tst_TraceQuery::survivesDeepNesting() {
     QVERIFY(query.run(like + "x'").has_value());
 }
 
-void tst_TraceQuery::runsNoViewOfAHostileFile() {
+void tst_TraceQuery::viewsOfAHostileFileAreNotRun() {
     makeFile(folder_ / "views.sqlite",
              "CREATE TABLE t (a); INSERT INTO t VALUES (1);"
              "CREATE VIEW v AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) "
@@ -340,7 +340,7 @@ void tst_TraceQuery::runsNoViewOfAHostileFile() {
     QCOMPARE(query.tables()->size(), size_t(1));
 }
 
-void tst_TraceQuery::runsNoTriggerAndNoVirtualTableOfAHostileFile() {
+void tst_TraceQuery::triggersAndVirtualTablesOfAHostileFileAreNotRun() {
     makeFile(folder_ / "virtual.sqlite",
              "CREATE TABLE t (a);"
              "CREATE TRIGGER g AFTER INSERT ON t BEGIN DELETE FROM t; END;"
@@ -358,7 +358,7 @@ void tst_TraceQuery::runsNoTriggerAndNoVirtualTableOfAHostileFile() {
     QVERIFY(query.tables().has_value());
 }
 
-void tst_TraceQuery::readsNoGeneratedColumnThatCallsAFunctionWithSideEffects() {
+void tst_TraceQuery::generatedColumnsWithSideEffectsAreNotRead() {
     makeFile(folder_ / "generated.sqlite",
              "CREATE TABLE t (a, b AS (hex(zeroblob(a))) VIRTUAL); INSERT INTO t (a) VALUES (1);"
              "INSERT INTO t (a) VALUES (100000000);");
@@ -366,7 +366,7 @@ void tst_TraceQuery::readsNoGeneratedColumnThatCallsAFunctionWithSideEffects() {
     QVERIFY(!result.has_value());
 }
 
-void tst_TraceQuery::survivesADamagedFile() {
+void tst_TraceQuery::corruptFileIsHarmless() {
     const QByteArray whole = bytesOf(folder_ / "trace.sqlite");
     for (int round = 0; round < 60; ++round) {
         QByteArray broken = whole;
@@ -387,7 +387,7 @@ void tst_TraceQuery::survivesADamagedFile() {
     }
 }
 
-void tst_TraceQuery::changesNothingInTheFile() {
+void tst_TraceQuery::fileIsNotChanged() {
     const QByteArray before = bytesOf(folder_ / "trace.sqlite");
     const TraceQuery query = open("trace.sqlite");
     QVERIFY(!query.run("DELETE FROM NVTX_EVENTS"));

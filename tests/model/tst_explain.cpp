@@ -16,11 +16,10 @@ using namespace lanescope::analysis;
 
 using namespace lanescope::explain;
 
-/// One run, explained by its summary.
 class TestExplain : public QObject {
     Q_OBJECT
   private slots:
-    void aGoodRunHasNoFinding() {
+    void goodRunHasNoFinding() {
         MadeRun made(2);
         for (const size_t rank : {0, 1}) {
             made.add(rank,
@@ -89,7 +88,7 @@ class TestExplain : public QObject {
         QVERIFY(rulesOf(explain::explain(made.run(), {Rule(rule)})) != std::vector{Rule(rule)});
     }
 
-    void callsThatWaitForTheGpuAreToldOnce() {
+    void callsWaitingForTheGpuAreReportedOnce() {
         const auto rulesWith = [](StepPart part, const char* call) {
             MadeRun made;
             made.add(part, ContributorKind::Idle, call, 25 * ms);
@@ -102,11 +101,11 @@ class TestExplain : public QObject {
         }
         QCOMPARE(rulesWith(StepPart::LaunchBound, "in cudaMemset"),
                  std::vector{Rule::SynchronousMemsets});
-        // What returns at once, what is no call, and what only describes a copy.
+        // Calls that return at once, a name that is no call, and a text that only describes a copy.
         for (const char* other : {"in cudaMemcpyAsync", "in cuMemsetD8Async", "in Memcpy.forward",
                                   "in cudaGraphAddMemcpyNode"})
             QCOMPARE(rulesWith(StepPart::LaunchBound, other), std::vector{Rule::LaunchBound});
-        // Beside it only the rest is left to the part.
+        // Next to it, the part keeps only the rest.
         MadeRun made;
         made.add(StepPart::Synchronization, ContributorKind::Idle, "in cudaMemcpy", 25 * ms);
         made.add(StepPart::Synchronization, ContributorKind::Idle, "in cudaStreamSynchronize",
@@ -117,13 +116,13 @@ class TestExplain : public QObject {
         QCOMPARE(explanation.findings[1].maxGainNs, 10 * ms);
         QVERIFY2(explanation.findings[0].sentence.find("in cudaMemcpy") != std::string::npos,
                  explanation.findings[0].sentence.c_str());
-        // Who does not want to hear of it hears of the wait.
+        // If that rule is disabled, the wait is reported.
         QCOMPARE(rulesOf(explain::explain(made.run(), {Rule::SynchronousCopies})),
                  std::vector{Rule::HostSynchronization});
     }
 
     /// Simulated programs: one copies its result and waits for it, the other does not wait.
-    void aTraceTellsWhetherItsCopiesWait() {
+    void waitsForCopiesAreFoundInATrace() {
         const auto rulesWith = [](bool isWaiting) {
             SimulatedTrace builder;
             const uint32_t thread = builder.defaultThread();
@@ -150,14 +149,14 @@ class TestExplain : public QObject {
         QVERIFY(!std::ranges::count(rulesWith(false), Rule::SynchronousCopies));
     }
 
-    void idleTimeOfWhichNothingIsKnownIsNoFinding() {
+    void idleTimeOfUnknownCauseIsNoFinding() {
         MadeRun made;
         made.add(StepPart::OtherIdle, ContributorKind::Idle, "launching call not recorded", 60 * ms,
                  ContributorTrait::Unknown);
         QVERIFY(rulesOf(explain::explain(made.run())).empty());
     }
 
-    void theLateRankIsTheOneThatWaitsLeast() {
+    void lateRankIsTheOneThatWaitsLeast() {
         MadeRun made(3);
         made.add(2, contributor(StepPart::Compute, ContributorKind::Kernel, "extra", 0), 30 * ms);
         for (const size_t rank : {0, 1})
@@ -176,7 +175,7 @@ class TestExplain : public QObject {
                  explanation.sentence.c_str());
     }
 
-    void nvlinkThatCarriesNothingIsToldInPlaceOfCommunication() {
+    void unusedNvlinkIsReportedInsteadOfCommunication() {
         MadeRun made(2);
         for (const size_t rank : {0, 1})
             made.add(rank,
@@ -191,7 +190,7 @@ class TestExplain : public QObject {
         QCOMPARE(rulesOf(made), std::vector{Rule::ExposedCommunication});
     }
 
-    void ofAThreadThatAlsoWaitedFewerLaunchesAreNoSureHelp() {
+    void adviceIsHedgedForAThreadThatAlsoWaited() {
         const auto sentence = [](const char* name) {
             MadeRun made(1);
             made.add(StepPart::LaunchBound, ContributorKind::Idle, name, 40 * ms);
@@ -202,13 +201,13 @@ class TestExplain : public QObject {
         QVERIFY(
             sentence("outside CUDA calls on the main thread, which runs").find("which of both") ==
             std::string::npos);
-        // Another thread may launch meanwhile, as that of autograd.
+        // Another thread may launch in the meantime, for example autograd's.
         QVERIFY(sentence("outside CUDA calls on the main thread, which by turns runs and waits for "
                          "a lock or another thread")
                     .find("which of both") == std::string::npos);
     }
 
-    void ofGpusOfWhichOnlyNcclIsKnownNoWasteIsTold() {
+    void gpusWithOnlyNcclDataHaveNoFindings() {
         MadeRun made(2);
         for (const size_t rank : {0, 1}) {
             made.add(rank,
@@ -227,7 +226,7 @@ class TestExplain : public QObject {
         QVERIFY(std::ranges::count(rulesOf(made), Rule::ExposedCommunication) == 1);
     }
 
-    void oddStepsCountByWhatTheyCostAll() {
+    void outlierStepsCountByTheirTotalCost() {
         MadeRun made;
         OutlierStep odd;
         odd.number = 7;
@@ -242,7 +241,7 @@ class TestExplain : public QObject {
         QVERIFY(rulesOf(made).empty());
     }
 
-    void aPatternIsFoundOnTheRankThatHasIt() {
+    void patternIsFoundOnItsRank() {
         MadeRun made(2);
         made.add(1, contributor(StepPart::DataLoading, ContributorKind::Idle, "outside CUDA", 0),
                  1 * ms);
@@ -277,7 +276,7 @@ class TestExplain : public QObject {
             QVERIFY(finding.rule != Rule::StepPattern);
     }
 
-    void unevenComputeIsToldWhereNoOneRankIsLate() {
+    void unevenComputeIsReportedIfNoRankIsLate() {
         MadeRun made(4);
         const std::array<int64_t, 4> moreNs{0, 10 * ms, 29 * ms, 30 * ms};
         for (size_t rank = 0; rank < 4; ++rank) {
@@ -308,7 +307,7 @@ class TestExplain : public QObject {
         QCOMPARE(rulesOf(explanation), (std::vector{Rule::InputData, Rule::LaunchBound}));
     }
 
-    void conditionsAreReadAndHold() {
+    void conditionsAreParsedAndTested() {
         Finding finding;
         finding.rule = Rule::LaunchBound;
         finding.maxGainNs = 10 * ms;

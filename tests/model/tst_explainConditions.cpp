@@ -38,8 +38,8 @@ const Finding* findingOf(const Explanation& explanation, Rule rule) {
     return found == explanation.findings.end() ? nullptr : &*found;
 }
 
-/// A simulated program: twenty steps of 10 ms that the GPU computes all through, and what a test
-/// adds.
+/// A simulated program: twenty steps of 10 ms with constant GPU compute, plus events added by a
+/// test.
 class Program : public SimulatedTrace {
   public:
     void addSteps(int64_t idleNs = 0) {
@@ -67,7 +67,7 @@ class Program : public SimulatedTrace {
         series.set(timesNs, held, static_cast<int64_t>(values.size()) * everyNs);
         counter(std::move(series));
     }
-    /// The reasons and the clock in MHz, alike all through but for the first step.
+    /// Adds the throttle reasons and the clock in MHz, constant after the first step.
     void addClocks(uint64_t reasons, double clockMhz, double highestMhz) {
         const uint32_t gpu = 0;
         std::vector<double> clocks(steps, clockMhz * mhz);
@@ -94,15 +94,14 @@ Explanation explainedClocks(uint64_t reasons, double clockMhz, double highestMhz
 
 }  // namespace
 
-/// What samplers and threads tell of the time of the steps, and what is made of it.
 class TestExplainConditions : public QObject {
     Q_OBJECT
   private slots:
-    void aHotGpuIsSaidToRunBelowItsClocks() {
+    void hotGpuIsReportedBelowItsClocks() {
         const Explanation hot = explainedClocks(hardwareThermal, 990, 1980);
         const Finding* found = findingOf(hot, Rule::GpuThrottled);
         QVERIFY(found != nullptr);
-        // Of twenty steps nineteen at half of the clock.
+        // Nineteen of twenty steps at half of the clock.
         QVERIFY2(std::abs(found->share - 0.475) < 0.01, qPrintable(QString::number(found->share)));
         for (const char* part : {"hardware thermal: it is too hot", "at 990 MHz then",
                                  "1.98 GHz at most", "95.0 % of the time", "an estimate"})
@@ -111,7 +110,7 @@ class TestExplainConditions : public QObject {
         QVERIFY(rulesOf(explain::explain(RunSummary())).empty());
     }
 
-    void whatHoldsNoClockBackIsNoFinding_data() {
+    void harmlessThrottleReasonsAreNoFinding_data() {
         QTest::addColumn<quint64>("reasons");
         QTest::addColumn<double>("clock");
         QTest::newRow("nothing") << quint64(0) << 990.0;
@@ -120,14 +119,14 @@ class TestExplainConditions : public QObject {
         QTest::newRow("heat that slows nothing yet") << quint64(hardwareThermal) << 1'980.0;
         QTest::newRow("clocks that nobody read") << quint64(hardwareThermal) << 0.0;
     }
-    void whatHoldsNoClockBackIsNoFinding() {
+    void harmlessThrottleReasonsAreNoFinding() {
         QFETCH(quint64, reasons);
         QFETCH(double, clock);
         QVERIFY(findingOf(explainedClocks(reasons, clock, 1'980), Rule::GpuThrottled) == nullptr);
     }
 
     /// The longest step runs at full speed.
-    void aHotGpuIsShownWhereItIsHot() {
+    void hotGpuIsShownWhereItIsHot() {
         Program program;
         program.addSteps();
         std::vector<double> clocks(Program::steps, 1980.0 * mhz), reasons(Program::steps, 0);
@@ -135,7 +134,7 @@ class TestExplainConditions : public QObject {
             clocks[step] = 990.0 * mhz;
             reasons[step] = hardwareThermal;
         }
-        // Held, yet as fast as ever.
+        // Throttled, but at full speed.
         reasons[12] = hardwareThermal;
         program.addCounter("clock.sm", CounterUnit::Hertz, 0, clocks);
         program.addCounter("throttle.reasons", CounterUnit::Flags, 0, reasons);
@@ -152,7 +151,7 @@ class TestExplainConditions : public QObject {
         QCOMPARE(place->range, (TimeRange{80 * ms, 120 * ms}));
     }
 
-    void aPowerCapThatSlowsIsSaidAndNoFinding() {
+    void slowingPowerCapIsReportedButNoFinding() {
         const Explanation capped = explainedClocks(powerCap, 1'584, 1'980);
         QVERIFY(findingOf(capped, Rule::GpuThrottled) == nullptr);
         const auto said = std::ranges::count_if(capped.caveats, [](const std::string& each) {
@@ -161,7 +160,7 @@ class TestExplainConditions : public QObject {
                        "where 1.98 GHz is the highest seen");
         });
         QVERIFY2(said == 1, capped.caveats.empty() ? "nothing" : capped.caveats.front().c_str());
-        // Heat beside it is no state of every day.
+        // Heat in addition to it is not normal.
         const Explanation hot = explainedClocks(powerCap | hardwareThermal, 1'584, 1'980);
         const Finding* found = findingOf(hot, Rule::GpuThrottled);
         QVERIFY(found != nullptr);
@@ -170,8 +169,7 @@ class TestExplainConditions : public QObject {
             QVERIFY2(!has(each, "power cap"), each.c_str());
     }
 
-    /// One that is hot from the start was never seen any faster.
-    void theOtherGpusTellHowFastOneCouldRun() {
+    void otherGpusGiveTheReachableClock() {
         MadeRun made(2);
         for (WorkerSummary& worker : made.run().workers) {
             worker.gpuName = "H200";
@@ -192,8 +190,7 @@ class TestExplainConditions : public QObject {
         QVERIFY(findingOf(explain::explain(made.run()), Rule::GpuThrottled) == nullptr);
     }
 
-    /// A clock that was read before the work began says nothing of it.
-    void aClockReadBeforeTheStepsIsNoneOfTheirs() {
+    void clockReadBeforeTheStepsIsIgnored() {
         Program program;
         program.addSteps();
         program.addCounter("clock.sm", CounterUnit::Hertz, 0, {345e6, 1980e6}, 1'000 * ms);
@@ -202,12 +199,12 @@ class TestExplainConditions : public QObject {
         const RunSummary run = summaryOf(program);
         QCOMPARE(run.workers.size(), size_t{1});
         QVERIFY(!run.workers[0].clocks.empty());
-        // The one reading at the very start is in the first step, and no other one is in any.
+        // The one reading at the start is in the first step, and no other step has a reading.
         for (const ClockState& state : run.workers[0].clocks)
             QVERIFY(state.smClockHz == 345 * mhz || state.smClockHz == 0);
     }
 
-    void aStoredSummaryExplainsTheSame() {
+    void storedSummaryGivesTheSameExplanation() {
         const TemporaryFolder folder;
         Program program;
         program.addSteps(2 * ms);
@@ -235,7 +232,7 @@ class TestExplainConditions : public QObject {
         QVERIFY(stored->workers == made->workers);
         QVERIFY(explain::explain(*stored) == explain::explain(*made));
         QVERIFY(findingOf(explain::explain(*stored), Rule::GpuThrottled) != nullptr);
-        // What no program writes is not taken.
+        // Values that no program writes are rejected.
         for (const char* wrong :
              {"UPDATE LANESCOPE_STORED_GPU_CLOCKS SET ns = 1000000000000",
               "UPDATE LANESCOPE_STORED_GPU_CLOCKS SET smClockHz = -1",
@@ -250,7 +247,7 @@ class TestExplainConditions : public QObject {
         }
     }
 
-    void aLimitOfProcessorsIsSaidBesideWhatItDelays() {
+    void cpuLimitIsReportedNextToItsDelay() {
         const auto sentenceWith = [](double heldBack) {
             Program program;
             program.addSteps(4 * ms);
@@ -271,8 +268,8 @@ class TestExplainConditions : public QObject {
         QVERIFY2(!free.empty() && !has(free, "limit"), free.c_str());
     }
 
-    /// It was seen to run at the looks, and had no core for most of the time between them.
-    void aThreadThatGetsNoCoreIsNotToldToLaunchLess() {
+    /// Samples show it running, but it had no core for most of the time between them.
+    void threadWithoutCoreIsNotAdvisedToLaunchLess() {
         const auto rulesWith = [](int64_t cpuNs, int64_t delayNs) {
             Program program;
             program.addSteps(4 * ms);
@@ -295,8 +292,8 @@ class TestExplainConditions : public QObject {
         QVERIFY(findingOf(running, Rule::HostWork) != nullptr);
     }
 
-    /// A launch that takes long takes so for want of a core, and no other call would be quicker.
-    void aThreadWithoutACoreInACallIsNotToldToLaunchLess() {
+    /// A long launch is long for lack of a core; no other call would be faster.
+    void threadWithoutCoreInACallIsNotAdvisedToLaunchLess() {
         const auto explained = [](ThreadState state) {
             Program program;
             const uint32_t thread = program.defaultThread();
@@ -329,8 +326,8 @@ class TestExplainConditions : public QObject {
         QVERIFY(findingOf(running, Rule::LaunchBound) != nullptr);
     }
 
-    /// The call should return at once, and the GPU waits for what comes behind it.
-    void aCopyOfPageableMemoryKeepsTheCpu() {
+    /// The call should return at once, and the GPU waits for the work after it.
+    void pageableCopyBlocksTheCpu() {
         const auto explained = [](MemoryKind source) {
             Program program;
             const uint32_t thread = program.defaultThread();
@@ -369,7 +366,8 @@ class TestExplainConditions : public QObject {
             return made;
         };
         QCOMPARE(pausesBetween({}, work({})), StepPauses());
-        // One until into the first pause, one within it, one all through the second and longer.
+        // One thread until inside the first pause, one within it, one throughout the second and
+        // longer.
         const StepPauses pauses = pausesBetween(steps, work({{50, 210}, {220, 280}, {390, 550}}));
         QCOMPARE(pauses.count, int64_t{2});
         QCOMPARE(pauses.idleNs, int64_t{30});
@@ -395,7 +393,7 @@ class TestExplainConditions : public QObject {
         QVERIFY(rulesOf(made).empty());
     }
 
-    void muchOfLittleIsSaidOnce() {
+    void explainReportsManySmallGapsOnce() {
         MadeRun made;
         const auto idle = [&](StepPart part, const char* name, int64_t ns) {
             made.add(part, ContributorKind::Idle, name, ns);
@@ -409,13 +407,13 @@ class TestExplainConditions : public QObject {
                  explanation.findings[0].sentence.c_str());
         QVERIFY(!explanation.findings[0].sql.empty());
         QVERIFY(rulesOf(explain::explain(made.run(), {Rule::GpuIdle})).empty());
-        // What has a rule of its own is not told again, though nobody wants to hear of it.
+        // A cause with its own rule is not reported again, even if that rule is disabled.
         idle(StepPart::LaunchBound, "in cudaLaunchKernel", 20 * ms);
         QCOMPARE(rulesOf(made), std::vector{Rule::LaunchBound});
         QVERIFY(rulesOf(explain::explain(made.run(), {Rule::LaunchBound})).empty());
     }
 
-    void everyReasonHasItsWords() {
+    void everyThrottleReasonHasASentence() {
         uint64_t slowing = 0;
         for (const ThrottleReason& reason : throttleReasons()) {
             QVERIFY(!reason.meaning.empty());
@@ -424,7 +422,7 @@ class TestExplainConditions : public QObject {
         QCOMPARE(slowingReasons(), slowing);
     }
 
-    void aRunThatGoesOnIsSaidToBeTheRunSoFar() {
+    void unfinishedRunIsReportedAsTheRunSoFar() {
         MadeRun made;
         made.run().facts.isStillRecorded = true;
         const Explanation explanation = explain::explain(made.run());

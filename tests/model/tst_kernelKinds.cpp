@@ -36,17 +36,16 @@ Finding findingOf(MadeRun& made, Rule rule) {
 
 }  // namespace
 
-/// What the names of kernels tell of work that may be needless.
 class tst_kernelKinds : public QObject {
     Q_OBJECT
 
   private slots:
-    void whatOnlyMovesValuesIsToldFromAThirdOn() {
+    void dataMovementIsReportedFromOneThird() {
         MadeRun little;
         addKernel(little, copyKernel, 20 * ms);
         addKernel(little, catKernel, 10 * ms);
         QVERIFY(rulesOf(little).empty());
-        // Copies within the GPU count with it.
+        // Copies within the GPU count as movement.
         little.add(StepPart::ExposedDtoD, ContributorKind::Copy, "DtoD", 25 * ms);
         QCOMPARE(rulesOf(little), std::vector{Rule::DataMovement});
         const Finding finding = findingOf(little, Rule::DataMovement);
@@ -56,7 +55,7 @@ class tst_kernelKinds : public QObject {
                  finding.sentence.c_str());
     }
 
-    void whatComputesIsNoMovement() {
+    void computeIsNoDataMovement() {
         MadeRun made;
         addKernel(made, "void at::native::vectorized_elementwise_kernel<4, CUDAFunctor_add>",
                   90 * ms);
@@ -64,7 +63,7 @@ class tst_kernelKinds : public QObject {
         QVERIFY(rulesOf(made).empty());
     }
 
-    void doublePrecisionIsToldBesideOthers() {
+    void doublePrecisionIsReportedNextToOtherPrecisions() {
         MadeRun made;
         addKernel(made, doubleGemm, 20 * ms);
         QCOMPARE(rulesOf(made), std::vector{Rule::DoublePrecision});
@@ -77,15 +76,15 @@ class tst_kernelKinds : public QObject {
         QVERIFY(rulesOf(little).empty());
     }
 
-    /// A program that multiplies in double precision alone is written so.
-    void aProgramOfDoublePrecisionIsNotAccused() {
+    /// A program that multiplies only in double precision does so on purpose.
+    void doublePrecisionProgramIsNotReported() {
         MadeRun made;
         made.run().workers[0].contributors[0].name = "volta_dgemm_128x64_nn";
         addKernel(made, doubleGemm, 50 * ms);
         QVERIFY(rulesOf(made).empty());
     }
 
-    void aLongProductInDoublePrecisionIsToldOnce() {
+    void longDoublePrecisionProductIsReportedOnce() {
         MadeRun made;
         made.run().workers[0].contributors[0].count = 400;
         Contributor product =
@@ -97,7 +96,7 @@ class tst_kernelKinds : public QObject {
                  std::vector{Rule::LongKernel});
     }
 
-    void aLongKernelThatOnlyMovesIsToldOnce() {
+    void longDataMovementKernelIsReportedOnce() {
         MadeRun made;
         made.run().workers[0].contributors[0].count = 400;
         Contributor copies = contributor(StepPart::Compute, ContributorKind::Kernel, catKernel, 0);
@@ -106,7 +105,7 @@ class tst_kernelKinds : public QObject {
         QCOMPARE(rulesOf(made), std::vector{Rule::DataMovement});
     }
 
-    void namesThatOnlyLookLikeItAreNotMeant() {
+    void similarNamesAreNotMatched() {
         for (const char* name : {"groupedgemm_kernel", "void scaledgemm<float>(float*)"}) {
             MadeRun made;
             addKernel(made, name, 50 * ms);
@@ -127,7 +126,7 @@ class tst_kernelKinds : public QObject {
         }
     }
 
-    void namesThatAreCutAreTheKnownOnes() {
+    void truncatedNamesMatchTheKnownOnes() {
         QCOMPARE(shortContributorName(copyKernel), std::string("copy"));
         const std::string vectorized =
             "void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>, "
@@ -135,7 +134,7 @@ class tst_kernelKinds : public QObject {
         std::string unrolled = vectorized;
         unrolled.replace(unrolled.find("vectorized"), 10, "unrolled");
         QCOMPARE(shortContributorName(vectorized), shortContributorName(unrolled));
-        // Of two that are known by one name the one that went is told by the source.
+        // If two share a short name, the source identifies the removed one.
         QVERIFY(replacedName(unrolled, vectorized, false)
                     .starts_with("at::native::unrolled_elementwise_kernel<"));
         QCOMPARE(replacedName("gemm", vectorized, false), std::string("gemm"));
@@ -143,8 +142,8 @@ class tst_kernelKinds : public QObject {
         QVERIFY(shortContributorName(fused).size() < 80);
     }
 
-    /// The line is that of more than half of the work; of a thread without Python who called it.
-    void workNamesTheLineThatLaunchedIt() {
+    /// The line of more than half of the work; for a thread without Python, the line of its caller.
+    void workNamesItsLaunchingLine() {
         SimulatedTrace builder;
         const uint32_t main = builder.addThread(0, 4242, "python3");
         const uint32_t other = builder.addThread(0, 4250, "pt_autograd_0");
@@ -190,8 +189,8 @@ class tst_kernelKinds : public QObject {
         QVERIFY(launches.place.starts_with("launched at train.py:"));
     }
 
-    /// Copies of one line are hidden behind kernels: the time that is not is another's.
-    void whatIsHiddenDoesNotNameTheLine() {
+    /// Kernels overlap the copies of one line; the exposed time belongs to another line.
+    void overlappedWorkDoesNotNameTheLine() {
         SimulatedTrace builder;
         const uint32_t main = builder.addThread(0, 4242, "python3");
         const uint32_t stream = builder.defaultStream(), other = builder.addStream(0, 0, 8);
@@ -228,7 +227,7 @@ class tst_kernelKinds : public QObject {
         }
     }
 
-    void aFindingSaysWhereItsWorkWasLaunched() {
+    void findingShowsWhereItsWorkWasLaunched() {
         MadeRun made;
         Contributor copies = contributor(StepPart::Compute, ContributorKind::Kernel, copyKernel, 0);
         copies.launched = "launched at train.py:104 in with_new";
@@ -240,8 +239,8 @@ class tst_kernelKinds : public QObject {
                  finding.sentence.c_str());
     }
 
-    /// That steps are longer from one on says less than what the GPU waits for in most of them.
-    void theCauseOfALevelComesBeforeIt() {
+    /// The cause of the idle time in most steps explains more than a level change of the step time.
+    void causeOfALevelChangeComesFirst() {
         MadeRun made;
         auto& worker = made.run().workers[0];
         const StepSummary like = worker.steps.front();

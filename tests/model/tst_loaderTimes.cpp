@@ -35,12 +35,11 @@ const Finding* findingOf(const Explanation& explanation, Rule rule) {
 
 }  // namespace
 
-/// What a worker's data loaders did, and where that is said.
 class tst_loaderTimes : public QObject {
     Q_OBJECT
   private slots:
     /// Two ranks, of which one has loaders that run all the time.
-    void loadersAreToldOfByTheRankTheyServe() {
+    void loadersAreReportedWithTheirRank() {
         for (const bool waitsForData : {true, false}) {
             MadeRun made(2);
             for (const size_t rank : {0u, 1u})
@@ -67,8 +66,8 @@ class tst_loaderTimes : public QObject {
         }
     }
 
-    /// Of a trace: those that the process started, and not another's.
-    void loadersAreFoundByWhoStartedThem() {
+    /// In a trace: the loaders that the process started, and no others.
+    void loadersAreFoundByTheirParent() {
         for (const bool isStartedByOther : {false, true}) {
             SimulatedTrace program;
             for (int64_t step = 0; step < steps; ++step) {
@@ -109,8 +108,8 @@ class tst_loaderTimes : public QObject {
         }
     }
 
-    /// As where the first rank starts the others.
-    void loadersOfAnotherRankAreNotToldOfByWhoStartedThat() {
+    /// As when the first rank starts the others.
+    void loadersOfAnotherRankAreNotAttributedToItsParent() {
         SimulatedTrace program;
         program.launch(program.defaultThread(), program.defaultStream(), "gemm", 0, 5, 10);
         program.processes()[0].rank = 0;
@@ -132,8 +131,8 @@ class tst_loaderTimes : public QObject {
         QCOMPARE(loaderTimes(states, loaders.of(second), whole).threads, int64_t{1});
     }
 
-    /// A file may say that threads ran for as long as times are.
-    void timesThatAreTooLongToSumUpAreHeldAtTheMost() {
+    /// A file may claim running times of any length.
+    void hugeLoaderTimesAreClamped() {
         SimulatedTrace program;
         program.launch(program.defaultThread(), program.defaultStream(), "gemm", 0, 5, 10);
         const uint32_t process = program.addProcess(777, "python3");

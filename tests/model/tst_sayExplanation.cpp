@@ -12,12 +12,11 @@ using namespace lanescope::analysis;
 
 using namespace lanescope::explain;
 
-/// What an explanation says, and what it leaves open.
 class TestSayExplanation : public QObject {
     Q_OBJECT
   private slots:
-    /// That the copy of a batch came next is all that says so.
-    void aGuessIsCalledOne() {
+    /// The only evidence is that the copy of a batch came next.
+    void guessIsCalledAGuess() {
         MadeRun made;
         made.add(StepPart::DataLoading, ContributorKind::Idle,
                  "outside CUDA calls before the copy of the batch", 20 * ms);
@@ -41,8 +40,8 @@ class TestSayExplanation : public QObject {
                 std::string::npos);
     }
 
-    /// Who waits for the GIL or another process waits for no data that is known of.
-    void notEveryWaitIsOneForData() {
+    /// A wait for the GIL or for another process is no known wait for data.
+    void otherWaitsAreNotDataWaits() {
         for (const ThreadState state : {ThreadState::Gil, ThreadState::Child, ThreadState::Device,
                                         ThreadState::Blocked, ThreadState::Running}) {
             MadeRun made;
@@ -54,7 +53,7 @@ class TestSayExplanation : public QObject {
             const std::string sentence = explain::explain(made.run()).findings.front().sentence;
             QVERIFY2(sentence.find("is a guess") != std::string::npos, sentence.c_str());
         }
-        // What is known of one half is not of the other.
+        // Knowledge of one half does not apply to the other.
         MadeRun half;
         const std::string before = "outside CUDA calls before the copy of the batch";
         half.add(StepPart::DataLoading, ContributorKind::Idle, before, 10 * ms);
@@ -66,7 +65,7 @@ class TestSayExplanation : public QObject {
                  sentence.c_str());
     }
 
-    void whoSleepsIsSaidTo() {
+    void sleepIsReportedAsSleep() {
         MadeRun made;
         made.add(StepPart::LaunchBound, ContributorKind::Idle,
                  "outside CUDA calls on the main thread at train.py:9 in pause, which sleeps",
@@ -75,8 +74,8 @@ class TestSayExplanation : public QObject {
         QVERIFY2(sentence.find("sleeps of its own accord") != std::string::npos, sentence.c_str());
     }
 
-    /// Fewer launches help nobody whose thread does not run.
-    void whoWaitsIsNotToldToLaunchLess_data() {
+    /// Fewer launches do not help a thread that does not run.
+    void waitingThreadIsNotAdvisedToLaunchLess_data() {
         QTest::addColumn<QString>("does");
         QTest::addColumn<bool>("isWait");
         for (size_t number = 1; number < threadStateCount; ++number) {
@@ -88,7 +87,7 @@ class TestSayExplanation : public QObject {
                              << true;
         QTest::newRow("by turns") << "by turns runs and sleeps" << false;
     }
-    void whoWaitsIsNotToldToLaunchLess() {
+    void waitingThreadIsNotAdvisedToLaunchLess() {
         QFETCH(QString, does);
         QFETCH(bool, isWait);
         MadeRun made;
@@ -96,7 +95,7 @@ class TestSayExplanation : public QObject {
                  "outside CUDA calls on the main thread at train.py:9 in pause, which " +
                      does.toStdString(),
                  40 * ms);
-        // Who runs for long at a time is not on its way from launch to launch.
+        // A thread that runs long at a time is not between launches.
         Contributor& idle = made.run().workers[0].contributors.back();
         if (does == "runs") idle.workedNs = idle.exposedNs;
         made.add(StepPart::LaunchBound, ContributorKind::Idle,
@@ -115,7 +114,7 @@ class TestSayExplanation : public QObject {
                  finding.sentence.c_str());
     }
 
-    void stepsSayHowMuchOfTheRunTheyAre() {
+    void stepsReportTheirShareOfTheRun() {
         MadeRun made(2);
         for (WorkerSummary& worker : made.run().workers) worker.workNs = 1'250 * ms;
         made.run().workers[0].warmUpSteps = 1;
@@ -137,7 +136,7 @@ class TestSayExplanation : public QObject {
                  std::string("10 of 11 steps \"step #\", 1 left out as warm-up."));
     }
 
-    void aRunWithoutStepsIsSaidToHaveNone() {
+    void runWithoutStepsIsReported() {
         MadeRun made;
         made.add(StepPart::LaunchBound, ContributorKind::Idle, "outside CUDA calls", 30 * ms);
         made.add(StepPart::Synchronization, ContributorKind::Idle, "in cudaDeviceSynchronize",
@@ -160,8 +159,8 @@ class TestSayExplanation : public QObject {
         }
     }
 
-    /// What is damaged may be what held the work.
-    void damageIsSaidWhereThereIsNothingToExplain() {
+    /// The corrupt part may have contained the work.
+    void corruptionIsReportedIfNothingCanBeExplained() {
         RunSummary run;
         run.facts.healthWarnings.push_back({});
         run.facts.healthWarnings.back().code = HealthCode::FileCut;
@@ -176,7 +175,7 @@ class TestSayExplanation : public QObject {
         }
     }
 
-    void queriesAskForTheRunsOwnNames() {
+    void queriesUseTheNamesOfTheRun() {
         MadeRun made;
         made.run().pattern = "it's batch #";
         OutlierStep odd;
@@ -196,7 +195,7 @@ class TestSayExplanation : public QObject {
         made.run().pattern = "fill<8>";
         const std::string sql = explain::explain(made.run()).findings[0].sql;
         QVERIFY2(sql.find("s.value = 'fill<8>'") != std::string::npos, sql.c_str());
-        // As a trace keeps a name of 5,050 bytes.
+        // A trace stores a name of 5,050 bytes in this form.
         made.run().pattern = std::string(4'040, 'x') + "... (5050 bytes, 37bf3100821600e2)";
         const std::string cut = explain::explain(made.run()).findings[0].sql;
         QVERIFY2(cut.find("1, 4040) = ") != std::string::npos, cut.c_str());
@@ -204,7 +203,7 @@ class TestSayExplanation : public QObject {
     }
 
     /// The name of a kernel can be pages long.
-    void aRhythmIsSaidWithTheShortNameOfItsKernel() {
+    void kernelPatternUsesTheShortName() {
         MadeRun made;
         made.add(StepPart::Compute, ContributorKind::Kernel, "k", 20 * ms);
         RunSummary run = made.run();
@@ -215,8 +214,8 @@ class TestSayExplanation : public QObject {
                  sentence.c_str());
     }
 
-    /// In the words of the trace's health, whoever ended.
-    void lossesAreSaidAsHealthSaysThem() {
+    /// With the text of the trace's health notes, however the run ended.
+    void lossesUseTheHealthSentences() {
         MadeRun made;
         made.run().facts.isTruncated = true;
         QCOMPARE(explain::explain(made.run()).caveats.size(), size_t{1});
@@ -227,7 +226,7 @@ class TestSayExplanation : public QObject {
                  (std::vector<std::string>{"The file is damaged.", "Process 7 ended abnormally."}));
     }
 
-    void whatIsDoubtfulIsSaid() {
+    void caveatsAreReported() {
         MadeRun made;
         made.run().source = StepSource::KernelPattern;
         made.run().facts.hasApiCalls = false;

@@ -12,7 +12,7 @@ using namespace lanescope::explain;
 
 namespace {
 
-/// Steps of which every `every`th has as much more of a part.
+/// Lengthens a part of every `every`th step.
 void lengthen(WorkerSummary& worker, int64_t steps, int64_t every, StepPart part, int64_t moreNs) {
     const StepSummary like = worker.steps.front();
     worker.steps.clear();
@@ -35,11 +35,10 @@ int64_t placeOf(const Explanation& explanation, Rule rule) {
 
 }  // namespace
 
-/// What is worth telling at all, and first.
 class TestWorthTelling : public QObject {
     Q_OBJECT
   private slots:
-    void launchesAreToldFromWhatARecorderAddsOn() {
+    void launchesAreReportedBeyondTheProfilerOverhead() {
         const auto with = [](int64_t ns) {
             MadeRun made;
             made.add(StepPart::LaunchBound, ContributorKind::Idle, "outside CUDA calls", ns);
@@ -49,11 +48,11 @@ class TestWorthTelling : public QObject {
         QVERIFY(with(15 * ms).empty());
     }
 
-    void launchesThatAreLateInFewStepsAreNoMatterOfLaunches() {
+    void lateLaunchesInFewStepsAreNotLaunchBound() {
         MadeRun made;
         made.add(StepPart::LaunchBound, ContributorKind::Idle, "outside CUDA calls", 30 * ms);
         QCOMPARE(rulesOf(made), std::vector{Rule::LaunchBound});
-        // The same in the mean, by four steps of ten.
+        // The same mean, caused by four steps of ten.
         auto& steps = made.run().workers[0].steps;
         for (size_t step = 0; step < steps.size(); ++step) {
             const int64_t ns = step % 5 < 2 ? 75 * ms : 0;
@@ -62,11 +61,11 @@ class TestWorthTelling : public QObject {
         }
         const Explanation few = explain::explain(made.run());
         QCOMPARE(placeOf(few, Rule::LaunchBound), int64_t{-1});
-        // That the GPU had nothing to do stays true.
+        // The idle GPU is still reported.
         QVERIFY(placeOf(few, Rule::GpuIdle) >= 0);
     }
 
-    void aGuessAsksForAsMuchAsALateLaunch() {
+    void guessNeedsAsMuchTimeAsALateLaunch() {
         const auto with = [](const char* cause, int64_t ns) {
             MadeRun made;
             made.add(StepPart::DataLoading, ContributorKind::Idle, cause, ns);
@@ -81,7 +80,7 @@ class TestWorthTelling : public QObject {
         QCOMPARE(with("in a range of data loading", 10 * ms), std::vector{Rule::InputData});
     }
 
-    void kernelsThatOnlySetMemoryAreMemsets() {
+    void memoryFillKernelsAreMemsets() {
         const auto with = [](const char* kernel, int64_t ns) {
             MadeRun made;
             made.add(StepPart::Compute, ContributorKind::Kernel, kernel, ns);
@@ -98,7 +97,7 @@ class TestWorthTelling : public QObject {
         QVERIFY(rulesOf(with("at::native::AddFunctor<float>", 20 * ms)).empty());
     }
 
-    void aPeriodThatIsMoreThanHalfOfAPartComesBeforeIt() {
+    void periodOfMoreThanHalfAPartComesBeforeIt() {
         const auto explained = [](int64_t alwaysNs) {
             MadeRun made;
             made.add(StepPart::Synchronization, ContributorKind::Idle, "in count", alwaysNs);
@@ -109,7 +108,7 @@ class TestWorthTelling : public QObject {
                 worker.contributors.back().exposedNs += step.parts[StepPart::Synchronization];
             return explain::explain(made.run());
         };
-        // 20 ms in the mean of all steps, as of a step that takes 160 ms longer in eight.
+        // A mean of 20 ms over all steps, from an excess of 160 ms in every eighth.
         const Explanation mostly = explained(15 * ms), hardly = explained(25 * ms);
         QCOMPARE(placeOf(mostly, Rule::StepPattern), int64_t{0});
         QCOMPARE(placeOf(mostly, Rule::HostSynchronization), int64_t{1});
@@ -117,8 +116,8 @@ class TestWorthTelling : public QObject {
         QCOMPARE(placeOf(hardly, Rule::StepPattern), int64_t{1});
     }
 
-    /// In no order: that says nothing of why.
-    void whatStepsAreLongerByComesBeforeThatTheyAre() {
+    /// Irregular steps, which do not explain the cause.
+    void causeOfLongerStepsComesBeforeTheirPattern() {
         const auto explained = [](const char* cause) {
             MadeRun made;
             made.add(StepPart::DataLoading, ContributorKind::Idle, "in a range of data loading",
@@ -129,7 +128,7 @@ class TestWorthTelling : public QObject {
             int64_t dataNs = 0;
             for (StepSummary& step : worker.steps) {
                 const int64_t moreNs = step.number * 7 % 10 < 5 ? 80 * ms : 0;
-                // Most of it here, and some in another part, so that the pattern takes more.
+                // Most of it here, and some in another part, so that the pattern is larger.
                 step.parts[StepPart::DataLoading] += moreNs * 3 / 4;
                 step.parts[StepPart::Synchronization] += moreNs / 4;
                 step.wallNs += moreNs;
@@ -152,7 +151,7 @@ class TestWorthTelling : public QObject {
         QVERIFY(placeOf(same, Rule::InputData) < placeOf(same, Rule::StepPattern));
     }
 
-    void waitsComeBeforeTheLaunchesThatTheyKeepFromRunningAhead() {
+    void waitsComeBeforeLaunchesTheyDelay() {
         const auto explained = [](int64_t waits) {
             MadeRun made;
             made.add(StepPart::LaunchBound, ContributorKind::Idle, "outside CUDA calls", 40 * ms);
@@ -162,12 +161,12 @@ class TestWorthTelling : public QObject {
             return rulesOf(made);
         };
         QCOMPARE(explained(8), (std::vector{Rule::HostSynchronization, Rule::LaunchBound}));
-        // One for the loss leaves the rest to be launched ahead.
+        // A wait for the loss leaves room to launch the rest ahead.
         QCOMPARE(explained(1), (std::vector{Rule::LaunchBound, Rule::HostSynchronization}));
     }
 
-    /// Late launches that are too little for a rule are most of all other idle time.
-    void waitsComeBeforeTheIdleTimeThatTheyCause() {
+    /// Late launches too small for a rule make up most of the other idle time.
+    void waitsComeBeforeTheIdleTimeTheyCause() {
         const auto explained = [](int64_t waits) {
             MadeRun made;
             made.add(StepPart::LaunchBound, ContributorKind::Idle, "outside CUDA calls", 18 * ms);
@@ -181,16 +180,16 @@ class TestWorthTelling : public QObject {
         QCOMPARE(explained(1), (std::vector{Rule::GpuIdle, Rule::HostSynchronization}));
     }
 
-    void batchesOfSeveralSizesAreNoPatternToChange() {
+    void batchesOfSeveralSizesAreNoPattern() {
         const auto hasPattern = [](MadeRun made, StepPart part) {
             lengthen(made.run().workers.back(), 30, 3, part, 30 * ms);
             return placeOf(explain::explain(made.run()), Rule::StepPattern) >= 0;
         };
         QVERIFY(!hasPattern(MadeRun(), StepPart::Compute));
-        // What is not computed is another matter, and so is what others wait for.
+        // Parts other than compute, and waits of other ranks, still count.
         QVERIFY(hasPattern(MadeRun(), StepPart::DataLoading));
         QVERIFY(hasPattern(MadeRun(2), StepPart::Compute));
-        // So are steps that are odd for it.
+        // The same applies to outlier steps.
         MadeRun odd;
         OutlierStep step;
         step.number = 6;

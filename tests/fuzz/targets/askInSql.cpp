@@ -18,8 +18,8 @@ std::filesystem::path traceIn(const Scratch& scratch) {
     return path;
 }
 
-/// A message of a process that a query may have taken over. What is read of it is written as it
-/// was.
+/// Reads a message of a possibly compromised query process. A valid message must be rewritten
+/// unchanged.
 void readMessage(uint8_t kind, std::string_view body) {
     switch (kind) {
         case 0:
@@ -43,7 +43,7 @@ void readMessage(uint8_t kind, std::string_view body) {
     }
 }
 
-/// What is asked of the trace's tables; the same each time.
+/// Runs fixed queries on the trace's tables.
 void askForTables(const TraceQuery& query) {
     const auto tables = query.tables();
     require(tables && !tables->empty(), "A trace without tables.");
@@ -52,8 +52,8 @@ void askForTables(const TraceQuery& query) {
 
 }  // namespace
 
-/// A query that somebody typed: what is not harmless is refused, and nothing is written. Behind a
-/// byte of 1 to 4 stands instead what the process of a query and who asks tell each other.
+/// Runs a user query: harmful statements are refused, and nothing is written. After a byte of 1 to
+/// 4, the input is a message between the query process and its client instead.
 void askInSql(Bytes bytes) {
     constexpr uint8_t kinds = 4;
     if (!bytes.empty() && bytes[0] >= 1 && bytes[0] <= kinds)

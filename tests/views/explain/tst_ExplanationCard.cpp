@@ -35,7 +35,7 @@ struct Shown {
     ExplanationCard card;
 };
 
-/// Chooses a command of the menu that is about to open.
+/// Selects a command of the menu that opens next.
 void chooseInMenu(const QString& text) {
     QTimer::singleShot(0, [text] {
         auto* menu = qobject_cast<QMenu*>(QApplication::activePopupWidget());
@@ -57,7 +57,7 @@ class TestExplanationCard : public QObject {
   private slots:
     void initTestCase() { qRegisterMetaType<Finding>(); }
 
-    void itSaysWhatTheExplanationSays() {
+    void panelShowsTheExplanation() {
         Shown shown(madeRun(1, 20));
         QVERIFY(shown.card.hasContent());
         QVERIFY(shown.card.sentence().startsWith("The GPU computes"));
@@ -73,7 +73,7 @@ class TestExplanationCard : public QObject {
         }));
     }
 
-    void aClickAndEnterLeadToThePlace() {
+    void clickAndEnterLeadToTheFinding() {
         Shown shown(madeRun(1, 20));
         QSignalSpy activated(&shown.card, &ExplanationCard::findingActivated);
         QTest::mouseClick(shown.card.findings()[0], Qt::LeftButton);
@@ -93,7 +93,7 @@ class TestExplanationCard : public QObject {
         QCOMPARE(closed.size(), 1);
     }
 
-    void everyPartCanBeReachedByTab() {
+    void everyPartIsReachableByTab() {
         Shown shown(madeRun(1, 20));
         QVERIFY(QTest::qWaitForWindowActive(&shown.card));
         shown.card.focusFirst();
@@ -107,7 +107,7 @@ class TestExplanationCard : public QObject {
         QVERIFY(seen.contains(&shown.card.closeButton()));
     }
 
-    void aButtonAsksInSql() {
+    void buttonOpensTheSqlQuery() {
         Shown shown(madeRun(1, 20));
         QSignalSpy asked(&shown.card, &ExplanationCard::queryRequested);
         QTest::mouseClick(shown.card.queryButton(0), Qt::LeftButton);
@@ -115,7 +115,7 @@ class TestExplanationCard : public QObject {
         QCOMPARE(asked[0][0].toString().toStdString(), std::string(factsOf(Rule::LaunchBound).sql));
     }
 
-    void rulesAreMutedAndHeardAgain() {
+    void rulesAreMutedAndUnmuted() {
         Shown shown(madeRun(1, 20));
         QSignalSpy changed(&shown.card, &ExplanationCard::mutedChanged);
         chooseInMenu("Mute the rule launch_bound");
@@ -130,8 +130,8 @@ class TestExplanationCard : public QObject {
         QCOMPARE(shown.rules().front(), Rule::LaunchBound);
     }
 
-    /// As in the banner over the timeline.
-    void whatStandsBesideItIsNotSaidTwice() {
+    /// For example in the banner over the timeline.
+    void noteOfTheBannerIsNotRepeated() {
         analysis::RunSummary run = madeSummary(1, 20);
         const std::string stolen = "The host of this virtual machine kept 0.5 of a core from it.";
         run.facts.healthWarnings.push_back({Severity::Warning, HealthCode::CpuStolen, stolen});
@@ -146,20 +146,20 @@ class TestExplanationCard : public QObject {
         QVERIFY(isSaid());
         shown.card.setShownCaveat(stolen);
         QVERIFY(!isSaid());
-        // Whoever asks for the explanation is told of it.
+        // The explanation itself contains it.
         QVERIFY(std::ranges::count(shown.card.explanation().caveats, stolen) == 1);
         shown.card.setShownCaveat({});
         QVERIFY(isSaid());
     }
 
-    void theSentenceOfAFindingIsCopied() {
+    void findingIsCopied() {
         Shown shown(madeRun(1, 20));
         chooseInMenu("Copy the sentence");
         emit shown.card.findings()[0]->customContextMenuRequested({5, 5});
         QCOMPARE(QApplication::clipboard()->text(), shown.card.findings()[0]->sentence());
     }
 
-    void namesAreNotMarkup() {
+    void namesAreNoMarkup() {
         analysis::RunSummary made = madeSummary(1, 20);
         for (auto& each : made.workers[0].contributors) each.path = "<b>big</b>\n<img src=x>";
         Shown shown(std::make_shared<const ExplainedRun>(std::move(made)));
@@ -169,7 +169,7 @@ class TestExplanationCard : public QObject {
         QVERIFY(!first.toolTip().contains("<img"));
     }
 
-    void aNarrowCardIsNotWiderThanItsRoom() {
+    void narrowPanelKeepsItsWidth() {
         Shown shown(madeRun(4, 20), 480);
         QVERIFY(shown.card.minimumSizeHint().width() <= 480);
         for (const FindingButton* button : shown.card.findings())

@@ -3,8 +3,8 @@
 
 import random
 
-from .third_clean_models import (adamw, apply, dense, encoder, llama, made, of, pictures, pushed, texts, third_clean, vgg,
-                                 vit, words_loss)
+from .known_architectures import (adamw, apply, dense, encoder, llama, made, of, pictures, pushed, texts, third_clean,
+                                  vgg, vit, words_loss)
 
 
 @third_clean("d26")

@@ -3,7 +3,7 @@
 
 import os
 
-from .blind_models import (Recommender, Training, adam, blind_clean, convolution, decoder, denoiser, mlp, of, pairs,
+from .small_models import (Recommender, Training, adam, blind_clean, convolution, decoder, denoiser, mlp, of, pairs,
                            recurrent, residual)
 from .common import PROGRAMS
 

@@ -3,7 +3,7 @@
 
 import ctypes
 
-from .blind_models import Recommender, blind, convolution, decoder, mlp, of, residual
+from .small_models import Recommender, blind, convolution, decoder, mlp, of, residual
 from .common import Skipped, calibrated
 
 

@@ -5,7 +5,7 @@ import queue
 import threading
 import zlib
 
-from .blind_models import Recommender, blind, convolution, denoiser, mlp, numpy_work, of, recurrent
+from .small_models import Recommender, blind, convolution, denoiser, mlp, numpy_work, of, recurrent
 
 
 @blind("b01", "the loss of each step is written into the log, which waits for the GPU, so that the 6 ms of NumPy by which "

@@ -3,8 +3,8 @@
 
 import json
 
-from .blind_models import numpy_work, of, seldom
-from .second_models import lstm, mixer, repeats, second, tower, unet, vision
+from .small_models import numpy_work, of, seldom
+from .vision_graph_models import lstm, mixer, repeats, second, tower, unet, vision
 
 
 @second("c07", "an iterative solver asks after each of its 64 iterations whether the error is small enough, which only the "

@@ -6,7 +6,7 @@ import queue
 import tempfile
 import threading
 
-from .blind_models import blind_clean, convolution, decoder, mlp, of
+from .small_models import blind_clean, convolution, decoder, mlp, of
 
 
 @blind_clean("b35")

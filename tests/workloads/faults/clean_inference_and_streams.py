@@ -5,8 +5,8 @@ import queue
 import threading
 import zlib
 
-from .blind_models import adam, of
-from .second_models import blocks, experts, lstm, mixer, second_clean, tower, unet, vision
+from .small_models import adam, of
+from .vision_graph_models import blocks, experts, lstm, mixer, second_clean, tower, unet, vision
 
 
 @second_clean("c29")

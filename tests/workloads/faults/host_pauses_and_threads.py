@@ -9,7 +9,7 @@ import tempfile
 import threading
 import time
 
-from .blind_models import adam, blind, decoder, mlp, of, recurrent, seldom
+from .small_models import adam, blind, decoder, mlp, of, recurrent, seldom
 
 
 @blind("b10", "every 15th step writes the model to disk in the main thread while the GPU waits",

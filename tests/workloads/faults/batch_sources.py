@@ -5,9 +5,9 @@ import re
 import time
 import zlib
 
-from .blind_models import of
-from .second_models import repeats
-from .third_models import conformer, detector, policy, recommender, routed, tagger, third
+from .small_models import of
+from .vision_graph_models import repeats
+from .task_models import conformer, detector, policy, recommender, routed, tagger, third
 
 
 @third("d01", "each of the 32 experts of a layer looks for its own tokens by nonzero(), of which only the GPU knows how many "

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Faults of the GPU's own work in the second blind set: kernels, launches, memory, streams. The names tell nothing."""
 
-from .blind_models import of
+from .small_models import of
 from .common import calibrated
-from .second_models import mixer, second, tower, unet, vision
+from .vision_graph_models import mixer, second, tower, unet, vision
 
 
 @second("c09", "the areas of four classes are added up over tens of millions of pixels by index_add, whose atomic additions "

@@ -6,7 +6,7 @@ Classes are made in functions, since torch is only imported when a program is ch
 
 import time
 
-from .blind_models import Training, of, pairs
+from .small_models import Training, of, pairs
 from .common import program
 
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Programs of the third blind set in which nothing is wrong: ways to train and to evaluate."""
 
-from .third_clean_models import (adamw, apply, dense, denoiser, llama, made, mixed, of, pictures, pushed, resnet, texts,
-                                 third_clean, vit, words_loss)
+from .known_architectures import (adamw, apply, dense, denoiser, llama, made, mixed, of, pictures, pushed, resnet,
+                                  texts, third_clean, vit, words_loss)
 
 
 @third_clean("d02")

@@ -3,9 +3,9 @@
 
 import os
 
-from .blind_models import Training, adam, of, pairs
+from .small_models import Training, adam, of, pairs
 from .common import PROGRAMS
-from .second_models import blocks, experts, graph, lstm, mixer, second_clean, tower, unet, vision
+from .vision_graph_models import blocks, experts, graph, lstm, mixer, second_clean, tower, unet, vision
 
 
 @second_clean("c01")

@@ -9,9 +9,9 @@ import tempfile
 import threading
 import time
 
-from .blind_models import of, seldom
+from .small_models import of, seldom
 from .common import without_recorder
-from .third_models import attention_graph, conformer, contrastive, gan, scaled, tagger, third
+from .task_models import attention_graph, conformer, contrastive, gan, scaled, tagger, third
 
 
 @third("d05", "the detection of anomalies by autograd was left on: each operation keeps its Python stack, and each gradient is "

@@ -8,8 +8,8 @@ import tempfile
 import threading
 import time
 
-from .blind_models import of
-from .second_models import experts, graph, lstm, mixer, repeats, second, unet, vision
+from .small_models import of
+from .vision_graph_models import experts, graph, lstm, mixer, repeats, second, unet, vision
 
 
 @second("c40", "each step writes some hundred lines of a log, for each of which the file is opened and closed",

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Faults of the GPU's own work in the third blind set: kernels, copies on the GPU, memory. The names tell nothing."""
 
-from .blind_models import Training, of, pairs
+from .small_models import Training, of, pairs
 from .common import calibrated
-from .third_models import attention_graph, contrastive, detector, generator, policy, recommender, third
+from .task_models import attention_graph, contrastive, detector, generator, policy, recommender, third
 
 
 @third("d03", "a matrix that whitens the outcomes was read as float64, so that all that follows is computed in float64",

@@ -4,9 +4,9 @@
 
 Classes are made in functions, since torch is only imported when a program is chosen."""
 
-from .blind_models import Training, adam, of, pairs, residual
+from .small_models import Training, adam, of, pairs, residual
 from .common import program
-from .second_models import blocks
+from .vision_graph_models import blocks
 
 
 def third(name, fault, where):
