@@ -7,7 +7,7 @@
 #include <QtTest>
 #include <cmath>
 
-#include "model/explain/rules.h"
+#include "model/explain/Rule.h"
 #include "model/export/traceFile.h"
 #include "tests/support/SampleCopies.h"
 #include "tests/support/SimulatedTrace.h"
@@ -135,13 +135,12 @@ class TestExplainCommand : public QObject {
     void rulesAreListedAndTheirQueriesRun() {
         const Outcome rules = explained({"--rules"});
         QCOMPARE(rules.exitCode, 0);
-        for (size_t index = 0; index < ruleCount; ++index) {
-            const RuleFacts& rule = factsOf(static_cast<Rule>(index));
-            QVERIFY(rules.output.contains(std::string(rule.identifier).c_str()));
-            if (rule.sql.empty()) continue;
+        for (const Rule* rule : allRules()) {
+            QVERIFY(rules.output.contains(std::string(rule->id).c_str()));
+            if (rule->sql.empty()) continue;
             const Outcome asked =
                 run({"sql", used_,
-                     QString::fromUtf8(rule.sql.data(), static_cast<int>(rule.sql.size()))});
+                     QString::fromUtf8(rule->sql.data(), static_cast<int>(rule->sql.size()))});
             QVERIFY2(asked.exitCode == 0, qPrintable(asked.errors));
         }
     }

@@ -4,6 +4,7 @@
 
 #include "model/explain/StepGrid.h"
 #include "model/explain/findingPlace.h"
+#include "model/explain/rules.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
 
@@ -166,7 +167,7 @@ class TestStepGrid : public QObject {
             QVERIFY(std::any_of(worker.steps.begin(), worker.steps.end(), [&](const auto& step) {
                 return step.startNs == place->step.startNs;
             }));
-            if (finding.rule == Rule::PageableCopies) {
+            if (finding.rule == &pageableCopiesRule) {
                 QCOMPARE(place->event.kind(), EventKind::Memcpy);
                 QVERIFY(trace->rangeOf(place->event).overlaps(place->range));
             }

@@ -42,31 +42,31 @@ class TestExplain : public QObject {
         QTest::addColumn<int>("part");
         QTest::addColumn<int>("kind");
         QTest::addColumn<int>("trait");
-        QTest::addColumn<int>("rule");
-        const auto row = [](const char* name, StepPart part, ContributorKind kind, Rule rule,
+        QTest::addColumn<const Rule*>("rule");
+        const auto row = [](const char* name, StepPart part, ContributorKind kind, const Rule* rule,
                             ContributorTrait trait = ContributorTrait::None) {
-            QTest::newRow(name) << int(part) << int(kind) << int(trait) << int(rule);
+            QTest::newRow(name) << int(part) << int(kind) << int(trait) << rule;
         };
-        row("data", StepPart::DataLoading, ContributorKind::Idle, Rule::InputData);
-        row("sync", StepPart::Synchronization, ContributorKind::Idle, Rule::HostSynchronization);
-        row("launch", StepPart::LaunchBound, ContributorKind::Idle, Rule::LaunchBound);
-        row("malloc", StepPart::LaunchBound, ContributorKind::Idle, Rule::Allocations,
+        row("data", StepPart::DataLoading, ContributorKind::Idle, &inputDataRule);
+        row("sync", StepPart::Synchronization, ContributorKind::Idle, &hostSyncRule);
+        row("launch", StepPart::LaunchBound, ContributorKind::Idle, &launchBoundRule);
+        row("malloc", StepPart::LaunchBound, ContributorKind::Idle, &allocationsRule,
             ContributorTrait::Allocation);
-        row("free", StepPart::Synchronization, ContributorKind::Idle, Rule::Allocations,
+        row("free", StepPart::Synchronization, ContributorKind::Idle, &allocationsRule,
             ContributorTrait::Allocation);
-        row("pageable", StepPart::ExposedHtoD, ContributorKind::Copy, Rule::PageableCopies,
+        row("pageable", StepPart::ExposedHtoD, ContributorKind::Copy, &pageableCopiesRule,
             ContributorTrait::Pageable);
-        row("copy", StepPart::ExposedPtoP, ContributorKind::Copy, Rule::ExposedCopies);
+        row("copy", StepPart::ExposedPtoP, ContributorKind::Copy, &exposedCopiesRule);
         row("nccl", StepPart::ExposedCommunication, ContributorKind::Collective,
-            Rule::ExposedCommunication);
-        row("memset", StepPart::Memset, ContributorKind::Memset, Rule::Memsets);
-        row("queued", StepPart::OtherIdle, ContributorKind::Idle, Rule::QueuedIdle);
+            &exposedCommunicationRule);
+        row("memset", StepPart::Memset, ContributorKind::Memset, &memsetsRule);
+        row("queued", StepPart::OtherIdle, ContributorKind::Idle, &queuedIdleRule);
     }
     void everyPartHasItsRule() {
         QFETCH(int, part);
         QFETCH(int, kind);
         QFETCH(int, trait);
-        QFETCH(int, rule);
+        QFETCH(const Rule*, rule);
         const auto with = [&](int64_t ns) {
             MadeRun made;
             made.add(StepPart(part), ContributorKind(kind), "the cause", ns,
@@ -74,7 +74,7 @@ class TestExplain : public QObject {
             return explain::explain(made.run());
         };
         const Explanation explanation = with(25 * ms);
-        QCOMPARE(rulesOf(explanation), std::vector{Rule(rule)});
+        QCOMPARE(rulesOf(explanation), std::vector{rule});
         const Finding& finding = explanation.findings.front();
         QCOMPARE(finding.maxGainNs, 25 * ms);
         QCOMPARE(finding.share, 0.2);
@@ -85,7 +85,7 @@ class TestExplain : public QObject {
         MadeRun made;
         made.add(StepPart(part), ContributorKind(kind), "the cause", 25 * ms,
                  ContributorTrait(trait));
-        QVERIFY(rulesOf(explain::explain(made.run(), {Rule(rule)})) != std::vector{Rule(rule)});
+        QVERIFY(rulesOf(explain::explain(made.run(), {rule})) != std::vector{rule});
     }
 
     void callsWaitingForTheGpuAreReportedOnce() {
@@ -95,30 +95,27 @@ class TestExplain : public QObject {
             return rulesOf(made);
         };
         for (const char* copy : {"in cudaMemcpy", "in cuMemcpyHtoD_v2 on the main thread"}) {
-            QCOMPARE(rulesWith(StepPart::Synchronization, copy),
-                     std::vector{Rule::SynchronousCopies});
-            QCOMPARE(rulesWith(StepPart::LaunchBound, copy), std::vector{Rule::SynchronousCopies});
+            QCOMPARE(rulesWith(StepPart::Synchronization, copy), std::vector{&syncCopiesRule});
+            QCOMPARE(rulesWith(StepPart::LaunchBound, copy), std::vector{&syncCopiesRule});
         }
-        QCOMPARE(rulesWith(StepPart::LaunchBound, "in cudaMemset"),
-                 std::vector{Rule::SynchronousMemsets});
+        QCOMPARE(rulesWith(StepPart::LaunchBound, "in cudaMemset"), std::vector{&syncMemsetsRule});
         // Calls that return at once, a name that is no call, and a text that only describes a copy.
         for (const char* other : {"in cudaMemcpyAsync", "in cuMemsetD8Async", "in Memcpy.forward",
                                   "in cudaGraphAddMemcpyNode"})
-            QCOMPARE(rulesWith(StepPart::LaunchBound, other), std::vector{Rule::LaunchBound});
+            QCOMPARE(rulesWith(StepPart::LaunchBound, other), std::vector{&launchBoundRule});
         // Next to it, the part keeps only the rest.
         MadeRun made;
         made.add(StepPart::Synchronization, ContributorKind::Idle, "in cudaMemcpy", 25 * ms);
         made.add(StepPart::Synchronization, ContributorKind::Idle, "in cudaStreamSynchronize",
                  10 * ms);
         const Explanation explanation = explain::explain(made.run());
-        QCOMPARE(rulesOf(explanation),
-                 (std::vector{Rule::SynchronousCopies, Rule::HostSynchronization}));
+        QCOMPARE(rulesOf(explanation), (std::vector{&syncCopiesRule, &hostSyncRule}));
         QCOMPARE(explanation.findings[1].maxGainNs, 10 * ms);
         QVERIFY2(explanation.findings[0].sentence.find("in cudaMemcpy") != std::string::npos,
                  explanation.findings[0].sentence.c_str());
         // If that rule is disabled, the wait is reported.
-        QCOMPARE(rulesOf(explain::explain(made.run(), {Rule::SynchronousCopies})),
-                 std::vector{Rule::HostSynchronization});
+        QCOMPARE(rulesOf(explain::explain(made.run(), {&syncCopiesRule})),
+                 std::vector{&hostSyncRule});
     }
 
     /// Simulated programs: one copies its result and waits for it, the other does not wait.
@@ -141,12 +138,12 @@ class TestExplain : public QObject {
                                    at + 10 * ms);
             }
             const Result<RunSummary> summary = summarizeRun(*builder.finish());
-            return summary ? rulesOf(explain::explain(*summary)) : std::vector<Rule>();
+            return summary ? rulesOf(explain::explain(*summary)) : std::vector<const Rule*>();
         };
-        const std::vector<Rule> waiting = rulesWith(true);
+        const std::vector<const Rule*> waiting = rulesWith(true);
         QVERIFY(!waiting.empty());
-        QCOMPARE(waiting.front(), Rule::SynchronousCopies);
-        QVERIFY(!std::ranges::count(rulesWith(false), Rule::SynchronousCopies));
+        QCOMPARE(waiting.front(), &syncCopiesRule);
+        QVERIFY(!std::ranges::count(rulesWith(false), &syncCopiesRule));
     }
 
     void idleTimeOfUnknownCauseIsNoFinding() {
@@ -165,7 +162,7 @@ class TestExplain : public QObject {
                 contributor(StepPart::WaitingForRanks, ContributorKind::Collective, "AllReduce", 0),
                 30 * ms);
         const Explanation explanation = explain::explain(made.run());
-        QCOMPARE(rulesOf(explanation), std::vector{Rule::LateRank});
+        QCOMPARE(rulesOf(explanation), std::vector{&lateRankRule});
         const Finding& late = explanation.findings.front();
         QCOMPARE(late.worker, uint32_t{2});
         QCOMPARE(late.maxGainNs, 30 * ms);
@@ -182,12 +179,12 @@ class TestExplain : public QObject {
                      contributor(StepPart::ExposedCommunication, ContributorKind::Collective,
                                  "AllReduce", 0),
                      40 * ms);
-        QCOMPARE(rulesOf(made), std::vector{Rule::ExposedCommunication});
+        QCOMPARE(rulesOf(made), std::vector{&exposedCommunicationRule});
         made.run().facts.isNvlinkPresent = true;
         made.run().nvlink.use = NvlinkVerdict::Use::NotSeen;
-        QCOMPARE(rulesOf(made), std::vector{Rule::NvlinkUnused});
+        QCOMPARE(rulesOf(made), std::vector{&nvlinkUnusedRule});
         made.run().nvlink.use = NvlinkVerdict::Use::Used;
-        QCOMPARE(rulesOf(made), std::vector{Rule::ExposedCommunication});
+        QCOMPARE(rulesOf(made), std::vector{&exposedCommunicationRule});
     }
 
     void adviceIsHedgedForAThreadThatAlsoWaited() {
@@ -219,11 +216,11 @@ class TestExplain : public QObject {
         }
         made.run().workers[1].steps.back().wallNs += 900 * ms;
         made.run().facts.producer = inspectorProducer;
-        for (const Rule rule : rulesOf(made))
-            QVERIFY(rule != Rule::ExposedCommunication && rule != Rule::QueuedIdle &&
-                    rule != Rule::GpuIdle);
+        for (const Rule* rule : rulesOf(made))
+            QVERIFY(rule != &exposedCommunicationRule && rule != &queuedIdleRule &&
+                    rule != &gpuIdleRule);
         made.run().facts.producer = "Lanescope";
-        QVERIFY(std::ranges::count(rulesOf(made), Rule::ExposedCommunication) == 1);
+        QVERIFY(std::ranges::count(rulesOf(made), &exposedCommunicationRule) == 1);
     }
 
     void outlierStepsCountByTheirTotalCost() {
@@ -235,7 +232,7 @@ class TestExplain : public QObject {
         odd.contributor = "outside CUDA calls";
         made.run().workers[0].outliers.push_back(odd);
         const Explanation explanation = explain::explain(made.run());
-        QCOMPARE(rulesOf(explanation), std::vector{Rule::OddSteps});
+        QCOMPARE(rulesOf(explanation), std::vector{&oddStepsRule});
         QCOMPARE(explanation.findings[0].maxGainNs, 5 * ms);
         made.run().workers[0].outliers[0].excessNs = 5 * ms;
         QVERIFY(rulesOf(made).empty());
@@ -264,7 +261,7 @@ class TestExplain : public QObject {
         const Explanation third = lengthened(3, 14 * ms);
         const auto found =
             std::find_if(third.findings.begin(), third.findings.end(),
-                         [](const Finding& finding) { return finding.rule == Rule::StepPattern; });
+                         [](const Finding& finding) { return finding.rule == &stepPatternRule; });
         QVERIFY(found != third.findings.end());
         QCOMPARE(found->worker, uint32_t{1});
         QCOMPARE(found->pattern->period, int64_t{3});
@@ -273,7 +270,7 @@ class TestExplain : public QObject {
         for (const char* part : {"rank 1", "every third step", "data loading", "outside CUDA"})
             QVERIFY2(found->sentence.find(part) != std::string::npos, found->sentence.c_str());
         for (const Finding& finding : lengthened(3, ms / 10).findings)
-            QVERIFY(finding.rule != Rule::StepPattern);
+            QVERIFY(finding.rule != &stepPatternRule);
     }
 
     void unevenComputeIsReportedIfNoRankIsLate() {
@@ -288,13 +285,13 @@ class TestExplain : public QObject {
                 30 * ms - moreNs[rank]);
         }
         const Explanation explanation = explain::explain(made.run());
-        QCOMPARE(rulesOf(explanation), std::vector{Rule::UnbalancedRanks});
+        QCOMPARE(rulesOf(explanation), std::vector{&unbalancedRanksRule});
         const Finding& finding = explanation.findings.front();
         QCOMPARE(finding.worker, uint32_t{3});
         QCOMPARE(finding.maxGainNs, 30 * ms - 69 * ms / 4);
         QVERIFY2(finding.sentence.find("rank 3, GPU 3 computes") != std::string::npos,
                  finding.sentence.c_str());
-        QVERIFY(rulesOf(explain::explain(made.run(), {Rule::UnbalancedRanks})).empty());
+        QVERIFY(rulesOf(explain::explain(made.run(), {&unbalancedRanksRule})).empty());
     }
 
     void partsSumToTheStepAndFindingsAreSorted() {
@@ -304,12 +301,12 @@ class TestExplain : public QObject {
         const Explanation explanation = explain::explain(made.run());
         for (const WorkerParts& worker : explanation.workers)
             QCOMPARE(worker.parts.sum(), worker.meanNs);
-        QCOMPARE(rulesOf(explanation), (std::vector{Rule::InputData, Rule::LaunchBound}));
+        QCOMPARE(rulesOf(explanation), (std::vector{&inputDataRule, &launchBoundRule}));
     }
 
     void conditionsAreParsedAndTested() {
         Finding finding;
-        finding.rule = Rule::LaunchBound;
+        finding.rule = &launchBoundRule;
         finding.maxGainNs = 10 * ms;
         finding.share = 0.1;
         const auto holds = [&](std::string_view text) {
@@ -325,8 +322,7 @@ class TestExplain : public QObject {
         for (const char* wrong :
              {"", "launch", "launch_bound >", "any > fast", "any > -1ms", "any > 10", "any > 0.5"})
             QVERIFY2(!parseRuleCondition(wrong), wrong);
-        for (size_t index = 0; index < ruleCount; ++index)
-            QCOMPARE(*ruleCalled(factsOf(Rule(index)).identifier), Rule(index));
+        for (const Rule* rule : allRules()) QCOMPARE(ruleCalled(rule->id), rule);
     }
 
     void allFormatsHaveTheSameSentences() {

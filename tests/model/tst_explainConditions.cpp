@@ -33,11 +33,6 @@ bool has(const std::string& text, std::string_view part) {
     return text.find(part) != std::string::npos;
 }
 
-const Finding* findingOf(const Explanation& explanation, Rule rule) {
-    const auto found = std::ranges::find(explanation.findings, rule, &Finding::rule);
-    return found == explanation.findings.end() ? nullptr : &*found;
-}
-
 /// A simulated program: twenty steps of 10 ms with constant GPU compute, plus events added by a
 /// test.
 class Program : public SimulatedTrace {
@@ -99,7 +94,7 @@ class TestExplainConditions : public QObject {
   private slots:
     void hotGpuIsReportedBelowItsClocks() {
         const Explanation hot = explainedClocks(hardwareThermal, 990, 1980);
-        const Finding* found = findingOf(hot, Rule::GpuThrottled);
+        const Finding* found = findingOf(hot, &gpuThrottledRule);
         QVERIFY(found != nullptr);
         // Nineteen of twenty steps at half of the clock.
         QVERIFY2(std::abs(found->share - 0.475) < 0.01, qPrintable(QString::number(found->share)));
@@ -122,7 +117,7 @@ class TestExplainConditions : public QObject {
     void harmlessThrottleReasonsAreNoFinding() {
         QFETCH(quint64, reasons);
         QFETCH(double, clock);
-        QVERIFY(findingOf(explainedClocks(reasons, clock, 1'980), Rule::GpuThrottled) == nullptr);
+        QVERIFY(findingOf(explainedClocks(reasons, clock, 1'980), &gpuThrottledRule) == nullptr);
     }
 
     /// The longest step runs at full speed.
@@ -142,7 +137,7 @@ class TestExplainConditions : public QObject {
         const Result<RunSummary> summary = summarizeRun(*trace);
         QVERIFY(summary);
         const Explanation explanation = explain::explain(*summary);
-        const Finding* found = findingOf(explanation, Rule::GpuThrottled);
+        const Finding* found = findingOf(explanation, &gpuThrottledRule);
         QVERIFY(found != nullptr);
         QVERIFY(found->atNs);
         QCOMPARE(*found->atNs, 80 * ms);
@@ -153,7 +148,7 @@ class TestExplainConditions : public QObject {
 
     void slowingPowerCapIsReportedButNoFinding() {
         const Explanation capped = explainedClocks(powerCap, 1'584, 1'980);
-        QVERIFY(findingOf(capped, Rule::GpuThrottled) == nullptr);
+        QVERIFY(findingOf(capped, &gpuThrottledRule) == nullptr);
         const auto said = std::ranges::count_if(capped.caveats, [](const std::string& each) {
             return has(each,
                        "stands at its power cap for 95.0 % of the time of the steps, at 1.58 GHz "
@@ -162,7 +157,7 @@ class TestExplainConditions : public QObject {
         QVERIFY2(said == 1, capped.caveats.empty() ? "nothing" : capped.caveats.front().c_str());
         // Heat in addition to it is not normal.
         const Explanation hot = explainedClocks(powerCap | hardwareThermal, 1'584, 1'980);
-        const Finding* found = findingOf(hot, Rule::GpuThrottled);
+        const Finding* found = findingOf(hot, &gpuThrottledRule);
         QVERIFY(found != nullptr);
         QVERIFY2(std::abs(found->share - 0.19) < 0.01, qPrintable(QString::number(found->share)));
         for (const std::string& each : explainedClocks(powerCap, 1'965, 1'980).caveats)
@@ -176,18 +171,18 @@ class TestExplainConditions : public QObject {
             worker.highestSmClockHz = 1'200 * mhz;
             worker.clocks = {{hardwareThermal, worker.totalWallNs(), 1'200 * mhz}};
         }
-        QVERIFY(findingOf(explain::explain(made.run()), Rule::GpuThrottled) == nullptr);
+        QVERIFY(findingOf(explain::explain(made.run()), &gpuThrottledRule) == nullptr);
         made.run().workers[1].clocks = {{0, made.run().workers[1].totalWallNs(), 1'800 * mhz}};
         const uint32_t critical = made.run().criticalWorker();
         QCOMPARE(critical, uint32_t(0));
         const Explanation explanation = explain::explain(made.run());
-        const Finding* found = findingOf(explanation, Rule::GpuThrottled);
+        const Finding* found = findingOf(explanation, &gpuThrottledRule);
         QVERIFY(found != nullptr);
         QVERIFY(std::abs(found->share - 1.0 / 3) < 0.01);
         QVERIFY2(has(found->sentence, "those of the other GPUs run at 1.8 GHz"),
                  found->sentence.c_str());
         made.run().workers[1].gpuName = "L4";
-        QVERIFY(findingOf(explain::explain(made.run()), Rule::GpuThrottled) == nullptr);
+        QVERIFY(findingOf(explain::explain(made.run()), &gpuThrottledRule) == nullptr);
     }
 
     void clockReadBeforeTheStepsIsIgnored() {
@@ -231,7 +226,7 @@ class TestExplainConditions : public QObject {
         QCOMPARE(stored->facts.cpuLimitPercent, int64_t{250});
         QVERIFY(stored->workers == made->workers);
         QVERIFY(explain::explain(*stored) == explain::explain(*made));
-        QVERIFY(findingOf(explain::explain(*stored), Rule::GpuThrottled) != nullptr);
+        QVERIFY(findingOf(explain::explain(*stored), &gpuThrottledRule) != nullptr);
         // Values that no program writes are rejected.
         for (const char* wrong :
              {"UPDATE LANESCOPE_STORED_GPU_CLOCKS SET ns = 1000000000000",
@@ -256,7 +251,7 @@ class TestExplainConditions : public QObject {
             program.addCounter("cgroup.cpu.limit", CounterUnit::Percent, noIndex,
                                std::vector<double>(Program::steps, 200));
             const Explanation explanation = explain::explain(summaryOf(program));
-            const Finding* found = findingOf(explanation, Rule::LaunchBound);
+            const Finding* found = findingOf(explanation, &launchBoundRule);
             return found == nullptr ? std::string() : found->sentence;
         };
         const std::string held = sentenceWith(0.4);
@@ -284,12 +279,12 @@ class TestExplainConditions : public QObject {
             return explain::explain(summaryOf(program));
         };
         const Explanation starved = rulesWith(50 * ms, 140 * ms);
-        const Finding* found = findingOf(starved, Rule::HostWaits);
-        QVERIFY(found != nullptr && findingOf(starved, Rule::LaunchBound) == nullptr);
+        const Finding* found = findingOf(starved, &hostWaitsRule);
+        QVERIFY(found != nullptr && findingOf(starved, &launchBoundRule) == nullptr);
         QVERIFY2(has(found->sentence, "gets no core for most of it"), found->sentence.c_str());
         const Explanation running = rulesWith(180 * ms, 10 * ms);
-        QVERIFY(findingOf(running, Rule::HostWaits) == nullptr);
-        QVERIFY(findingOf(running, Rule::HostWork) != nullptr);
+        QVERIFY(findingOf(running, &hostWaitsRule) == nullptr);
+        QVERIFY(findingOf(running, &hostWorkRule) != nullptr);
     }
 
     /// A long launch is long for lack of a core; no other call would be faster.
@@ -316,14 +311,14 @@ class TestExplainConditions : public QObject {
             return explain::explain(summaryOf(program));
         };
         const Explanation starved = explained(ThreadState::Runnable);
-        const Finding* found = findingOf(starved, Rule::HostWaits);
-        QVERIFY(found != nullptr && findingOf(starved, Rule::LaunchBound) == nullptr);
+        const Finding* found = findingOf(starved, &hostWaitsRule);
+        QVERIFY(found != nullptr && findingOf(starved, &launchBoundRule) == nullptr);
         QVERIFY2(has(found->sentence, "gets no core: in cudaLaunchKernel"),
                  found->sentence.c_str());
         QVERIFY2(found->share > 0.35, qPrintable(QString::number(found->share)));
         const Explanation running = explained(ThreadState::Running);
-        QVERIFY(findingOf(running, Rule::HostWaits) == nullptr);
-        QVERIFY(findingOf(running, Rule::LaunchBound) != nullptr);
+        QVERIFY(findingOf(running, &hostWaitsRule) == nullptr);
+        QVERIFY(findingOf(running, &launchBoundRule) != nullptr);
     }
 
     /// The call should return at once, and the GPU waits for the work after it.
@@ -344,13 +339,13 @@ class TestExplainConditions : public QObject {
             return explain::explain(summaryOf(program));
         };
         const Explanation pageable = explained(MemoryKind::Pageable);
-        const Finding* found = findingOf(pageable, Rule::PageableCopies);
+        const Finding* found = findingOf(pageable, &pageableCopiesRule);
         QVERIFY(found != nullptr);
         QVERIFY2(found->share > 0.2, qPrintable(QString::number(found->share)));
         QVERIFY2(has(found->sentence, "in cudaMemcpyAsync of pageable memory"),
                  found->sentence.c_str());
-        QVERIFY(findingOf(explained(MemoryKind::Pinned), Rule::PageableCopies) == nullptr);
-        QVERIFY(findingOf(explained(MemoryKind::Pinned), Rule::LaunchBound) != nullptr);
+        QVERIFY(findingOf(explained(MemoryKind::Pinned), &pageableCopiesRule) == nullptr);
+        QVERIFY(findingOf(explained(MemoryKind::Pinned), &launchBoundRule) != nullptr);
     }
 
     void pausesBetweenStepsCountByTheirIdleTime() {
@@ -378,7 +373,7 @@ class TestExplainConditions : public QObject {
         MadeRun made;
         made.run().workers[0].pauses = {2, 100 * ms, 5'000 * ms, 80 * ms};
         const Explanation explanation = explain::explain(made.run());
-        QCOMPARE(rulesOf(explanation), std::vector{Rule::IdleBetweenSteps});
+        QCOMPARE(rulesOf(explanation), std::vector{&idleBetweenStepsRule});
         const Finding& finding = explanation.findings.front();
         QCOMPARE(finding.maxGainNs, 10 * ms);
         QVERIFY2(has(finding.sentence, "10.000 ms of a step (10.0 %) between steps, in 2 pauses"),
@@ -401,16 +396,16 @@ class TestExplainConditions : public QObject {
         idle(StepPart::OtherIdle, "between pieces of queued work", 9 * ms);
         idle(StepPart::LaunchBound, "outside CUDA calls", 12 * ms);
         const Explanation explanation = explain::explain(made.run());
-        QCOMPARE(rulesOf(explanation), std::vector{Rule::GpuIdle});
+        QCOMPARE(rulesOf(explanation), std::vector{&gpuIdleRule});
         QCOMPARE(explanation.findings[0].maxGainNs, 21 * ms);
         QVERIFY2(has(explanation.findings[0].sentence, "mostly outside CUDA calls"),
                  explanation.findings[0].sentence.c_str());
         QVERIFY(!explanation.findings[0].sql.empty());
-        QVERIFY(rulesOf(explain::explain(made.run(), {Rule::GpuIdle})).empty());
+        QVERIFY(rulesOf(explain::explain(made.run(), {&gpuIdleRule})).empty());
         // A cause with its own rule is not reported again, even if that rule is disabled.
         idle(StepPart::LaunchBound, "in cudaLaunchKernel", 20 * ms);
-        QCOMPARE(rulesOf(made), std::vector{Rule::LaunchBound});
-        QVERIFY(rulesOf(explain::explain(made.run(), {Rule::LaunchBound})).empty());
+        QCOMPARE(rulesOf(made), std::vector{&launchBoundRule});
+        QVERIFY(rulesOf(explain::explain(made.run(), {&launchBoundRule})).empty());
     }
 
     void everyThrottleReasonHasASentence() {

@@ -69,11 +69,6 @@ Explanation explained(const Shape& shape) {
     return explain::explain(*summarizeRun(*programOf(shape)));
 }
 
-const Finding* findingOf(const Explanation& explanation, Rule rule) {
-    const auto found = std::ranges::find(explanation.findings, rule, &Finding::rule);
-    return found == explanation.findings.end() ? nullptr : &*found;
-}
-
 bool has(const std::string& text, std::string_view part) {
     return text.find(part) != std::string::npos;
 }
@@ -88,17 +83,17 @@ class TestHostTime : public QObject {
     void busyThreadIsNotAdvisedToLaunchLess() {
         // No waiting: the thread is late because it computes 30 ms where the GPU needs 20.
         const Explanation busy = explained({.busyNs = 30 * ms});
-        QCOMPARE(busy.findings.front().rule, Rule::HostWork);
+        QCOMPARE(busy.findings.front().rule, &hostWorkRule);
         QVERIFY2(has(busy.findings.front().sentence, "at own.py:3 in prepare, which runs"),
                  busy.findings.front().sentence.c_str());
         // Thirty steps have 29 pauses.
         QVERIFY2(std::abs(busy.findings.front().maxGainNs - 10 * ms * 29 / 30) < 100 * us,
                  busy.findings.front().sentence.c_str());
-        QVERIFY(findingOf(busy, Rule::LaunchBound) == nullptr);
+        QVERIFY(findingOf(busy, &launchBoundRule) == nullptr);
         // Without samples, the reason is unknown.
         const Explanation unseen = explained({.busyNs = 30 * ms, .isSampled = false});
-        QVERIFY(findingOf(unseen, Rule::HostWork) == nullptr);
-        QCOMPARE(unseen.findings.front().rule, Rule::LaunchBound);
+        QVERIFY(findingOf(unseen, &hostWorkRule) == nullptr);
+        QCOMPARE(unseen.findings.front().rule, &launchBoundRule);
         // Host time overlapped by GPU work is no finding.
         QVERIFY(explained({.busyNs = 15 * ms}).findings.empty());
     }
@@ -119,7 +114,7 @@ class TestHostTime : public QObject {
     void timeDelayedByAWaitIsAttributedToTheWait() {
         // Without the wait, the 5 ms would overlap GPU work.
         const Explanation waiting = explained({.busyNs = 5 * ms, .isWaiting = true});
-        QCOMPARE(rulesOf(waiting), std::vector{Rule::HostSynchronization});
+        QCOMPARE(rulesOf(waiting), std::vector{&hostSyncRule});
         QVERIFY2(std::abs(waiting.findings[0].maxGainNs - 5 * ms * 29 / 30) < 100 * us,
                  waiting.findings[0].sentence.c_str());
         QVERIFY2(has(waiting.findings[0].sentence, "after cudaStreamSynchronize"),
@@ -127,7 +122,7 @@ class TestHostTime : public QObject {
         QVERIFY(explained({.busyNs = 5 * ms}).findings.empty());
         // Only the duration of the wait out of 30 ms: the rest would be late anyway.
         const Explanation busy = explained({.busyNs = 30 * ms, .gpuNs = 5 * ms, .isWaiting = true});
-        QCOMPARE(rulesOf(busy), (std::vector{Rule::HostWork, Rule::HostSynchronization}));
+        QCOMPARE(rulesOf(busy), (std::vector{&hostWorkRule, &hostSyncRule}));
         QVERIFY2(std::abs(busy.findings[0].maxGainNs - 20 * ms * 29 / 30) < 100 * us,
                  busy.findings[0].sentence.c_str());
         QVERIFY2(std::abs(busy.findings[1].maxGainNs - 10 * ms * 29 / 30) < 100 * us,
@@ -161,8 +156,8 @@ class TestHostTime : public QObject {
             row.cpuNs = at - 1 * ms;
             made.add<kinds::CpuState>(row);
             const Explanation explanation = explain::explain(*summarizeRun(*made.finish()));
-            const Finding* work = findingOf(explanation, Rule::HostWork);
-            const Finding* launches = findingOf(explanation, Rule::LaunchBound);
+            const Finding* work = findingOf(explanation, &hostWorkRule);
+            const Finding* launches = findingOf(explanation, &launchBoundRule);
             QVERIFY(launches != nullptr);
             QCOMPARE(work != nullptr, busyNs == 12 * ms);
             if (work == nullptr) continue;
@@ -196,8 +191,8 @@ class TestHostTime : public QObject {
                 made.add<kinds::CpuState>(row);
             }
             const Explanation explanation = explain::explain(*summarizeRun(*made.finish()));
-            const Finding* waits = findingOf(explanation, Rule::HostWaits);
-            const Finding* work = findingOf(explanation, Rule::HostWork);
+            const Finding* waits = findingOf(explanation, &hostWaitsRule);
+            const Finding* work = findingOf(explanation, &hostWorkRule);
             QVERIFY(waits != nullptr && work != nullptr);
             QVERIFY2(std::abs(waits->maxGainNs - 32 * ms * 29 / 30) < 200 * us,
                      waits->sentence.c_str());
@@ -238,7 +233,7 @@ class TestHostTime : public QObject {
                 made.addNvtx(main, "step " + std::to_string(step), startNs, at);
             }
             const Explanation explanation = explain::explain(*summarizeRun(*made.finish()));
-            const Finding* launches = findingOf(explanation, Rule::LaunchBound);
+            const Finding* launches = findingOf(explanation, &launchBoundRule);
             return launches == nullptr ? std::string() : launches->sentence;
         };
         QVERIFY2(has(sentenceOf(10),
@@ -265,7 +260,7 @@ class TestHostTime : public QObject {
             return explain::explain(*summarizeRun(*made.finish()));
         };
         const Explanation slow = explained(5 * ms, 50);
-        QCOMPARE(rulesOf(slow), std::vector{Rule::LongKernel});
+        QCOMPARE(rulesOf(slow), std::vector{&longKernelRule});
         QVERIFY2(has(slow.findings[0].sentence, "50 times as long as the mean of the 50 others"),
                  slow.findings[0].sentence.c_str());
         QVERIFY(explained(1 * ms, 50).findings.empty());
@@ -296,11 +291,11 @@ class TestHostTime : public QObject {
         // A later pause is none, and counts at most the time around it.
         worker.pauses.longestStartNs = 5'100 * ms;
         const Explanation later = explain::explain(made.run());
-        QCOMPARE(rulesOf(later), std::vector{Rule::IdleBetweenSteps});
+        QCOMPARE(rulesOf(later), std::vector{&idleBetweenStepsRule});
         QVERIFY(std::abs(later.findings[0].share - 90.0 / 190) < 1e-6);
         worker.pauses.longestStartNs = 100 * ms;
         worker.pauses.count = 2;
-        QCOMPARE(rulesOf(made), std::vector{Rule::IdleBetweenSteps});
+        QCOMPARE(rulesOf(made), std::vector{&idleBetweenStepsRule});
     }
 
     void periodComesBeforeItsExplanation() {
@@ -335,19 +330,19 @@ class TestHostTime : public QObject {
             return run;
         };
         const Explanation period = explain::explain(made(10).run());
-        QCOMPARE(rulesOf(period), (std::vector{Rule::StepPattern, Rule::HostWork}));
+        QCOMPARE(rulesOf(period), (std::vector{&stepPatternRule, &hostWorkRule}));
         QVERIFY(has(period.findings[0].sentence, "every 10th step"));
         QVERIFY2(has(period.findings[1].sentence, "step_pattern tells some of the same time."),
                  period.findings[1].sentence.c_str());
         // Too few steps for a pattern of this period.
         MadeRun few = made(14);
         const Explanation odd = explain::explain(few.run());
-        const Finding* found = findingOf(odd, Rule::OddSteps);
+        const Finding* found = findingOf(odd, &oddStepsRule);
         QVERIFY(found != nullptr && has(found->sentence, "They are every 14th step."));
         for (OutlierStep& each : few.run().workers[0].outliers)
             if (each.number == 17) each.number = 18;
         const Explanation uneven = explain::explain(few.run());
-        found = findingOf(uneven, Rule::OddSteps);
+        found = findingOf(uneven, &oddStepsRule);
         QVERIFY(found != nullptr && !has(found->sentence, "They are every"));
     }
 };

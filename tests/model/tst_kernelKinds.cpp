@@ -28,7 +28,7 @@ void addKernel(MadeRun& made, const char* name, int64_t ns) {
     made.add(StepPart::Compute, ContributorKind::Kernel, name, ns);
 }
 
-Finding findingOf(MadeRun& made, Rule rule) {
+Finding findingOf(MadeRun& made, const Rule* rule) {
     for (Finding& finding : explain::explain(made.run()).findings)
         if (finding.rule == rule) return finding;
     return {};
@@ -47,8 +47,8 @@ class tst_kernelKinds : public QObject {
         QVERIFY(rulesOf(little).empty());
         // Copies within the GPU count as movement.
         little.add(StepPart::ExposedDtoD, ContributorKind::Copy, "DtoD", 25 * ms);
-        QCOMPARE(rulesOf(little), std::vector{Rule::DataMovement});
-        const Finding finding = findingOf(little, Rule::DataMovement);
+        QCOMPARE(rulesOf(little), std::vector{&dataMovementRule});
+        const Finding finding = findingOf(little, &dataMovementRule);
         QCOMPARE(finding.maxGainNs, 55 * ms);
         QVERIFY2(finding.sentence.starts_with("Copies within the GPU and kernels that only move "
                                               "values take 55.000 ms of a step (35.5 %): mostly "),
@@ -66,8 +66,8 @@ class tst_kernelKinds : public QObject {
     void doublePrecisionIsReportedNextToOtherPrecisions() {
         MadeRun made;
         addKernel(made, doubleGemm, 20 * ms);
-        QCOMPARE(rulesOf(made), std::vector{Rule::DoublePrecision});
-        const Finding finding = findingOf(made, Rule::DoublePrecision);
+        QCOMPARE(rulesOf(made), std::vector{&doublePrecisionRule});
+        const Finding finding = findingOf(made, &doublePrecisionRule);
         QCOMPARE(finding.maxGainNs, 20 * ms);
         QVERIFY2(finding.sentence.find("20.000 ms of a step (16.7 %)") != std::string::npos,
                  finding.sentence.c_str());
@@ -91,9 +91,9 @@ class tst_kernelKinds : public QObject {
             contributor(StepPart::Compute, ContributorKind::Kernel, doubleGemm, 0);
         product.count = MadeRun::steps;
         made.add(0, product, 60 * ms);
-        QCOMPARE(rulesOf(made), std::vector{Rule::DoublePrecision});
-        QCOMPARE(rulesOf(explain::explain(made.run(), {Rule::DoublePrecision})),
-                 std::vector{Rule::LongKernel});
+        QCOMPARE(rulesOf(made), std::vector{&doublePrecisionRule});
+        QCOMPARE(rulesOf(explain::explain(made.run(), {&doublePrecisionRule})),
+                 std::vector{&longKernelRule});
     }
 
     void longDataMovementKernelIsReportedOnce() {
@@ -102,7 +102,7 @@ class tst_kernelKinds : public QObject {
         Contributor copies = contributor(StepPart::Compute, ContributorKind::Kernel, catKernel, 0);
         copies.count = MadeRun::steps;
         made.add(0, copies, 90 * ms);
-        QCOMPARE(rulesOf(made), std::vector{Rule::DataMovement});
+        QCOMPARE(rulesOf(made), std::vector{&dataMovementRule});
     }
 
     void similarNamesAreNotMatched() {
@@ -114,7 +114,7 @@ class tst_kernelKinds : public QObject {
         for (const char* name : {"volta_dgemm_128x64_nn", "cutlass_80_tensorop_d16816gemm_64x64"}) {
             MadeRun made;
             addKernel(made, name, 50 * ms);
-            QCOMPARE(rulesOf(made), std::vector{Rule::DoublePrecision});
+            QCOMPARE(rulesOf(made), std::vector{&doublePrecisionRule});
         }
         for (const char* name :
              {"void at::native::elementwise_kernel<bfloat16_copy_kernel_cuda(TensorIteratorBase&)>",
@@ -122,7 +122,7 @@ class tst_kernelKinds : public QObject {
               "transpose_readWrite_alignment_kernel"}) {
             MadeRun made;
             addKernel(made, name, 60 * ms);
-            QCOMPARE(rulesOf(made), std::vector{Rule::DataMovement});
+            QCOMPARE(rulesOf(made), std::vector{&dataMovementRule});
         }
     }
 
@@ -232,7 +232,7 @@ class tst_kernelKinds : public QObject {
         Contributor copies = contributor(StepPart::Compute, ContributorKind::Kernel, copyKernel, 0);
         copies.launched = "launched at train.py:104 in with_new";
         made.add(0, copies, 90 * ms);
-        const Finding finding = findingOf(made, Rule::DataMovement);
+        const Finding finding = findingOf(made, &dataMovementRule);
         QCOMPARE(finding.launched, copies.launched);
         QVERIFY2(finding.sentence.find("in forward, launched at train.py:104 in with_new, ") !=
                      std::string::npos,
@@ -262,10 +262,10 @@ class tst_kernelKinds : public QObject {
         worker.contributors.push_back(waits);
         worker.contributors.push_back(contributor(StepPart::LaunchBound, ContributorKind::Idle,
                                                   "in cuLaunchKernel", 20 * 25 * ms));
-        const std::vector<Rule> rules = rulesOf(made);
+        const std::vector<const Rule*> rules = rulesOf(made);
         QVERIFY(rules.size() >= 2);
-        QCOMPARE(rules[0], Rule::HostWaits);
-        QCOMPARE(rules[1], Rule::StepPattern);
+        QCOMPARE(rules[0], &hostWaitsRule);
+        QCOMPARE(rules[1], &stepPatternRule);
     }
 };
 

@@ -62,11 +62,6 @@ struct Program : SimulatedTrace {
     }
 };
 
-const Finding* findingOf(const Explanation& explanation, Rule rule) {
-    const auto found = std::ranges::find(explanation.findings, rule, &Finding::rule);
-    return found == explanation.findings.end() ? nullptr : &*found;
-}
-
 bool has(const std::string& text, std::string_view part) {
     return text.find(part) != std::string::npos;
 }
@@ -158,7 +153,7 @@ class tst_launchTimes : public QObject {
     void profilerShareIsNoOtherFinding() {
         // 10 us for each of 200 launches are a fifth of the step.
         const Explanation many = explain::explain(Program(12'450, 40 * us, 200).summary());
-        QCOMPARE(rulesOf(many), std::vector{Rule::LaunchBound});
+        QCOMPARE(rulesOf(many), std::vector{&launchBoundRule});
         QCOMPARE(many.findings[0].recorderNs, int64_t{2'000'000});
 
         // All launches are in time, however long they take.
@@ -169,24 +164,24 @@ class tst_launchTimes : public QObject {
         ahead.add(StepPart::DataLoading, ContributorKind::Idle, "in fetch", 3'300 * us);
         ahead.add(StepPart::Compute, ContributorKind::Kernel, "gemm", 2 * ms);
         ahead.run().workers[0].launches = {4'000 * MadeRun::steps, 12'450};
-        QCOMPARE(rulesOf(ahead), std::vector{Rule::GpuIdle});
+        QCOMPARE(rulesOf(ahead), std::vector{&gpuIdleRule});
         QCOMPARE(explain::explain(ahead.run()).findings[0].maxGainNs, 18'100 * us);
     }
 
     /// The GPU idles for 18 % of each step, of which 5 % may be profiler overhead.
     void profilerOverheadIsNotBlamedOnTheProgram() {
         const Explanation slowCalls = explain::explain(Program(7'450, 18 * us).summary());
-        QVERIFY(findingOf(slowCalls, Rule::LaunchBound) == nullptr);
-        QVERIFY(findingOf(slowCalls, Rule::GpuIdle) == nullptr);
+        QVERIFY(findingOf(slowCalls, &launchBoundRule) == nullptr);
+        QVERIFY(findingOf(slowCalls, &gpuIdleRule) == nullptr);
         const Explanation plainCalls = explain::explain(Program(2'450, 18 * us).summary());
-        const Finding* found = findingOf(plainCalls, Rule::LaunchBound);
+        const Finding* found = findingOf(plainCalls, &launchBoundRule);
         QVERIFY(found != nullptr);
         QVERIFY(!has(found->sentence, "recorder"));
     }
 
     void findingsExcludeTheProfilerShare() {
         const Explanation explanation = explain::explain(Program(7'450, 40 * us).summary());
-        const Finding* found = findingOf(explanation, Rule::LaunchBound);
+        const Finding* found = findingOf(explanation, &launchBoundRule);
         QVERIFY(found != nullptr);
         QVERIFY2(found->share > 0.34 && found->share < 0.36, found->sentence.c_str());
         QVERIFY2(has(found->sentence,
@@ -197,7 +192,7 @@ class tst_launchTimes : public QObject {
 
     void veryLongLaunchesAreNotAllProfilerOverhead() {
         const Explanation explanation = explain::explain(Program(60 * us, 40 * us).summary());
-        const Finding* found = findingOf(explanation, Rule::LaunchBound);
+        const Finding* found = findingOf(explanation, &launchBoundRule);
         QVERIFY(found != nullptr);
         QVERIFY2(has(found->sentence,
                      "may be the recorder's: 10.00 us at most for each of 99.95 launches."),
@@ -215,7 +210,7 @@ class tst_launchTimes : public QObject {
         const double cores = static_cast<double>(run.workers[0].coreWaits->ns) / wallNs;
         QVERIFY2(cores > 1.99 && cores < 2.01, qPrintable(QString::number(cores)));
         const Explanation explanation = explain::explain(run);
-        const Finding* found = findingOf(explanation, Rule::LaunchBound);
+        const Finding* found = findingOf(explanation, &launchBoundRule);
         QVERIFY(found != nullptr);
         QVERIFY2(has(found->sentence,
                      "8 of its threads, ready to run, had no core for 2.00 s in each second"),
@@ -226,7 +221,7 @@ class tst_launchTimes : public QObject {
         Program program(2'450, 40 * us);
         program.addHungry(500, 0.25);
         const Explanation explanation = explain::explain(program.summary());
-        QVERIFY(!has(findingOf(explanation, Rule::LaunchBound)->sentence, "had no core"));
+        QVERIFY(!has(findingOf(explanation, &launchBoundRule)->sentence, "had no core"));
     }
 
     void coreWaitsAreUnknownWithoutSamples() {

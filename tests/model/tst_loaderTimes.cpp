@@ -28,11 +28,6 @@ bool has(const std::string& text, std::string_view part) {
     return text.find(part) != std::string::npos;
 }
 
-const Finding* findingOf(const Explanation& explanation, Rule rule) {
-    const auto found = std::ranges::find(explanation.findings, rule, &Finding::rule);
-    return found == explanation.findings.end() ? nullptr : &*found;
-}
-
 }  // namespace
 
 class tst_loaderTimes : public QObject {
@@ -52,7 +47,7 @@ class tst_loaderTimes : public QObject {
             made.run().workers[0].loaders = {2, 1'000 * ms, 100 * ms, 0, 0};
             made.run().workers[1].loaders = {4, 2'000 * ms, 1'940 * ms, 60 * ms, 0};
             const Explanation explanation = explain::explain(made.run());
-            const Finding* found = findingOf(explanation, Rule::InputData);
+            const Finding* found = findingOf(explanation, &inputDataRule);
             QCOMPARE(found != nullptr, waitsForData);
             for (const Finding& each : explanation.findings)
                 QCOMPARE(has(each.sentence, "loaders of rank"), &each == found);

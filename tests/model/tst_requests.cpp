@@ -99,11 +99,6 @@ TracePtr programOf(const Shape& shape) {
     return made.finish();
 }
 
-const Finding* findingOf(const Explanation& explanation, Rule rule) {
-    const auto found = std::ranges::find(explanation.findings, rule, &Finding::rule);
-    return found == explanation.findings.end() ? nullptr : &*found;
-}
-
 bool has(const std::string& text, std::string_view part) {
     return text.find(part) != std::string::npos;
 }
@@ -122,10 +117,9 @@ class TestRequests : public QObject {
             QVERIFY(run.kind == StepKind::Request);
             QVERIFY(run.source == StepSource::KernelPattern);
             const Explanation explanation = explain::explain(run);
-            for (const Rule rule : {Rule::HostWaits, Rule::IdleBetweenSteps, Rule::InputData,
-                                    Rule::GpuIdle, Rule::OddSteps, Rule::StepPattern})
-                QVERIFY2(findingOf(explanation, rule) == nullptr,
-                         std::string(factsOf(rule).identifier).c_str());
+            for (const Rule* rule : {&hostWaitsRule, &idleBetweenStepsRule, &inputDataRule,
+                                     &gpuIdleRule, &oddStepsRule, &stepPatternRule})
+                QVERIFY2(findingOf(explanation, rule) == nullptr, std::string(rule->id).c_str());
             QCOMPARE(explanation.what, std::string("request"));
             QVERIFY2(has(explanation.sentence, "of the mean request of"),
                      explanation.sentence.c_str());
@@ -180,8 +174,8 @@ class TestRequests : public QObject {
         const Explanation explanation = explain::explain(run);
         QVERIFY(!has(explanation.sentence + explanation.steps, "request"));
         // It still waits, but not because of launches.
-        QVERIFY(findingOf(explanation, Rule::HostWaits) != nullptr);
-        const Finding* launches = findingOf(explanation, Rule::LaunchBound);
+        QVERIFY(findingOf(explanation, &hostWaitsRule) != nullptr);
+        const Finding* launches = findingOf(explanation, &launchBoundRule);
         QVERIFY(launches == nullptr || launches->share < 0.1);
     }
 
@@ -192,7 +186,7 @@ class TestRequests : public QObject {
         QCOMPARE(run.workers[0].foundSteps, requestCount);
         for (const StepSummary& step : run.workers[0].steps) QVERIFY(step.wallNs <= workNs);
         const Explanation explanation = explain::explain(run);
-        QVERIFY(findingOf(explanation, Rule::IdleBetweenSteps) == nullptr);
+        QVERIFY(findingOf(explanation, &idleBetweenStepsRule) == nullptr);
         QVERIFY2(has(explanation.steps, "of 40 requests \"request #\""), explanation.steps.c_str());
         // Not in a training, whatever their name.
         QVERIFY(summarizeRun(*programOf({.range = "request", .isTrained = true}))->kind ==
@@ -221,7 +215,7 @@ class TestRequests : public QObject {
                 QCOMPARE(run.workers[0].foundSteps, requestCount);
                 for (const StepSummary& step : run.workers[0].steps) QVERIFY(step.wallNs <= workNs);
                 const Explanation explanation = explain::explain(run);
-                for (const Rule rule : {Rule::IdleBetweenSteps, Rule::StepPattern, Rule::HostWaits})
+                for (const Rule* rule : {&idleBetweenStepsRule, &stepPatternRule, &hostWaitsRule})
                     QVERIFY(findingOf(explanation, rule) == nullptr);
             }
             shape.range = "step";
@@ -236,7 +230,7 @@ class TestRequests : public QObject {
     void unsampledThreadMayHaveWaited() {
         const Explanation explanation =
             explain::explain(*summarizeRun(*programOf({.isSampled = false})));
-        const Finding* found = findingOf(explanation, Rule::LaunchBound);
+        const Finding* found = findingOf(explanation, &launchBoundRule);
         QVERIFY(found != nullptr);
         QVERIFY2(has(found->sentence, "is not known: if it waited"), found->sentence.c_str());
     }
@@ -346,20 +340,20 @@ class TestRequests : public QObject {
         QVERIFY(launchBoundNs > 150 * ms);
         QVERIFY(std::abs(launchBoundNs - 10 * ms - waitedNs) <= 200 * us);
         const Explanation explanation = explain::explain(run);
-        QCOMPARE(explanation.findings.front().rule, Rule::HostWaits);
+        QCOMPARE(explanation.findings.front().rule, &hostWaitsRule);
         QVERIFY2(has(explanation.findings.front().sentence, "cannot have run meanwhile"),
                  explanation.findings.front().sentence.c_str());
         // Its running time is too short for a launch finding; a larger one counts at most the
         // running time.
-        QVERIFY(findingOf(explanation, Rule::LaunchBound) == nullptr);
+        QVERIFY(findingOf(explanation, &launchBoundRule) == nullptr);
         const Explanation longer = explain::explain(*explained(40 * ms));
-        QCOMPARE(longer.findings.front().rule, Rule::HostWaits);
-        const Finding* launches = findingOf(longer, Rule::LaunchBound);
+        QCOMPARE(longer.findings.front().rule, &hostWaitsRule);
+        const Finding* launches = findingOf(longer, &launchBoundRule);
         QVERIFY(launches != nullptr && launches->maxGainNs <= 60 * ms / 20 + 10 * us);
         // A program that runs most of the time is launch-bound.
         const Explanation running = explain::explain(*explained(150 * ms));
-        QVERIFY(findingOf(running, Rule::HostWaits) == nullptr);
-        QVERIFY(findingOf(running, Rule::LaunchBound) != nullptr);
+        QVERIFY(findingOf(running, &hostWaitsRule) == nullptr);
+        QVERIFY(findingOf(running, &launchBoundRule) != nullptr);
     }
 
     /// A thread that waits for a launching thread does not wait idly.

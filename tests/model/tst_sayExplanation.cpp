@@ -21,7 +21,7 @@ class TestSayExplanation : public QObject {
         made.add(StepPart::DataLoading, ContributorKind::Idle,
                  "outside CUDA calls before the copy of the batch", 20 * ms);
         const Explanation guessed = explain::explain(made.run());
-        QCOMPARE(rulesOf(guessed), std::vector{Rule::InputData});
+        QCOMPARE(rulesOf(guessed), std::vector{&inputDataRule});
         const std::string& sentence = guessed.findings.front().sentence;
         QVERIFY2(sentence.find("is a guess") != std::string::npos, sentence.c_str());
         MadeRun working;
@@ -102,12 +102,12 @@ class TestSayExplanation : public QObject {
                  "outside CUDA calls on the main thread", 30 * ms);
         const Explanation explanation = explain::explain(made.run());
         const bool isOther = isWait || does == "runs";
-        const Rule other = isWait ? Rule::HostWaits : Rule::HostWork;
-        QCOMPARE(rulesOf(explanation), isOther ? (std::vector{other, Rule::LaunchBound})
-                                               : std::vector{Rule::LaunchBound});
+        const Rule* other = isWait ? &hostWaitsRule : &hostWorkRule;
+        QCOMPARE(rulesOf(explanation),
+                 isOther ? (std::vector{other, &launchBoundRule}) : std::vector{&launchBoundRule});
         const Finding& finding = explanation.findings.front();
         QCOMPARE(finding.maxGainNs, isOther ? 40 * ms : 70 * ms);
-        const std::string_view advice = factsOf(finding.rule).advice;
+        const std::string_view advice = finding.rule->advice;
         QCOMPARE(advice.find("CUDA graph") == std::string_view::npos, isOther);
         QVERIFY2(finding.sentence.find("train.py:9 in pause, which " + does.toStdString()) !=
                      std::string::npos,
@@ -186,7 +186,7 @@ class TestSayExplanation : public QObject {
         made.add(StepPart::DataLoading, ContributorKind::Idle, "in a range of data loading",
                  20 * ms);
         const Explanation explanation = explain::explain(made.run());
-        QCOMPARE(rulesOf(explanation), (std::vector{Rule::OddSteps, Rule::InputData}));
+        QCOMPARE(rulesOf(explanation), (std::vector{&oddStepsRule, &inputDataRule}));
         QVERIFY2(explanation.findings[0].sql.find("LIKE 'it''s batch %'") != std::string::npos,
                  explanation.findings[0].sql.c_str());
         QVERIFY2(explanation.findings[1].sql.find("LIKE '%forward'") != std::string::npos,

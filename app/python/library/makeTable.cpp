@@ -211,9 +211,9 @@ Result<report::ComparisonReport> compareWith(const OpenTrace& open, Options& opt
 }
 
 Result<report::ExplanationReport> explainTrace(const OpenTrace& open, Options& options) {
-    std::set<explain::Rule> muted;
+    explain::MutedRules muted;
     for (const std::string& name : options.takeAll("mute")) {
-        const Result<explain::Rule> rule = explain::parseRule(name);
+        const Result<const explain::Rule*> rule = explain::parseRule(name);
         if (!rule) return fail(rule.error());
         muted.insert(*rule);
     }

@@ -16,6 +16,7 @@
 #include "app/viewer/ViewerActions.h"
 #include "app/viewer/windowStyle.h"
 #include "model/analysis/IdleGaps.h"
+#include "model/explain/rules.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
@@ -191,13 +192,13 @@ class TestRunGuide : public QObject {
     void mutedRulesAreRemembered() {
         Shown shown;
         QVERIFY(shown.wait());
-        shown.guide().card().setMuted({explain::Rule::LaunchBound, explain::Rule::OddSteps});
+        shown.guide().card().setMuted({&explain::launchBoundRule, &explain::oddStepsRule});
         shown.page().storeLayout(shown.settings);
         Shown other;
         other.settings.setMutedRules(shown.settings.mutedRules());
         other.page().restoreLayout(other.settings);
         QCOMPARE(other.guide().card().muted(),
-                 (std::set{explain::Rule::LaunchBound, explain::Rule::OddSteps}));
+                 (std::set{&explain::launchBoundRule, &explain::oddStepsRule}));
         QVERIFY(other.wait());
     }
 

@@ -12,6 +12,7 @@
 #include "app/viewer/TracePage.h"
 #include "app/viewer/TraceTables.h"
 #include "app/viewer/windowStyle.h"
+#include "model/explain/rules.h"
 #include "tests/app/viewer/TaskHand.h"
 #include "tests/support/keepPicture.h"
 #include "tests/support/runTest.h"
@@ -86,7 +87,7 @@ class TestTasks : public QObject {
         QVERIFY(card.isVisible());
         QVERIFY(!card.findings().empty() && card.findings().front()->isVisible());
         const auto& first = card.explanation().findings.front();
-        QCOMPARE(first.rule, explain::Rule::LateRank);
+        QCOMPARE(first.rule, &explain::lateRankRule);
         for (const char* part : {"rank 1", "tokenizer_kernel"})
             QVERIFY2(first.sentence.find(part) != std::string::npos, first.sentence.c_str());
         QCOMPARE(hand.said("late rank, and why"), QString());

@@ -9,6 +9,7 @@
 #include <QToolButton>
 #include <algorithm>
 
+#include "model/explain/rules.h"
 #include "tests/support/runTest.h"
 #include "tests/views/explain/madeRun.h"
 #include "views/explain/ExplanationCard.h"
@@ -27,8 +28,8 @@ struct Shown {
         card.resize(width, card.sizeHint().height());
         card.show();
     }
-    std::vector<Rule> rules() const {
-        std::vector<Rule> found;
+    std::vector<const Rule*> rules() const {
+        std::vector<const Rule*> found;
         for (const Finding& finding : card.explanation().findings) found.push_back(finding.rule);
         return found;
     }
@@ -61,7 +62,7 @@ class TestExplanationCard : public QObject {
         Shown shown(madeRun(1, 20));
         QVERIFY(shown.card.hasContent());
         QVERIFY(shown.card.sentence().startsWith("The GPU computes"));
-        QCOMPARE(shown.rules().front(), Rule::LaunchBound);
+        QCOMPARE(shown.rules().front(), &launchBoundRule);
         QCOMPARE(shown.card.findings().size(), shown.rules().size());
         const FindingButton& first = *shown.card.findings().front();
         QCOMPARE(first.gain(), QString("Could give back up to 5.000 ms a step (estimate)"));
@@ -78,7 +79,7 @@ class TestExplanationCard : public QObject {
         QSignalSpy activated(&shown.card, &ExplanationCard::findingActivated);
         QTest::mouseClick(shown.card.findings()[0], Qt::LeftButton);
         QCOMPARE(activated.size(), 1);
-        QCOMPARE(activated[0][0].value<Finding>().rule, Rule::LaunchBound);
+        QCOMPARE(activated[0][0].value<Finding>().rule, &launchBoundRule);
         QVERIFY(QTest::qWaitForWindowActive(&shown.card));
         shown.card.focusFirst();
         QTest::keyClick(QApplication::focusWidget(), Qt::Key_Down);
@@ -112,7 +113,7 @@ class TestExplanationCard : public QObject {
         QSignalSpy asked(&shown.card, &ExplanationCard::queryRequested);
         QTest::mouseClick(shown.card.queryButton(0), Qt::LeftButton);
         QCOMPARE(asked.size(), 1);
-        QCOMPARE(asked[0][0].toString().toStdString(), std::string(factsOf(Rule::LaunchBound).sql));
+        QCOMPARE(asked[0][0].toString().toStdString(), std::string(launchBoundRule.sql));
     }
 
     void rulesAreMutedAndUnmuted() {
@@ -121,13 +122,13 @@ class TestExplanationCard : public QObject {
         chooseInMenu("Mute the rule launch_bound");
         emit shown.card.findings()[0]->customContextMenuRequested({5, 5});
         QCOMPARE(changed.size(), 1);
-        QCOMPARE(shown.card.muted(), (std::set{Rule::LaunchBound}));
-        QVERIFY(shown.rules().front() != Rule::LaunchBound);
+        QCOMPARE(shown.card.muted(), (std::set{&launchBoundRule}));
+        QVERIFY(shown.rules().front() != &launchBoundRule);
         QVERIFY(!shown.card.sentence().isEmpty());
         chooseInMenu("Hear all rules again");
         emit shown.card.findings()[0]->customContextMenuRequested({5, 5});
         QVERIFY(shown.card.muted().empty());
-        QCOMPARE(shown.rules().front(), Rule::LaunchBound);
+        QCOMPARE(shown.rules().front(), &launchBoundRule);
     }
 
     /// For example in the banner over the timeline.
