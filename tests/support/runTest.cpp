@@ -7,8 +7,6 @@
 #include <map>
 #include <string>
 
-#include "model/query/QueryProcess.h"
-
 namespace lanescope::test {
 
 namespace {
@@ -28,8 +26,6 @@ TestRegistration::TestRegistration(const char* file, RunTest run) {
 
 /// usage: test-<folder> tst_Name [arguments of Qt Test...]
 int main(int argc, char** argv) {
-    // Tested code may query in SQL, which this program then answers in a separate process.
-    if (lanescope::isQueryProcess(argc, argv)) return lanescope::serveQueries();
     using lanescope::test::tests;
     const auto found = argc > 1 ? tests().find(argv[1]) : tests().end();
     if (found == tests().end()) {
