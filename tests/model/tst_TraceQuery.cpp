@@ -227,7 +227,7 @@ class tst_TraceQuery : public QObject {
         QVERIFY(result.error().sentence.find("0.2 s") != std::string::npos);
     }
 
-    void stopsASortThatTakesTooMuchMemory_data() {
+    void sortBeyondTheMemoryLimitIsStopped_data() {
         QTest::addColumn<QString>("select");
         QTest::newRow("long rows") << "SELECT i, hex(zeroblob(1000)) AS x FROM n ORDER BY x, i";
         QTest::newRow("many rows")
