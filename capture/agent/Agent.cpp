@@ -393,7 +393,7 @@ void Agent::writeEndRecord(log::EndReason reason) {
     end.timestampNs = log::eventTimeNs();
     end.reason = reason;
     end.signal = static_cast<uint32_t>(signal);
-    writer_.write(log::RecordKind::End, end);
+    writer_.write(end);
 }
 
 /// Begins another file when the current file has become long. Ends the log when it has reached its
@@ -487,7 +487,7 @@ void Agent::writeClock() {
     log::ClockRecord record{};
     record.realtimeNs = log::realtimeNs();
     record.monotonicNs = log::monotonicNs();
-    writer_.write(log::RecordKind::Clock, record);
+    writer_.write(record);
 }
 
 void NoSource::start() {

@@ -113,7 +113,7 @@ uint32_t CallStacks::write(uint32_t stack, log::RecordWriter& writer) {
         record.function = writer.string(codes_[written.code].function);
         record.file = writer.string(codes_[written.code].file);
         record.line = static_cast<uint32_t>(written.line);
-        writer.write(log::RecordKind::Stack, record);
+        writer.write(record);
         written.writtenIn = here;
     }
     return stack;

@@ -234,7 +234,7 @@ void NvtxRecorder::drainAnnouncements(log::RecordWriter& writer) {
             record.domain = definition.id;
             record.name = writer.string(definition.name);
             record.threadId = definition.threadId;
-            writer.write(log::RecordKind::NvtxDomain, record);
+            writer.write(record);
         } else if constexpr (std::is_same_v<Definition, NvtxCategory>) {
             log::NvtxCategoryRecord record{};
             record.timestampNs = definition.timestampNs;
@@ -242,12 +242,12 @@ void NvtxRecorder::drainAnnouncements(log::RecordWriter& writer) {
             record.category = definition.category;
             record.name = writer.string(definition.name);
             record.threadId = definition.threadId;
-            writer.write(log::RecordKind::NvtxCategory, record);
+            writer.write(record);
         } else if constexpr (std::is_same_v<Definition, NvtxThreadName>) {
             log::ThreadNameRecord record{};
             record.threadId = definition.threadId;
             record.name = writer.string(definition.name);
-            writer.write(log::RecordKind::ThreadName, record);
+            writer.write(record);
         } else if constexpr (std::is_same_v<Definition, NvtxEnum>) {
             log::NvtxEnumRecord record{};
             record.schemaId = definition.schemaId;
@@ -255,7 +255,7 @@ void NvtxRecorder::drainAnnouncements(log::RecordWriter& writer) {
             record.domain = definition.domain;
             record.name = writer.string(definition.name);
             record.entryCount = static_cast<uint32_t>(definition.entries.size());
-            writer.write(log::RecordKind::NvtxEnum, record);
+            writer.write(record);
             for (const NvtxEnumEntry& entry : definition.entries) {
                 log::NvtxEnumEntryRecord line{};
                 line.schemaId = definition.schemaId;
@@ -263,7 +263,7 @@ void NvtxRecorder::drainAnnouncements(log::RecordWriter& writer) {
                 line.domain = definition.domain;
                 line.name = writer.string(entry.name);
                 line.isFlag = entry.isFlag;
-                writer.write(log::RecordKind::NvtxEnumEntry, line);
+                writer.write(line);
             }
         } else {
             log::NvtxSchemaRecord record{};
@@ -275,7 +275,7 @@ void NvtxRecorder::drainAnnouncements(log::RecordWriter& writer) {
             record.name = writer.string(definition.name);
             record.type = static_cast<uint32_t>(definition.type);
             record.entryCount = static_cast<uint32_t>(definition.entries.size());
-            writer.write(log::RecordKind::NvtxSchema, record);
+            writer.write(record);
             uint32_t index = 0;
             for (const NvtxSchemaEntry& entry : definition.entries) {
                 log::NvtxSchemaEntryRecord line{};
@@ -288,7 +288,7 @@ void NvtxRecorder::drainAnnouncements(log::RecordWriter& writer) {
                 line.index = index++;
                 line.name = writer.string(entry.name);
                 line.description = writer.string(entry.description);
-                writer.write(log::RecordKind::NvtxSchemaEntry, line);
+                writer.write(line);
             }
         }
     };

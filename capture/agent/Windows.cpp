@@ -103,7 +103,7 @@ void Windows::write(log::RecordWriter& writer, const Window& window, bool isBegi
     record.timestampNs = isBegin ? window.beginNs : window.endNs;
     record.index = window.index;
     record.isBegin = isBegin;
-    writer.write(log::RecordKind::Window, record, record.timestampNs);
+    writer.write(record, record.timestampNs);
 }
 
 uint64_t Windows::intervalAt(int64_t ns) const {

@@ -139,11 +139,15 @@ size_t LogImporter::poll(size_t maxBlocks) {
     if (problem_) return 0;
     if (!reader_.header()) {
         // Ids need the process number, so the header is read before any record.
-        if (auto read = reader_.poll(*this, 0); !read) problem_ = read.error();
+        if (auto read = reader_.poll([] {}, 0); !read) problem_ = read.error();
         if (!reader_.header()) return 0;
         process_.pid = reader_.header()->pid;
     }
-    const Result<size_t> blocks = reader_.poll(*this, maxBlocks);
+    const auto receive = [this](const auto& record, const auto&... tail) -> void {
+        if constexpr (requires { add(record, tail...); }) add(record, tail...);
+        addWhereAccepted(record, process_, activity_, memory_, nvtx_, nccl_, windows_);
+    };
+    const Result<size_t> blocks = reader_.poll(receive, maxBlocks);
     if (!blocks) {
         problem_ = blocks.error();
         return 0;
@@ -155,25 +159,25 @@ size_t LogImporter::poll(size_t maxBlocks) {
     return *blocks;
 }
 
-void LogImporter::visit(const log::StringRecord& record, std::string_view text) {
+void LogImporter::add(const log::StringRecord& record, std::string_view text) {
     process_.strings.add(record.id, text);
 }
 
-void LogImporter::visit(const log::PropertyRecord& record) {
+void LogImporter::add(const log::PropertyRecord& record) {
     properties_.insert_or_assign(std::string(process_.strings.text(record.name)),
                                  std::string(process_.strings.text(record.value)));
 }
 
-void LogImporter::visit(const log::NvtxRecord& record, std::span<const std::byte> extended) {
+void LogImporter::add(const log::NvtxRecord& record, std::span<const std::byte> extended) {
     latestNvtxNs_ = std::max(latestNvtxNs_, record.timestampNs);
     nvtx_.add(record, extended);
 }
 
-void LogImporter::visit(const log::ThreadNameRecord& record) {
+void LogImporter::add(const log::ThreadNameRecord& record) {
     threadNames_[record.threadId] = record.name;
 }
 
-void LogImporter::visit(const log::DroppedRecord& record) {
+void LogImporter::add(const log::DroppedRecord& record) {
     dropped_[record.what] += record.count;
     if (gaps_.size() >= maxGaps) return;
     const int64_t since = latestBefore(record.what);
@@ -189,7 +193,7 @@ int64_t LogImporter::latestBefore(Loss what) const {
     return std::max(latestNvtxNs_, activity_.latestNs());
 }
 
-void LogImporter::visit(const log::ClockRecord& record) {
+void LogImporter::add(const log::ClockRecord& record) {
     if (!clocks_.empty() && !clockSetting_) {
         // Maximum drift of a slewed clock, and maximum delay of a reading.
         constexpr int64_t slewPerSecond = 1000, lateNs = 2'000'000;
@@ -219,7 +223,7 @@ int64_t LogImporter::timeOf(const log::ClockRecord& clock) const {
                                 static_cast<uint64_t>(header->realtimeNs));
 }
 
-void LogImporter::visit(const log::NoteRecord& record) {
+void LogImporter::add(const log::NoteRecord& record) {
     if (notes_.size() < maxNotes) notes_.push_back(record);
 }
 

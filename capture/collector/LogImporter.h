@@ -61,7 +61,7 @@ struct RankFacts {
 std::optional<std::string> missingRanksSentence(const std::vector<RankFacts>& present);
 
 /// Importer of one process's log into the trace. One thread.
-class LogImporter : private log::RecordVisitor {
+class LogImporter {
   public:
     /// `host` is the number of the host in global ids.
     static Result<std::unique_ptr<LogImporter>> open(const std::filesystem::path& path,
@@ -131,40 +131,14 @@ class LogImporter : private log::RecordVisitor {
     LogImporter(log::LogReader reader, TraceWriter& trace, GpuInventory& gpus,
                 int64_t sessionStartNs, uint32_t host);
 
-    void visit(const log::StringRecord& record, std::string_view text) override;
-    void visit(const log::PropertyRecord& record) override;
-    void visit(const log::KernelRecord& record) override { activity_.add(record); }
-    void visit(const log::MemcpyRecord& record) override { activity_.add(record); }
-    void visit(const log::MemsetRecord& record) override { activity_.add(record); }
-    void visit(const log::GraphRecord& record) override { activity_.add(record); }
-    void visit(const log::DeviceMemoryRecord& record) override { memory_.add(record); }
-    void visit(const log::MemoryPoolRecord& record) override { memory_.add(record); }
-    void visit(const log::UnifiedMemoryRecord& record) override { memory_.add(record); }
-    void visit(const log::ApiRecord& record) override { activity_.add(record); }
-    void visit(const log::StackRecord& record) override { process_.add(record); }
-    void visit(const log::GraphNodeRecord& record) override { activity_.add(record); }
-    void visit(const log::SyncRecord& record) override { activity_.add(record); }
-    void visit(const log::CudaEventRecord& record) override { activity_.add(record); }
-    void visit(const log::OverheadRecord& record) override { activity_.add(record); }
-    void visit(const log::DeviceRecord& record) override { activity_.add(record); }
-    void visit(const log::ContextRecord& record) override { activity_.add(record); }
-    void visit(const log::StreamRecord& record) override { activity_.add(record); }
-    void visit(const log::NvtxRecord& record, std::span<const std::byte> extended) override;
-    void visit(const log::NvtxDomainRecord& record) override { nvtx_.add(record); }
-    void visit(const log::NvtxCategoryRecord& record) override { nvtx_.add(record); }
-    void visit(const log::NvtxSchemaRecord& record) override { nvtx_.add(record); }
-    void visit(const log::NvtxSchemaEntryRecord& record) override { nvtx_.add(record); }
-    void visit(const log::NvtxEnumRecord& record) override { nvtx_.add(record); }
-    void visit(const log::NvtxEnumEntryRecord& record) override { nvtx_.add(record); }
-    void visit(const log::NcclCommunicatorRecord& record) override { nccl_.add(record); }
-    void visit(const log::NcclOperationRecord& record) override { nccl_.add(record); }
-    void visit(const log::NcclStopRecord& record) override { nccl_.add(record); }
-    void visit(const log::ThreadNameRecord& record) override;
-    void visit(const log::ClockRecord& record) override;
-    void visit(const log::DroppedRecord& record) override;
-    void visit(const log::NoteRecord& record) override;
-    void visit(const log::EndRecord& record) override { end_ = record; }
-    void visit(const log::WindowRecord& record) override { windows_.add(record); }
+    void add(const log::StringRecord& record, std::string_view text);
+    void add(const log::PropertyRecord& record);
+    void add(const log::NvtxRecord& record, std::span<const std::byte> extended);
+    void add(const log::ThreadNameRecord& record);
+    void add(const log::ClockRecord& record);
+    void add(const log::DroppedRecord& record);
+    void add(const log::NoteRecord& record);
+    void add(const log::EndRecord& record) { end_ = record; }
 
     bool isForkedChild() const { return property(facts::forkedChild) == facts::one; }
     /// Returns the time of a clock reading, in the log's time, which that clock may have left

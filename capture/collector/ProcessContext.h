@@ -91,7 +91,14 @@ struct ProcessContext {
     }
 };
 
-class TraceWriter;
+/// Passes a record to each of the importers that has an `add` for it.
+template <class Record, class... Importers>
+void addWhereAccepted(const Record& record, Importers&... importers) {
+    const auto offer = [&](auto& importer) {
+        if constexpr (requires { importer.add(record); }) importer.add(record);
+    };
+    (offer(importers), ...);
+}
 
 /// Reports in the health of the trace the unreadable parts of a log: `problem`, bytes at its end,
 /// blocks inside, and invalid records. `process` is the log's process, if known. Call it when the

@@ -132,7 +132,11 @@ bool SamplerImporter::isSamplerLog(const std::filesystem::path& path) {
 
 size_t SamplerImporter::poll(size_t maxBlocks) {
     if (problem_) return 0;
-    const Result<size_t> blocks = reader_.poll(*this, maxBlocks);
+    const auto receive = [this](const auto& record, const auto&... tail) -> void {
+        if constexpr (requires { add(record, tail...); }) add(record, tail...);
+        addWhereAccepted(record, process_, threads_);
+    };
+    const Result<size_t> blocks = reader_.poll(receive, maxBlocks);
     if (blocks) return *blocks;
     problem_ = blocks.error();
     return 0;
@@ -147,20 +151,20 @@ void SamplerImporter::noteTime(int64_t realtimeNs) {
     if (isTime(realtimeNs)) latestNs_ = std::max(latestNs_, realtimeNs);
 }
 
-void SamplerImporter::visit(const log::StringRecord& record, std::string_view text) {
+void SamplerImporter::add(const log::StringRecord& record, std::string_view text) {
     process_.strings.add(record.id, text);
 }
 
-void SamplerImporter::visit(const log::PropertyRecord& record) {
+void SamplerImporter::add(const log::PropertyRecord& record) {
     properties_.insert_or_assign(std::string(process_.strings.text(record.name)),
                                  std::string(process_.strings.text(record.value)));
 }
 
-void SamplerImporter::visit(const log::ClockRecord& record) {
+void SamplerImporter::add(const log::ClockRecord& record) {
     noteTime(record.realtimeNs);
 }
 
-void SamplerImporter::visit(const log::NoteRecord& record) {
+void SamplerImporter::add(const log::NoteRecord& record) {
     if (++notes_ > maxSamplerNotes) return;
     if (process_.strings.text(record.code) == identifier(HealthCode::ClockSet))
         reportedClockSet_ = true;
@@ -170,16 +174,16 @@ void SamplerImporter::visit(const log::NoteRecord& record) {
         nullIfZero(int64_t{record.count}));
 }
 
-void SamplerImporter::visit(const log::DroppedRecord& record) {
+void SamplerImporter::add(const log::DroppedRecord& record) {
     dropped_[record.what] += record.count;
 }
 
-void SamplerImporter::visit(const log::EndRecord& record) {
+void SamplerImporter::add(const log::EndRecord& record) {
     end_ = record;
     noteTime(record.timestampNs);
 }
 
-void SamplerImporter::visit(const log::SampledGpuRecord& record) {
+void SamplerImporter::add(const log::SampledGpuRecord& record) {
     gpuIds_.insert_or_assign(record.gpu,
                              gpus_.find(process_.strings.text(record.uuid)).value_or(record.gpu));
 }
@@ -190,7 +194,7 @@ std::optional<int64_t> SamplerImporter::gpuId(int64_t gpu) const {
     return known != gpuIds_.end() ? known->second : gpu;
 }
 
-void SamplerImporter::visit(const log::CounterRecord& record) {
+void SamplerImporter::add(const log::CounterRecord& record) {
     // After a loss of blocks counters are announced again.
     if (counters_.size() >= maxCounters || counters_.contains(record.counter)) return;
     Counter counter;
@@ -207,8 +211,8 @@ void SamplerImporter::visit(const log::CounterRecord& record) {
     counters_.emplace(record.counter, std::move(counter));
 }
 
-void SamplerImporter::visit(const log::SamplesRecord& record,
-                            std::span<const log::SampleValue> values) {
+void SamplerImporter::add(const log::SamplesRecord& record,
+                          std::span<const log::SampleValue> values) {
     if (!isTime(record.timestampNs)) {
         outOfOrder_ += static_cast<int64_t>(values.size());
         return;
@@ -268,7 +272,7 @@ void SamplerImporter::insert(Counter& counter, int64_t timeNs, const log::Sample
     counter.repeatedNs.reset();
 }
 
-void SamplerImporter::visit(const log::GpuProcessRecord& record) {
+void SamplerImporter::add(const log::GpuProcessRecord& record) {
     constexpr const auto& t = tables::gpuProcesses;
     process_.trace.add(t, t.timestamp = process_.time(record.timestampNs),
                        t.gpuId = gpuId(record.gpu).value_or(record.gpu), t.pid = record.processId,
@@ -276,7 +280,7 @@ void SamplerImporter::visit(const log::GpuProcessRecord& record) {
                        t.bytes = nullIfNegative(record.bytes));
 }
 
-void SamplerImporter::visit(const log::SamplingMomentRecord& record) {
+void SamplerImporter::add(const log::SamplingMomentRecord& record) {
     constexpr const auto& t = tables::samplingMoments;
     process_.trace.add(t, t.timestamp = process_.time(record.timestampNs),
                        t.range = process_.strings.text(record.range),
@@ -286,14 +290,14 @@ void SamplerImporter::visit(const log::SamplingMomentRecord& record) {
                        t.readEnd = process_.time(record.readEndNs));
 }
 
-void SamplerImporter::visit(const log::GpuMetricRecord& record) {
+void SamplerImporter::add(const log::GpuMetricRecord& record) {
     if (metrics_.size() < maxMetrics)
         metrics_.insert_or_assign({record.gpu, record.metric},
                                   std::string(process_.strings.text(record.name)));
 }
 
-void SamplerImporter::visit(const log::GpuMetricSamplesRecord& record,
-                            std::span<const uint64_t> words) {
+void SamplerImporter::add(const log::GpuMetricSamplesRecord& record,
+                          std::span<const uint64_t> words) {
     const int64_t type = metricType(gpuId(record.gpu).value_or(0));
     const size_t stride = size_t{record.metricCount} + 1;
     for (size_t at = 0; at + stride <= words.size(); at += stride) {

@@ -48,7 +48,7 @@ class ThreadStateImporter {
 };
 
 /// Importer of the log of one sampler process into the trace. One thread.
-class SamplerImporter : private log::RecordVisitor {
+class SamplerImporter {
   public:
     static Result<std::unique_ptr<SamplerImporter>> open(const std::filesystem::path& path,
                                                          TraceWriter& trace,
@@ -74,23 +74,19 @@ class SamplerImporter : private log::RecordVisitor {
     SamplerImporter(log::LogReader reader, TraceWriter& trace, const GpuInventory& gpus,
                     int64_t sessionStartNs, uint32_t host, int64_t& lastCounter);
 
-    void visit(const log::StringRecord& record, std::string_view text) override;
-    void visit(const log::PropertyRecord& record) override;
-    void visit(const log::ClockRecord& record) override;
-    void visit(const log::NoteRecord& record) override;
-    void visit(const log::DroppedRecord& record) override;
-    void visit(const log::EndRecord& record) override;
-    void visit(const log::SampledGpuRecord& record) override;
-    void visit(const log::CounterRecord& record) override;
-    void visit(const log::SamplesRecord& record, std::span<const log::SampleValue> values) override;
-    void visit(const log::GpuProcessRecord& record) override;
-    void visit(const log::SamplingMomentRecord& record) override;
-    void visit(const log::GpuMetricRecord& record) override;
-    void visit(const log::StackRecord& record) override { process_.add(record); }
-    void visit(const log::WatchedProcessRecord& record) override { threads_.add(record); }
-    void visit(const log::WatchedThreadRecord& record) override { threads_.add(record); }
-    void visit(const log::ThreadRunRecord& record) override { threads_.add(record); }
-    void visit(const log::GpuMetricSamplesRecord& record, std::span<const uint64_t> words) override;
+    void add(const log::StringRecord& record, std::string_view text);
+    void add(const log::PropertyRecord& record);
+    void add(const log::ClockRecord& record);
+    void add(const log::NoteRecord& record);
+    void add(const log::DroppedRecord& record);
+    void add(const log::EndRecord& record);
+    void add(const log::SampledGpuRecord& record);
+    void add(const log::CounterRecord& record);
+    void add(const log::SamplesRecord& record, std::span<const log::SampleValue> values);
+    void add(const log::GpuProcessRecord& record);
+    void add(const log::SamplingMomentRecord& record);
+    void add(const log::GpuMetricRecord& record);
+    void add(const log::GpuMetricSamplesRecord& record, std::span<const uint64_t> words);
 
     struct Texts {
         std::string source, name, title, unit, device, direction;

@@ -155,25 +155,23 @@ bool ActivityDecoder::isInWindow(uint32_t correlationId, int64_t ranNs,
 }
 
 void ActivityDecoder::writeGpuWork(const CUpti_Activity& record) {
-    const auto write = [this](log::RecordKind kind, auto to) {
-        writer_.write(kind, to, to.startNs);
-    };
+    const auto write = [this](auto to) { writer_.write(to, to.startNs); };
     switch (record.kind) {
         case CUPTI_ACTIVITY_KIND_MEMCPY:
-            write(log::RecordKind::Memcpy, toLog(as<CUpti_ActivityMemcpy5>(record)));
+            write(toLog(as<CUpti_ActivityMemcpy5>(record)));
             break;
         case CUPTI_ACTIVITY_KIND_MEMCPY2:
-            write(log::RecordKind::Memcpy, toLog(as<CUpti_ActivityMemcpyPtoP4>(record)));
+            write(toLog(as<CUpti_ActivityMemcpyPtoP4>(record)));
             break;
         case CUPTI_ACTIVITY_KIND_MEMSET:
-            write(log::RecordKind::Memset, toLog(as<CUpti_ActivityMemset4>(record)));
+            write(toLog(as<CUpti_ActivityMemset4>(record)));
             break;
         case CUPTI_ACTIVITY_KIND_GRAPH_TRACE:
-            write(log::RecordKind::Graph, toLog(as<CUpti_ActivityGraphTrace>(record)));
+            write(toLog(as<CUpti_ActivityGraphTrace>(record)));
             break;
         case CUPTI_ACTIVITY_KIND_CUDA_EVENT: {
             auto to = toLog(as<CUpti_ActivityCudaEvent2>(record), hasSyncIds());
-            writer_.write(log::RecordKind::CudaEvent, to);
+            writer_.write(to);
             break;
         }
         default: {
@@ -181,7 +179,7 @@ void ActivityDecoder::writeGpuWork(const CUpti_Activity& record) {
             log::KernelRecord to = toLog(from);
             to.name = nameOf(from.name);
             sawGraphNode_ = sawGraphNode_ || to.graphNodeId != 0;
-            write(log::RecordKind::Kernel, to);
+            write(to);
             break;
         }
     }
@@ -192,25 +190,25 @@ void ActivityDecoder::decodeCall(const CUpti_Activity& record) {
     log::ApiRecord to = toLog(from);
     if (!windows_.isEverything() && !launches_.addCall(to.correlationId, to.startNs)) return;
     to.name = apiNames_.idOf(from.cbid, to.isDriver != 0);
-    writer_.write(log::RecordKind::Api, to, to.startNs);
+    writer_.write(to, to.startNs);
 }
 
 /// Keeps a host record, or a record of a single time, if its time lies in a window.
 void ActivityDecoder::decodeHostRecord(const CUpti_Activity& record) {
-    const auto write = [this](log::RecordKind kind, auto to, int64_t atNs) {
-        if (windows_.isOpenAt(atNs)) writer_.write(kind, to, atNs);
+    const auto write = [this](auto to, int64_t atNs) {
+        if (windows_.isOpenAt(atNs)) writer_.write(to, atNs);
     };
     switch (record.kind) {
         case CUPTI_ACTIVITY_KIND_SYNCHRONIZATION: {
             const auto to = toLog(as<CUpti_ActivitySynchronization2>(record), hasSyncIds());
-            write(log::RecordKind::Sync, to, to.startNs);
+            write(to, to.startNs);
             break;
         }
         case CUPTI_ACTIVITY_KIND_OVERHEAD: {
             const auto& from = as<CUpti_ActivityOverhead3>(record);
             const auto to = toLog(from);
             std::free(from.overheadData);  // the reader must free it, says CUPTI; not used
-            write(log::RecordKind::Overhead, to, to.startNs);
+            write(to, to.startNs);
             break;
         }
         case CUPTI_ACTIVITY_KIND_MEMORY2: {
@@ -218,17 +216,17 @@ void ActivityDecoder::decodeHostRecord(const CUpti_Activity& record) {
             auto to = toLog(from);
             if (!windows_.isOpenAt(to.timestampNs)) break;
             to.name = nameOf(from.name);
-            write(log::RecordKind::DeviceMemory, to, to.timestampNs);
+            write(to, to.timestampNs);
             break;
         }
         case CUPTI_ACTIVITY_KIND_MEMORY_POOL: {
             const auto to = toLog(as<CUpti_ActivityMemoryPool2>(record));
-            write(log::RecordKind::MemoryPool, to, to.timestampNs);
+            write(to, to.timestampNs);
             break;
         }
         default: {
             const auto to = toLog(as<CUpti_ActivityUnifiedMemoryCounter2>(record));
-            write(log::RecordKind::UnifiedMemory, to, to.startNs);
+            write(to, to.startNs);
             break;
         }
     }
@@ -248,13 +246,13 @@ void ActivityDecoder::decodeResource(const CUpti_Activity& record) {
         case CUPTI_ACTIVITY_KIND_CONTEXT: {
             auto to = toLog(as<CUpti_ActivityContext>(record));
             contexts_[to.contextId] = to;
-            writer_.write(log::RecordKind::Context, to);
+            writer_.write(to);
             break;
         }
         default: {
             auto to = toLog(as<CUpti_ActivityStream>(record));
             if (streams_.size() < maxStreams) streams_[{to.contextId, to.streamId}] = to;
-            writer_.write(log::RecordKind::Stream, to);
+            writer_.write(to);
             break;
         }
     }
@@ -262,14 +260,14 @@ void ActivityDecoder::decodeResource(const CUpti_Activity& record) {
 
 void ActivityDecoder::writeDevice(log::DeviceRecord device, const std::string& name) {
     device.name = writer_.string(name);
-    writer_.write(log::RecordKind::Device, device);
+    writer_.write(device);
 }
 
 void ActivityDecoder::reannounceResources() {
     if (std::exchange(resourcesGeneration_, writer_.generation()) == writer_.generation()) return;
     for (const auto& [id, known] : devices_) writeDevice(known.first, known.second);
-    for (auto& [id, context] : contexts_) writer_.write(log::RecordKind::Context, context);
-    for (auto& [id, stream] : streams_) writer_.write(log::RecordKind::Stream, stream);
+    for (auto& [id, context] : contexts_) writer_.write(context);
+    for (auto& [id, stream] : streams_) writer_.write(stream);
 }
 
 }  // namespace lanescope::agent

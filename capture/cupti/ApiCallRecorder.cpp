@@ -251,7 +251,7 @@ void ApiCallRecorder::write(const Call& call, const Wait* wait, log::RecordWrite
     api.returnValue = call.returnValue;
     api.isDriver = 1;
     api.stack = stacks_.write(call.stack, writer);
-    writer.write(log::RecordKind::Api, api, api.startNs);
+    writer.write(api, api.startNs);
     if (!wait) return;
 
     if (wait->kind == DriverCallKind::EventRecord) {
@@ -262,7 +262,7 @@ void ApiCallRecorder::write(const Call& call, const Wait* wait, log::RecordWrite
         event.correlationId = call.correlationId;
         event.eventId = eventId(wait->event);
         event.eventSyncId = noEventId;
-        writer.write(log::RecordKind::CudaEvent, event);
+        writer.write(event);
         return;
     }
     log::SyncRecord sync{};
@@ -280,7 +280,7 @@ void ApiCallRecorder::write(const Call& call, const Wait* wait, log::RecordWrite
                 : wait->kind == DriverCallKind::StreamSync
                     ? CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_SYNCHRONIZE
                     : CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_CONTEXT_SYNCHRONIZE;
-    writer.write(log::RecordKind::Sync, sync, sync.startNs);
+    writer.write(sync, sync.startNs);
 }
 
 uint32_t ApiCallRecorder::eventId(uint64_t handle) {

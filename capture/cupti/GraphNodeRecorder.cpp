@@ -75,7 +75,7 @@ void GraphNodeRecorder::drain(log::RecordWriter& writer, const CycleClock& clock
         record.original = node.original;
         record.threadId = node.threadId;
         record.stack = stacks_.write(node.stack, writer);
-        writer.write(log::RecordKind::GraphNode, record);
+        writer.write(record);
     });
     if (refused > 0 && !std::exchange(hasReportedLost_, true))
         writer.note(Severity::Warning, HealthCode::GraphLinesMissing,

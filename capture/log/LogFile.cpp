@@ -262,15 +262,14 @@ uint32_t RecordWriter::string(std::string_view text) {
     log::StringRecord record{};
     record.id = id;
     record.length = static_cast<uint32_t>(kept.size());
-    writeWithTail(record.header, sizeof record, log::RecordKind::String, kept, 0);
+    writeWithTail(record, kept, 0);
     return id;
 }
 
 void RecordWriter::writeNvtx(log::NvtxRecord& record, std::string_view extended) {
     extended = extended.substr(0, UINT16_MAX);
     record.extendedBytes = static_cast<uint16_t>(extended.size());
-    writeWithTail(record.header, sizeof record, log::RecordKind::Nvtx, extended,
-                  record.timestampNs);
+    writeWithTail(record, extended, record.timestampNs);
 }
 
 void RecordWriter::startAgain() {
@@ -291,7 +290,7 @@ void RecordWriter::property(std::string_view name, std::string_view value) {
     log::PropertyRecord record{};
     record.name = string(name);
     record.value = string(value);
-    write(log::RecordKind::Property, record);
+    write(record);
 }
 
 void RecordWriter::note(Severity severity, HealthCode code, std::string_view sentence,
@@ -302,7 +301,7 @@ void RecordWriter::note(Severity severity, HealthCode code, std::string_view sen
     record.code = string(identifier(code));
     record.sentence = string(sentence);
     record.count = static_cast<uint32_t>(std::min<uint64_t>(count, UINT32_MAX));
-    write(log::RecordKind::Note, record, record.timestampNs);
+    write(record, record.timestampNs);
 }
 
 void RecordWriter::dropped(Loss what, uint64_t count) {
@@ -310,7 +309,7 @@ void RecordWriter::dropped(Loss what, uint64_t count) {
     record.timestampNs = eventTimeNs();
     record.count = count;
     record.what = what;
-    write(log::RecordKind::Dropped, record, record.timestampNs);
+    write(record, record.timestampNs);
 }
 
 void RecordWriter::writeWithTail(log::RecordHeader& header, size_t structBytes,

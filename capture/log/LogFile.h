@@ -105,19 +105,18 @@ class RecordWriter {
     /// the rest share one id.
     uint32_t string(std::string_view text);
 
-    /// Writes a record of a kind and fills in its header. `timeNs` as in `LogFile::append`.
+    /// Writes a record and fills in its header. `timeNs` as in `LogFile::append`.
     template <class Record>
-    void write(log::RecordKind kind, Record& record, int64_t timeNs = 0) {
+    void write(Record& record, int64_t timeNs = 0) {
         static_assert(sizeof(Record) % 8 == 0);
-        record.header = {static_cast<uint16_t>(kind), record.header.flags, sizeof(Record)};
+        record.header = {static_cast<uint16_t>(Record::kind), record.header.flags, sizeof(Record)};
         file_.append(&record, sizeof(Record), timeNs);
     }
 
     /// Writes a record followed by `tail`, padded with zeros to a multiple of 8.
     template <class Record>
-    void writeWithTail(log::RecordKind kind, Record& record, std::string_view tail,
-                       int64_t timeNs) {
-        writeWithTail(record.header, sizeof(Record), kind, tail, timeNs);
+    void writeWithTail(Record& record, std::string_view tail, int64_t timeNs) {
+        writeWithTail(record.header, sizeof(Record), Record::kind, tail, timeNs);
     }
     void writeNvtx(log::NvtxRecord& record, std::string_view extended);
 

@@ -32,148 +32,6 @@ bool isGoodBlock(const BlockHeader& block) {
            block.payloadBytes <= maxBlockBytes && block.payloadBytes % 8 == 0;
 }
 
-/// Passes a record without a variable part to the visitor. Returns false if it is too short for its
-/// struct.
-template <class Record>
-bool dispatch(std::span<const std::byte> bytes, RecordVisitor& visitor) {
-    if (bytes.size() < sizeof(Record)) return false;
-    visitor.visit(*reinterpret_cast<const Record*>(bytes.data()));
-    return true;
-}
-
-bool dispatchString(std::span<const std::byte> bytes, RecordVisitor& visitor) {
-    if (bytes.size() < sizeof(StringRecord)) return false;
-    const auto& record = *reinterpret_cast<const StringRecord*>(bytes.data());
-    if (record.length > bytes.size() - sizeof(StringRecord)) return false;
-    const auto* text = reinterpret_cast<const char*>(bytes.data() + sizeof(StringRecord));
-    visitor.visit(record, std::string_view(text, record.length));
-    return true;
-}
-
-bool dispatchNvtx(std::span<const std::byte> bytes, RecordVisitor& visitor) {
-    if (bytes.size() < sizeof(NvtxRecord)) return false;
-    const auto& record = *reinterpret_cast<const NvtxRecord*>(bytes.data());
-    const auto rest = bytes.subspan(sizeof(NvtxRecord));
-    if (record.extendedBytes > rest.size()) return false;
-    visitor.visit(record, rest.first(record.extendedBytes));
-    return true;
-}
-
-bool dispatchSamples(std::span<const std::byte> bytes, RecordVisitor& visitor) {
-    if (bytes.size() < sizeof(SamplesRecord)) return false;
-    const auto& record = *reinterpret_cast<const SamplesRecord*>(bytes.data());
-    const auto rest = bytes.subspan(sizeof(SamplesRecord));
-    if (record.count > rest.size() / sizeof(SampleValue)) return false;
-    visitor.visit(record, {reinterpret_cast<const SampleValue*>(rest.data()), record.count});
-    return true;
-}
-
-bool dispatchGpuMetricSamples(std::span<const std::byte> bytes, RecordVisitor& visitor) {
-    if (bytes.size() < sizeof(GpuMetricSamplesRecord)) return false;
-    const auto& record = *reinterpret_cast<const GpuMetricSamplesRecord*>(bytes.data());
-    const auto rest = bytes.subspan(sizeof(GpuMetricSamplesRecord));
-    const uint64_t words = record.count * (uint64_t{record.metricCount} + 1);
-    if (words > rest.size() / sizeof(uint64_t)) return false;
-    visitor.visit(record, {reinterpret_cast<const uint64_t*>(rest.data()), words});
-    return true;
-}
-
-/// Returns true if the record was passed to the visitor, nullopt if its kind is unknown.
-std::optional<bool> dispatchRecord(RecordKind kind, std::span<const std::byte> bytes,
-                                   RecordVisitor& visitor) {
-    switch (kind) {
-        case RecordKind::String:
-            return dispatchString(bytes, visitor);
-        case RecordKind::Property:
-            return dispatch<PropertyRecord>(bytes, visitor);
-        case RecordKind::Kernel:
-            return dispatch<KernelRecord>(bytes, visitor);
-        case RecordKind::Memcpy:
-            return dispatch<MemcpyRecord>(bytes, visitor);
-        case RecordKind::Memset:
-            return dispatch<MemsetRecord>(bytes, visitor);
-        case RecordKind::Api:
-            return dispatch<ApiRecord>(bytes, visitor);
-        case RecordKind::GraphNode:
-            return dispatch<GraphNodeRecord>(bytes, visitor);
-        case RecordKind::Stack:
-            return dispatch<StackRecord>(bytes, visitor);
-        case RecordKind::Sync:
-            return dispatch<SyncRecord>(bytes, visitor);
-        case RecordKind::CudaEvent:
-            return dispatch<CudaEventRecord>(bytes, visitor);
-        case RecordKind::Overhead:
-            return dispatch<OverheadRecord>(bytes, visitor);
-        case RecordKind::Device:
-            return dispatch<DeviceRecord>(bytes, visitor);
-        case RecordKind::Context:
-            return dispatch<ContextRecord>(bytes, visitor);
-        case RecordKind::Stream:
-            return dispatch<StreamRecord>(bytes, visitor);
-        case RecordKind::Graph:
-            return dispatch<GraphRecord>(bytes, visitor);
-        case RecordKind::DeviceMemory:
-            return dispatch<DeviceMemoryRecord>(bytes, visitor);
-        case RecordKind::MemoryPool:
-            return dispatch<MemoryPoolRecord>(bytes, visitor);
-        case RecordKind::UnifiedMemory:
-            return dispatch<UnifiedMemoryRecord>(bytes, visitor);
-        case RecordKind::Nvtx:
-            return dispatchNvtx(bytes, visitor);
-        case RecordKind::NvtxDomain:
-            return dispatch<NvtxDomainRecord>(bytes, visitor);
-        case RecordKind::NvtxCategory:
-            return dispatch<NvtxCategoryRecord>(bytes, visitor);
-        case RecordKind::NvtxSchema:
-            return dispatch<NvtxSchemaRecord>(bytes, visitor);
-        case RecordKind::NvtxSchemaEntry:
-            return dispatch<NvtxSchemaEntryRecord>(bytes, visitor);
-        case RecordKind::NcclCommunicator:
-            return dispatch<NcclCommunicatorRecord>(bytes, visitor);
-        case RecordKind::NcclOperation:
-            return dispatch<NcclOperationRecord>(bytes, visitor);
-        case RecordKind::NcclStop:
-            return dispatch<NcclStopRecord>(bytes, visitor);
-        case RecordKind::NvtxEnum:
-            return dispatch<NvtxEnumRecord>(bytes, visitor);
-        case RecordKind::NvtxEnumEntry:
-            return dispatch<NvtxEnumEntryRecord>(bytes, visitor);
-        case RecordKind::ThreadName:
-            return dispatch<ThreadNameRecord>(bytes, visitor);
-        case RecordKind::Clock:
-            return dispatch<ClockRecord>(bytes, visitor);
-        case RecordKind::Dropped:
-            return dispatch<DroppedRecord>(bytes, visitor);
-        case RecordKind::Note:
-            return dispatch<NoteRecord>(bytes, visitor);
-        case RecordKind::End:
-            return dispatch<EndRecord>(bytes, visitor);
-        case RecordKind::Window:
-            return dispatch<WindowRecord>(bytes, visitor);
-        case RecordKind::SampledGpu:
-            return dispatch<SampledGpuRecord>(bytes, visitor);
-        case RecordKind::Counter:
-            return dispatch<CounterRecord>(bytes, visitor);
-        case RecordKind::Samples:
-            return dispatchSamples(bytes, visitor);
-        case RecordKind::GpuProcess:
-            return dispatch<GpuProcessRecord>(bytes, visitor);
-        case RecordKind::SamplingMoment:
-            return dispatch<SamplingMomentRecord>(bytes, visitor);
-        case RecordKind::WatchedProcess:
-            return dispatch<WatchedProcessRecord>(bytes, visitor);
-        case RecordKind::WatchedThread:
-            return dispatch<WatchedThreadRecord>(bytes, visitor);
-        case RecordKind::ThreadRun:
-            return dispatch<ThreadRunRecord>(bytes, visitor);
-        case RecordKind::GpuMetric:
-            return dispatch<GpuMetricRecord>(bytes, visitor);
-        case RecordKind::GpuMetricSamples:
-            return dispatchGpuMetricSamples(bytes, visitor);
-    }
-    return std::nullopt;
-}
-
 }  // namespace
 
 Result<LogReader> LogReader::open(const std::filesystem::path& path) {
@@ -222,7 +80,7 @@ Result<uint64_t> LogReader::fileBytes() const {
     return static_cast<uint64_t>(std::max<off_t>(status.st_size, 0));
 }
 
-Result<size_t> LogReader::poll(RecordVisitor& visitor, size_t maxBlocks) {
+Result<size_t> LogReader::pollBlocks(const PassRecord& pass, size_t maxBlocks) {
     Result<uint64_t> bytes = fileBytes();
     if (!bytes) return fail(bytes.error());
     isDamaged_ = false;
@@ -234,7 +92,7 @@ Result<size_t> LogReader::poll(RecordVisitor& visitor, size_t maxBlocks) {
     }
     size_t blocks = 0;
     while (step == Step::Done && blocks < maxBlocks) {
-        Result<Step> read = readBlock(*bytes, visitor);
+        Result<Step> read = readBlock(*bytes, pass);
         if (!read) return fail(read.error());
         step = *read;
         if (step == Step::Done) {
@@ -319,7 +177,7 @@ Result<LogReader::Step> LogReader::readHeader(uint64_t fileBytes) {
     return Step::Done;
 }
 
-Result<LogReader::Step> LogReader::readBlock(uint64_t fileBytes, RecordVisitor& visitor) {
+Result<LogReader::Step> LogReader::readBlock(uint64_t fileBytes, const PassRecord& pass) {
     BlockHeader block{};
     if (fileBytes - std::min(fileBytes, offset_) < sizeof(block)) return Step::Wait;
     Result<bool> read = readAt(&block, sizeof(block), offset_);
@@ -341,7 +199,7 @@ Result<LogReader::Step> LogReader::readBlock(uint64_t fileBytes, RecordVisitor& 
     expectedSequence_ = block.sequence + 1;
     ++progress_.blocks;
     progress_.latestTimeNs = std::max(progress_.latestTimeNs, block.maxTimeNs);
-    visitRecords(std::as_bytes(std::span(payload_)), visitor);
+    passRecords(std::as_bytes(std::span(payload_)), pass);
     return Step::Done;
 }
 
@@ -360,7 +218,7 @@ Result<bool> LogReader::readAt(void* target, size_t bytes, uint64_t offset) cons
     return true;
 }
 
-void LogReader::visitRecords(std::span<const std::byte> payload, RecordVisitor& visitor) {
+void LogReader::passRecords(std::span<const std::byte> payload, const PassRecord& pass) {
     while (payload.size() >= sizeof(RecordHeader)) {
         const auto& record = *reinterpret_cast<const RecordHeader*>(payload.data());
         if (record.bytes < sizeof(RecordHeader) || record.bytes % 8 != 0 ||
@@ -368,12 +226,12 @@ void LogReader::visitRecords(std::span<const std::byte> payload, RecordVisitor& 
             ++progress_.oddRecords;  // The start of the next record is unknown.
             return;
         }
-        const auto dispatched = dispatchRecord(static_cast<RecordKind>(record.kind),
-                                               payload.first(record.bytes), visitor);
+        const std::optional<bool> passed =
+            pass(static_cast<RecordKind>(record.kind), payload.first(record.bytes));
         ++progress_.records;
-        if (!dispatched)
+        if (!passed)
             ++progress_.unknownRecords;
-        else if (!*dispatched)
+        else if (!*passed)
             ++progress_.oddRecords;
         payload = payload.subspan(record.bytes);
     }

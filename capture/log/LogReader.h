@@ -4,71 +4,17 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <span>
-#include <string>
-#include <string_view>
 #include <vector>
 
 #include "capture/log/LogFormat.h"
 #include "capture/log/Records.h"
+#include "capture/log/dispatchRecord.h"
 #include "model/format/Result.h"
 
 namespace lanescope::log {
-
-/// Receiver of the records of a log, in order. References and views are valid during the call.
-/// Numbers in them are unchecked values of the traced process: a receiver validates those that it
-/// uses as an index or enum.
-class RecordVisitor {
-  public:
-    virtual ~RecordVisitor() = default;
-
-    virtual void visit(const StringRecord&, std::string_view) {}
-    virtual void visit(const PropertyRecord&) {}
-    virtual void visit(const KernelRecord&) {}
-    virtual void visit(const MemcpyRecord&) {}
-    virtual void visit(const MemsetRecord&) {}
-    virtual void visit(const ApiRecord&) {}
-    virtual void visit(const StackRecord&) {}
-    virtual void visit(const GraphNodeRecord&) {}
-    virtual void visit(const SyncRecord&) {}
-    virtual void visit(const CudaEventRecord&) {}
-    virtual void visit(const OverheadRecord&) {}
-    virtual void visit(const DeviceRecord&) {}
-    virtual void visit(const ContextRecord&) {}
-    virtual void visit(const StreamRecord&) {}
-    virtual void visit(const GraphRecord&) {}
-    virtual void visit(const DeviceMemoryRecord&) {}
-    virtual void visit(const MemoryPoolRecord&) {}
-    virtual void visit(const UnifiedMemoryRecord&) {}
-    virtual void visit(const NvtxRecord&, std::span<const std::byte>) {}
-    virtual void visit(const NvtxDomainRecord&) {}
-    virtual void visit(const NvtxCategoryRecord&) {}
-    virtual void visit(const NvtxSchemaRecord&) {}
-    virtual void visit(const NvtxSchemaEntryRecord&) {}
-    virtual void visit(const NvtxEnumRecord&) {}
-    virtual void visit(const NvtxEnumEntryRecord&) {}
-    virtual void visit(const NcclCommunicatorRecord&) {}
-    virtual void visit(const NcclOperationRecord&) {}
-    virtual void visit(const NcclStopRecord&) {}
-    virtual void visit(const ThreadNameRecord&) {}
-    virtual void visit(const ClockRecord&) {}
-    virtual void visit(const DroppedRecord&) {}
-    virtual void visit(const NoteRecord&) {}
-    virtual void visit(const EndRecord&) {}
-    virtual void visit(const WindowRecord&) {}
-    virtual void visit(const SampledGpuRecord&) {}
-    virtual void visit(const CounterRecord&) {}
-    virtual void visit(const SamplesRecord&, std::span<const SampleValue>) {}
-    virtual void visit(const GpuProcessRecord&) {}
-    virtual void visit(const SamplingMomentRecord&) {}
-    virtual void visit(const GpuMetricRecord&) {}
-    virtual void visit(const WatchedProcessRecord&) {}
-    virtual void visit(const WatchedThreadRecord&) {}
-    virtual void visit(const ThreadRunRecord&) {}
-    /// The samples as stored in the log: `1 + metricCount` words each.
-    virtual void visit(const GpuMetricSamplesRecord&, std::span<const uint64_t>) {}
-};
 
 /// Reader of one log while it grows. It validates everything: any prefix and any corruption is
 /// safe. Reads whole blocks only and stops at the first bad block of a file. Follows the log
@@ -95,10 +41,21 @@ class LogReader {
     LogReader& operator=(const LogReader&) = delete;
     ~LogReader();
 
-    /// Passes the records of at most `maxBlocks` whole new blocks to `visitor`. Returns the
-    /// number of blocks read, 0 if there are none for now. Fails if the file cannot be read or is
-    /// no log.
-    Result<size_t> poll(RecordVisitor& visitor, size_t maxBlocks = SIZE_MAX);
+    /// Passes the records of at most `maxBlocks` whole new blocks to `receive`, in order. A
+    /// receiver is a function object with an overload for each record that it wants: `receive(const
+    /// KernelRecord&)`, or with the variable part, such as `receive(const StringRecord&,
+    /// std::string_view)`; other records are skipped. References and views are valid during the
+    /// call. Numbers in them are unchecked values of the traced process: a receiver validates those
+    /// that it uses as an index or enum. Returns the number of blocks read, 0 if there are none for
+    /// now. Fails if the file cannot be read or is no log.
+    template <class Receiver>
+    Result<size_t> poll(Receiver&& receive, size_t maxBlocks = SIZE_MAX) {
+        return pollBlocks(
+            [&receive](RecordKind kind, std::span<const std::byte> bytes) {
+                return dispatchRecord(kind, bytes, receive, AllRecords{});
+            },
+            maxBlocks);
+    }
 
     const std::optional<FileHeader>& header() const { return header_; }
     const Progress& progress() const { return progress_; }
@@ -112,13 +69,15 @@ class LogReader {
   private:
     LogReader() = default;
     enum class Step { Done, Wait, Damaged };
+    using PassRecord = std::function<std::optional<bool>(RecordKind, std::span<const std::byte>)>;
 
+    Result<size_t> pollBlocks(const PassRecord& pass, size_t maxBlocks);
     Result<Step> readHeader(uint64_t fileBytes);
     bool goToNextPart();
     Result<uint64_t> fileBytes() const;
-    Result<Step> readBlock(uint64_t fileBytes, RecordVisitor& visitor);
+    Result<Step> readBlock(uint64_t fileBytes, const PassRecord& pass);
     Result<bool> readAt(void* target, size_t bytes, uint64_t offset) const;
-    void visitRecords(std::span<const std::byte> payload, RecordVisitor& visitor);
+    void passRecords(std::span<const std::byte> payload, const PassRecord& pass);
 
     std::filesystem::path path_;
     int file_ = -1;

@@ -11,7 +11,7 @@ namespace lanescope::log {
 // Records that the agent writes. Times are nanoseconds in the time of events (`clocks.h`), which
 // CUPTI and the agent read; a GPU time of 0 to 0 means "not timed". Strings are ids of earlier
 // `StringRecord`s of the same log; 0 is "none". Kinds and memory kinds keep CUPTI's numbers; the
-// collector translates them.
+// collector translates them. Each struct states its kind, and `AllRecords` lists it.
 
 enum class RecordKind : uint16_t {
     String = 1,
@@ -62,6 +62,7 @@ enum class RecordKind : uint16_t {
 
 /// Followed by `length` bytes of text, padded with zeros.
 struct StringRecord {
+    static constexpr RecordKind kind = RecordKind::String;
     RecordHeader header;
     uint32_t id;
     uint32_t length;
@@ -70,12 +71,14 @@ struct StringRecord {
 /// A fact about the process or its machine, for example "program", "rank", "cuptiVersion". Strings
 /// by id.
 struct PropertyRecord {
+    static constexpr RecordKind kind = RecordKind::Property;
     RecordHeader header;
     uint32_t name;
     uint32_t value;
 };
 
 struct KernelRecord {
+    static constexpr RecordKind kind = RecordKind::Kernel;
     RecordHeader header;
     int64_t startNs, endNs;
     uint64_t graphNodeId;  ///< 0 outside a graph.
@@ -91,6 +94,7 @@ struct KernelRecord {
 };
 
 struct MemcpyRecord {
+    static constexpr RecordKind kind = RecordKind::Memcpy;
     RecordHeader header;
     int64_t startNs, endNs;
     uint64_t bytes, graphNodeId;
@@ -104,6 +108,7 @@ struct MemcpyRecord {
 };
 
 struct MemsetRecord {
+    static constexpr RecordKind kind = RecordKind::Memset;
     RecordHeader header;
     int64_t startNs, endNs;
     uint64_t bytes, graphNodeId;
@@ -113,6 +118,7 @@ struct MemsetRecord {
 };
 
 struct ApiRecord {
+    static constexpr RecordKind kind = RecordKind::Api;
     RecordHeader header;
     int64_t startNs, endNs;
     uint32_t name;
@@ -124,6 +130,7 @@ struct ApiRecord {
 };
 
 struct SyncRecord {
+    static constexpr RecordKind kind = RecordKind::Sync;
     RecordHeader header;
     int64_t startNs, endNs;
     uint32_t type;  ///< CUPTI's numbers, which the trace keeps.
@@ -132,12 +139,14 @@ struct SyncRecord {
 };
 
 struct CudaEventRecord {
+    static constexpr RecordKind kind = RecordKind::CudaEvent;
     RecordHeader header;
     int64_t timestampNs;  ///< 0: CUPTI reported none.
     uint32_t deviceId, contextId, streamId, correlationId, eventId, eventSyncId;
 };
 
 struct OverheadRecord {
+    static constexpr RecordKind kind = RecordKind::Overhead;
     RecordHeader header;
     int64_t startNs, endNs;
     uint32_t overheadKind;  ///< CUPTI's number.
@@ -148,6 +157,7 @@ struct OverheadRecord {
 
 /// A CUDA device, by this process's numbering.
 struct DeviceRecord {
+    static constexpr RecordKind kind = RecordKind::Device;
     RecordHeader header;
     uint8_t uuid[16];
     uint64_t memoryBytes, memoryBandwidthKBps;
@@ -160,16 +170,19 @@ struct DeviceRecord {
 };
 
 struct ContextRecord {
+    static constexpr RecordKind kind = RecordKind::Context;
     RecordHeader header;
     uint32_t contextId, deviceId, nullStreamId, reserved;
 };
 
 struct StreamRecord {
+    static constexpr RecordKind kind = RecordKind::Stream;
     RecordHeader header;
     uint32_t contextId, streamId, priority, flag;
 };
 
 struct GraphRecord {
+    static constexpr RecordKind kind = RecordKind::Graph;
     RecordHeader header;
     int64_t startNs, endNs;
     uint32_t graphId, deviceId, contextId, streamId, correlationId, reserved;
@@ -177,6 +190,7 @@ struct GraphRecord {
 
 /// An allocation or a free of device, pinned, managed or pool memory.
 struct DeviceMemoryRecord {
+    static constexpr RecordKind kind = RecordKind::DeviceMemory;
     RecordHeader header;
     int64_t timestampNs;
     uint64_t address, bytes;
@@ -194,6 +208,7 @@ struct DeviceMemoryRecord {
 };
 
 struct MemoryPoolRecord {
+    static constexpr RecordKind kind = RecordKind::MemoryPool;
     RecordHeader header;
     int64_t timestampNs;
     uint64_t address, bytes, releaseThreshold, usedBytes, minimumBytesToKeep;
@@ -205,6 +220,7 @@ struct MemoryPoolRecord {
 
 /// An event of managed memory: a migration, faults, thrashing or throttling.
 struct UnifiedMemoryRecord {
+    static constexpr RecordKind kind = RecordKind::UnifiedMemory;
     RecordHeader header;
     int64_t startNs, endNs;  ///< `endNs` 0: an instant.
     uint64_t value;          ///< Moved bytes or number of faults, by `counterKind`.
@@ -218,6 +234,7 @@ struct UnifiedMemoryRecord {
 /// The process began or ended a recording window; see `record --steps` and similar options. A
 /// process without such records keeps everything from its start.
 struct WindowRecord {
+    static constexpr RecordKind kind = RecordKind::Window;
     RecordHeader header;
     int64_t timestampNs;
     uint32_t index;    ///< Number of the window in the process, from 0.
@@ -239,6 +256,7 @@ enum class NvtxPayload : uint8_t {
 /// One NVTX call. Followed by `extendedBytes` bytes of payload in the layout of schema `schemaId`
 /// of the domain, padded with zeros. `RecordHeader::flags` 1: the payload was truncated.
 struct NvtxRecord {
+    static constexpr RecordKind kind = RecordKind::Nvtx;
     RecordHeader header;
     int64_t timestampNs;
     uint64_t rangeId;      ///< Id of the range for Start and End; 0 for Push and Pop.
@@ -269,6 +287,7 @@ inline void setStack(NvtxRecord& record, uint32_t stack) {
 }
 
 struct NvtxDomainRecord {
+    static constexpr RecordKind kind = RecordKind::NvtxDomain;
     RecordHeader header;
     int64_t timestampNs;
     uint32_t domain, name;
@@ -276,6 +295,7 @@ struct NvtxDomainRecord {
 };
 
 struct NvtxCategoryRecord {
+    static constexpr RecordKind kind = RecordKind::NvtxCategory;
     RecordHeader header;
     int64_t timestampNs;
     uint32_t domain, category, name, threadId;
@@ -283,6 +303,7 @@ struct NvtxCategoryRecord {
 
 /// A payload layout registered with the NVTX payload extension. Its entries follow as records.
 struct NvtxSchemaRecord {
+    static constexpr RecordKind kind = RecordKind::NvtxSchema;
     RecordHeader header;
     uint64_t schemaId;
     uint64_t flags, payloadBytes, alignTo;
@@ -290,6 +311,7 @@ struct NvtxSchemaRecord {
 };
 
 struct NvtxSchemaEntryRecord {
+    static constexpr RecordKind kind = RecordKind::NvtxSchemaEntry;
     RecordHeader header;
     uint64_t schemaId, flags, type, arrayOrUnionDetail, offset;
     uint32_t domain, index, name, description;
@@ -298,6 +320,7 @@ struct NvtxSchemaEntryRecord {
 /// An enumeration registered with the NVTX payload extension, whose id can be the type of a
 /// schema's entry. Its values follow as records.
 struct NvtxEnumRecord {
+    static constexpr RecordKind kind = RecordKind::NvtxEnum;
     RecordHeader header;
     uint64_t schemaId;
     uint64_t payloadBytes;  ///< Size of a value; 0 if the program did not specify it.
@@ -305,6 +328,7 @@ struct NvtxEnumRecord {
 };
 
 struct NvtxEnumEntryRecord {
+    static constexpr RecordKind kind = RecordKind::NvtxEnumEntry;
     RecordHeader header;
     uint64_t schemaId, value;
     uint32_t domain, name;
@@ -314,6 +338,7 @@ struct NvtxEnumEntryRecord {
 
 /// A communicator of this process, as NCCL's profiler interface describes it at its creation.
 struct NcclCommunicatorRecord {
+    static constexpr RecordKind kind = RecordKind::NcclCommunicator;
     RecordHeader header;
     int64_t timestampNs;
     uint64_t hash;  ///< Equal in all processes that share the communicator.
@@ -333,6 +358,7 @@ enum class NcclEvent : uint32_t {
 /// NCCL's profiler interface began an event. Fields that its kind does not have are 0, or -1 where
 /// the comment states so.
 struct NcclOperationRecord {
+    static constexpr RecordKind kind = RecordKind::NcclOperation;
     RecordHeader header;
     int64_t timestampNs;
     uint64_t id;            ///< Id of the event, unique in the process; never 0.
@@ -354,6 +380,7 @@ static_assert(sizeof(NcclOperationRecord) == 104);
 
 /// An event of NCCL's profiler interface ended, perhaps on another thread.
 struct NcclStopRecord {
+    static constexpr RecordKind kind = RecordKind::NcclStop;
     RecordHeader header;
     int64_t timestampNs;
     uint64_t id;
@@ -361,6 +388,7 @@ struct NcclStopRecord {
 };
 
 struct ThreadNameRecord {
+    static constexpr RecordKind kind = RecordKind::ThreadName;
     RecordHeader header;
     uint32_t threadId, name;
 };
@@ -368,6 +396,7 @@ struct ThreadNameRecord {
 /// The same instant on several clocks, to synchronize hosts and tools and to detect changes of the
 /// system time.
 struct ClockRecord {
+    static constexpr RecordKind kind = RecordKind::Clock;
     RecordHeader header;
     int64_t realtimeNs;  ///< CLOCK_REALTIME; from a sampler the time of events.
     int64_t monotonicNs, cuptiNs;
@@ -375,6 +404,7 @@ struct ClockRecord {
 
 /// `count` more events were lost since the last such record.
 struct DroppedRecord {
+    static constexpr RecordKind kind = RecordKind::Dropped;
     RecordHeader header;
     int64_t timestampNs;
     uint64_t count;
@@ -384,6 +414,7 @@ struct DroppedRecord {
 
 /// A message for the user, such as a missing driver, another profiler or an old CUPTI.
 struct NoteRecord {
+    static constexpr RecordKind kind = RecordKind::Note;
     RecordHeader header;
     int64_t timestampNs;
     Severity severity;
@@ -394,6 +425,7 @@ struct NoteRecord {
 
 /// A GPU that a sampler reads. Other records of the log refer to it by `gpu`.
 struct SampledGpuRecord {
+    static constexpr RecordKind kind = RecordKind::SampledGpu;
     RecordHeader header;
     uint32_t gpu;   ///< NVML's number, or CUDA's in the log of the sampler of GPU metrics.
     uint32_t uuid;  ///< "GPU-..."; 0 if the driver does not report it.
@@ -405,6 +437,7 @@ enum class CounterMeaning : uint32_t { Gauge = 0, Cumulative = 1, Average = 2, A
 
 /// A counter that a sampler will read. Strings by id; fields that do not apply are -1 or 0.
 struct CounterRecord {
+    static constexpr RecordKind kind = RecordKind::Counter;
     RecordHeader header;
     uint32_t counter;  ///< Number of the counter in this log.
     uint32_t source, name, title, unit, device, direction;
@@ -427,6 +460,7 @@ static_assert(sizeof(SampleValue) == 16);
 /// Values of several counters at one time. Followed by `count` values. Unchanged values may be
 /// omitted.
 struct SamplesRecord {
+    static constexpr RecordKind kind = RecordKind::Samples;
     RecordHeader header;
     int64_t timestampNs;
     uint32_t count, reserved;
@@ -435,6 +469,7 @@ struct SamplesRecord {
 /// A process that uses a GPU. All processes of a GPU at one time are consecutive; an omitted one
 /// has left.
 struct GpuProcessRecord {
+    static constexpr RecordKind kind = RecordKind::GpuProcess;
     RecordHeader header;
     int64_t timestampNs;
     int64_t bytes;  ///< Bytes of the GPU's memory; -1 if the driver does not report it.
@@ -444,6 +479,7 @@ struct GpuProcessRecord {
 /// A range chosen with `record --sample-at` began or ended, and counters were read at once. One
 /// reading may serve several.
 struct SamplingMomentRecord {
+    static constexpr RecordKind kind = RecordKind::SamplingMoment;
     RecordHeader header;
     int64_t timestampNs;
     int64_t readBeginNs, readEndNs;  ///< Time interval that contains the values.
@@ -451,6 +487,7 @@ struct SamplingMomentRecord {
 };
 
 struct GpuMetricRecord {
+    static constexpr RecordKind kind = RecordKind::GpuMetric;
     RecordHeader header;
     uint32_t gpu, metric;  ///< Number of the metric, from 0 for each GPU.
     uint32_t name, reserved;
@@ -459,6 +496,7 @@ struct GpuMetricRecord {
 /// Values of all metrics of a GPU at `count` times. Followed, for each time, by an int64_t, the end
 /// of the interval, and a double per metric.
 struct GpuMetricSamplesRecord {
+    static constexpr RecordKind kind = RecordKind::GpuMetricSamples;
     RecordHeader header;
     uint32_t gpu, metricCount, count, reserved;
 };
@@ -467,6 +505,7 @@ enum class EndReason : uint32_t { Exit = 1, Signal = 2, LogFull = 3 };
 
 /// Last record of a process that ended normally. Without it the process was killed or crashed.
 struct EndRecord {
+    static constexpr RecordKind kind = RecordKind::End;
     RecordHeader header;
     int64_t timestampNs;
     EndReason reason;
@@ -478,6 +517,7 @@ struct EndRecord {
 /// A Python stack: its innermost frame, and the stack without that frame. Precedes all records that
 /// refer to it.
 struct StackRecord {
+    static constexpr RecordKind kind = RecordKind::Stack;
     RecordHeader header;
     uint32_t stack;   ///< Number of the stack in this process, from 1.
     uint32_t parent;  ///< 0 if the frame is the only one.
@@ -488,6 +528,7 @@ struct StackRecord {
 
 /// A node of a CUDA graph was created: captured, or copied from another.
 struct GraphNodeRecord {
+    static constexpr RecordKind kind = RecordKind::GraphNode;
     RecordHeader header;
     int64_t timestampNs;
     uint64_t node;      ///< CUPTI's number, as `KernelRecord::graphNodeId`.
@@ -499,6 +540,7 @@ struct GraphNodeRecord {
 // Records of threads that `record` samples from outside; conventions as in `Records.h`.
 
 struct WatchedProcessRecord {
+    static constexpr RecordKind kind = RecordKind::WatchedProcess;
     RecordHeader header;
     uint32_t processId, parentId;
     uint32_t program, python;  ///< Strings; `python` 0: no readable interpreter.
@@ -506,6 +548,7 @@ struct WatchedProcessRecord {
 
 /// A thread of the process and its name; written again when that changes.
 struct WatchedThreadRecord {
+    static constexpr RecordKind kind = RecordKind::WatchedThread;
     RecordHeader header;
     uint32_t processId, threadId;
     uint32_t name, reserved;
@@ -513,6 +556,7 @@ struct WatchedThreadRecord {
 
 /// A period in which samples found a thread in one state, at one line.
 struct ThreadRunRecord {
+    static constexpr RecordKind kind = RecordKind::ThreadRun;
     RecordHeader header;
     int64_t startNs, endNs;
     int64_t cpuNs, delayNs;  ///< Time on a core, and time runnable without a core.
@@ -523,5 +567,20 @@ struct ThreadRunRecord {
     uint32_t state;                      ///< As `ThreadState`.
     uint32_t samples;                    ///< Number of samples.
 };
+
+/// All records: readers find the struct of a kind here.
+template <class... Records>
+struct RecordList {};
+using AllRecords =
+    RecordList<StringRecord, PropertyRecord, KernelRecord, MemcpyRecord, MemsetRecord, ApiRecord,
+               SyncRecord, CudaEventRecord, OverheadRecord, DeviceRecord, ContextRecord,
+               StreamRecord, GraphRecord, DeviceMemoryRecord, MemoryPoolRecord, UnifiedMemoryRecord,
+               StackRecord, GraphNodeRecord, NvtxRecord, NvtxDomainRecord, NvtxCategoryRecord,
+               NvtxSchemaRecord, NvtxSchemaEntryRecord, NvtxEnumRecord, NvtxEnumEntryRecord,
+               ThreadNameRecord, ClockRecord, DroppedRecord, NoteRecord, EndRecord, WindowRecord,
+               NcclCommunicatorRecord, NcclOperationRecord, NcclStopRecord, CounterRecord,
+               SamplesRecord, SampledGpuRecord, GpuProcessRecord, SamplingMomentRecord,
+               GpuMetricRecord, GpuMetricSamplesRecord, WatchedProcessRecord, WatchedThreadRecord,
+               ThreadRunRecord>;
 
 }  // namespace lanescope::log

@@ -160,7 +160,7 @@ void NcclRecorder::drain(log::RecordWriter& writer, const Windows& windows) {
             record.timestampNs = entry.timestampNs;
             record.id = entry.id;
             record.threadId = entry.threadId;
-            writer.write(log::RecordKind::NcclStop, record, record.timestampNs);
+            writer.write(record, record.timestampNs);
             return;
         }
         log::NcclOperationRecord record{};
@@ -186,7 +186,7 @@ void NcclRecorder::drain(log::RecordWriter& writer, const Windows& windows) {
         record.warps = entry.warps;
         record.isCaptured = entry.isCaptured ? 1 : 0;
         record.stack = stacks_.write(entry.stack, writer);
-        writer.write(log::RecordKind::NcclOperation, record, record.timestampNs);
+        writer.write(record, record.timestampNs);
     });
     if (refused) writer.dropped(Loss::NcclEvents, refused);
     drainCommunicators(writer);
@@ -205,7 +205,7 @@ void NcclRecorder::drainCommunicators(log::RecordWriter& writer) {
         record.rankCount = one->rankCount;
         record.nodeCount = one->nodeCount;
         record.interfaceVersion = one->interfaceVersion;
-        writer.write(log::RecordKind::NcclCommunicator, record, record.timestampNs);
+        writer.write(record, record.timestampNs);
     }
     newestWritten_ = newest;
 }

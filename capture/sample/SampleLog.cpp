@@ -58,8 +58,7 @@ void SampleLog::write(int64_t timeNs, const SampleBatch& batch) {
     log::SamplesRecord record{};
     record.timestampNs = timeNs;
     record.count = static_cast<uint32_t>(values.size());
-    writer_.writeWithTail(log::RecordKind::Samples, record,
-                          bytesOf(values.data(), values.size_bytes()), timeNs);
+    writer_.writeWithTail(record, bytesOf(values.data(), values.size_bytes()), timeNs);
 }
 
 void SampleLog::writeUnknown(int64_t timeNs, std::string_view source, int gpu) {
@@ -77,14 +76,14 @@ void SampleLog::write(const log::GpuProcessRecord& process, std::string_view nam
     const std::lock_guard lock(mutex_);
     log::GpuProcessRecord record = process;
     record.name = writer_.string(name);
-    writer_.write(log::RecordKind::GpuProcess, record, record.timestampNs);
+    writer_.write(record, record.timestampNs);
 }
 
 void SampleLog::write(const log::SamplingMomentRecord& moment, std::string_view range) {
     const std::lock_guard lock(mutex_);
     log::SamplingMomentRecord record = moment;
     record.range = writer_.string(range);
-    writer_.write(log::RecordKind::SamplingMoment, record, record.timestampNs);
+    writer_.write(record, record.timestampNs);
 }
 
 void SampleLog::addMetric(uint32_t gpu, uint32_t metric, std::string_view name) {
@@ -100,8 +99,7 @@ void SampleLog::writeMetrics(uint32_t gpu, uint32_t metricCount, std::span<const
     record.gpu = gpu;
     record.metricCount = metricCount;
     record.count = static_cast<uint32_t>(words.size() / (metricCount + 1));
-    writer_.writeWithTail(log::RecordKind::GpuMetricSamples, record,
-                          bytesOf(words.data(), words.size_bytes()),
+    writer_.writeWithTail(record, bytesOf(words.data(), words.size_bytes()),
                           static_cast<int64_t>(words[words.size() - metricCount - 1]));
 }
 
@@ -134,7 +132,7 @@ void SampleLog::writeStack(uint32_t number) {
     record.function = writer_.string(codes_[code - 1]->first);
     record.file = writer_.string(codes_[code - 1]->second);
     record.line = static_cast<uint32_t>(line);
-    writer_.write(log::RecordKind::Stack, record);
+    writer_.write(record);
 }
 
 void SampleLog::addProcess(uint32_t process, uint32_t parent, std::string_view program,
@@ -145,7 +143,7 @@ void SampleLog::addProcess(uint32_t process, uint32_t parent, std::string_view p
     record.parentId = parent;
     record.program = writer_.string(program);
     record.python = writer_.string(python);
-    writer_.write(log::RecordKind::WatchedProcess, record);
+    writer_.write(record);
 }
 
 void SampleLog::addThread(uint32_t process, uint32_t thread, std::string_view name) {
@@ -154,14 +152,14 @@ void SampleLog::addThread(uint32_t process, uint32_t thread, std::string_view na
     record.processId = process;
     record.threadId = thread;
     record.name = writer_.string(name);
-    writer_.write(log::RecordKind::WatchedThread, record);
+    writer_.write(record);
 }
 
 void SampleLog::write(const log::ThreadRunRecord& run, std::string_view call) {
     const std::lock_guard lock(mutex_);
     log::ThreadRunRecord record = run;
     record.call = writer_.string(call);
-    writer_.write(log::RecordKind::ThreadRun, record, record.endNs);
+    writer_.write(record, record.endNs);
 }
 
 void SampleLog::note(Severity severity, HealthCode code, std::string_view sentence,
@@ -186,7 +184,7 @@ void SampleLog::writeGpu(const Gpu& gpu) {
     record.gpu = gpu.gpu;
     record.uuid = writer_.string(gpu.uuid);
     record.name = writer_.string(gpu.name);
-    writer_.write(log::RecordKind::SampledGpu, record);
+    writer_.write(record);
 }
 
 void SampleLog::writeCounter(uint32_t number) {
@@ -205,7 +203,7 @@ void SampleLog::writeCounter(uint32_t number) {
     record.core = counter.core;
     record.processId = counter.processId;
     record.granularity = counter.granularity;
-    writer_.write(log::RecordKind::Counter, record);
+    writer_.write(record);
 }
 
 void SampleLog::writeMetric(const Metric& metric) {
@@ -213,7 +211,7 @@ void SampleLog::writeMetric(const Metric& metric) {
     record.gpu = metric.gpu;
     record.metric = metric.metric;
     record.name = writer_.string(metric.name);
-    writer_.write(log::RecordKind::GpuMetric, record);
+    writer_.write(record);
 }
 
 void SampleLog::flush() {
@@ -223,7 +221,7 @@ void SampleLog::flush() {
     log::ClockRecord clock{};
     clock.realtimeNs = sampleTimeNs();
     clock.monotonicNs = log::monotonicNs();
-    writer_.write(log::RecordKind::Clock, clock, clock.realtimeNs);
+    writer_.write(clock, clock.realtimeNs);
     flushNow();
     if (file_.totalBytes() < maxBytes_) return;
     writer_.note(Severity::Warning, HealthCode::SamplesLimit,
@@ -268,7 +266,7 @@ void SampleLog::endNow(log::EndReason reason) {
     log::EndRecord record{};
     record.timestampNs = sampleTimeNs();
     record.reason = reason;
-    writer_.write(log::RecordKind::End, record, record.timestampNs);
+    writer_.write(record, record.timestampNs);
     writer_.stop();
     hasEnded_ = true;
 }

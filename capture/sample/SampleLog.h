@@ -71,7 +71,7 @@ class SampleLog {
     void write(const log::SamplingMomentRecord& moment, std::string_view range);
 
     void addMetric(uint32_t gpu, uint32_t metric, std::string_view name);
-    /// `words` as in `RecordVisitor`: `1 + metricCount` per sample.
+    /// `words` as in `LogReader`: `1 + metricCount` per sample.
     void writeMetrics(uint32_t gpu, uint32_t metricCount, std::span<const uint64_t> words);
 
     /// Returns the number of a Python function in this log; equal for equal functions.

@@ -23,15 +23,15 @@ uint64_t ProcessLog::dropped(Loss what) const {
     return sum;
 }
 
-void ProcessLog::visit(const log::StringRecord& record, std::string_view text) {
+void ProcessLog::operator()(const log::StringRecord& record, std::string_view text) {
     strings_[record.id] = text;
 }
 
-void ProcessLog::visit(const log::PropertyRecord& record) {
+void ProcessLog::operator()(const log::PropertyRecord& record) {
     properties[text(record.name)] = text(record.value);
 }
 
-void ProcessLog::visit(const log::NvtxRecord& record, std::span<const std::byte> extended) {
+void ProcessLog::operator()(const log::NvtxRecord& record, std::span<const std::byte> extended) {
     nvtx.push_back({record, text(record.text),
                     std::string(reinterpret_cast<const char*>(extended.data()), extended.size())});
 }

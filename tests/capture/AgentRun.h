@@ -17,7 +17,7 @@
 namespace lanescope::test {
 
 /// Content of the log of one process.
-struct ProcessLog : log::RecordVisitor {
+struct ProcessLog {
     struct Nvtx {
         log::NvtxRecord record;
         std::string text;
@@ -83,51 +83,51 @@ struct ProcessLog : log::RecordVisitor {
     const std::string& text(uint32_t id);
     uint64_t dropped(Loss what) const;
 
-    void visit(const log::StringRecord& record, std::string_view text) override;
-    void visit(const log::PropertyRecord& record) override;
-    void visit(const log::KernelRecord& r) override { text(r.name), kernels.push_back(r); }
-    void visit(const log::MemcpyRecord& r) override { memcpys.push_back(r); }
-    void visit(const log::MemsetRecord& r) override { memsets.push_back(r); }
-    void visit(const log::ApiRecord& r) override { text(r.name), calls.push_back(r); }
-    void visit(const log::StackRecord& r) override {
+    void operator()(const log::StringRecord& record, std::string_view text);
+    void operator()(const log::PropertyRecord& record);
+    void operator()(const log::KernelRecord& r) { text(r.name), kernels.push_back(r); }
+    void operator()(const log::MemcpyRecord& r) { memcpys.push_back(r); }
+    void operator()(const log::MemsetRecord& r) { memsets.push_back(r); }
+    void operator()(const log::ApiRecord& r) { text(r.name), calls.push_back(r); }
+    void operator()(const log::StackRecord& r) {
         const bool isNew =
             stacks
                 .insert_or_assign(r.stack, Stack{r.parent, r.line, text(r.function), text(r.file)})
                 .second;
         repeatedStacks += isNew ? 0 : 1;
     }
-    void visit(const log::SyncRecord& r) override { syncs.push_back(r); }
-    void visit(const log::DeviceRecord& r) override { devices.push_back(r); }
-    void visit(const log::ContextRecord& r) override { contexts.push_back(r); }
-    void visit(const log::StreamRecord& r) override { streams.push_back(r); }
-    void visit(const log::NvtxRecord& record, std::span<const std::byte> extended) override;
-    void visit(const log::NcclOperationRecord& r) override {
+    void operator()(const log::SyncRecord& r) { syncs.push_back(r); }
+    void operator()(const log::DeviceRecord& r) { devices.push_back(r); }
+    void operator()(const log::ContextRecord& r) { contexts.push_back(r); }
+    void operator()(const log::StreamRecord& r) { streams.push_back(r); }
+    void operator()(const log::NvtxRecord& record, std::span<const std::byte> extended);
+    void operator()(const log::NcclOperationRecord& r) {
         nccl.push_back(
             {r, text(r.function), text(r.datatype), text(r.algorithm), text(r.protocol)});
     }
-    void visit(const log::NcclStopRecord& r) override { ncclStops.push_back(r); }
-    void visit(const log::NcclCommunicatorRecord& r) override {
+    void operator()(const log::NcclStopRecord& r) { ncclStops.push_back(r); }
+    void operator()(const log::NcclCommunicatorRecord& r) {
         communicators.emplace_back(r, text(r.name));
     }
-    void visit(const log::NvtxDomainRecord& r) override { domains[r.domain] = text(r.name); }
-    void visit(const log::NvtxCategoryRecord& r) override { categories.push_back(text(r.name)); }
-    void visit(const log::NvtxSchemaRecord& r) override { schemas[r.schemaId].record = r; }
-    void visit(const log::NvtxSchemaEntryRecord& r) override {
+    void operator()(const log::NvtxDomainRecord& r) { domains[r.domain] = text(r.name); }
+    void operator()(const log::NvtxCategoryRecord& r) { categories.push_back(text(r.name)); }
+    void operator()(const log::NvtxSchemaRecord& r) { schemas[r.schemaId].record = r; }
+    void operator()(const log::NvtxSchemaEntryRecord& r) {
         schemas[r.schemaId].entries.push_back(r);
     }
-    void visit(const log::NvtxEnumRecord& r) override { enums[r.schemaId] = r; }
-    void visit(const log::NvtxEnumEntryRecord& r) override { enumEntries.push_back(r); }
-    void visit(const log::NoteRecord& r) override { notes[text(r.code)] = text(r.sentence); }
-    void visit(const log::DroppedRecord& r) override { drops.push_back({r.what, r.count}); }
-    void visit(const log::EndRecord& r) override { ends.push_back(r); }
-    void visit(const log::WindowRecord& r) override { windows.push_back(r); }
-    void visit(const log::OverheadRecord& r) override { overheads.push_back(r); }
-    void visit(const log::GraphRecord& r) override { graphs.push_back(r); }
-    void visit(const log::GraphNodeRecord& r) override { graphNodes.push_back(r); }
-    void visit(const log::DeviceMemoryRecord& r) override { text(r.name), memory.push_back(r); }
-    void visit(const log::MemoryPoolRecord& r) override { pools.push_back(r); }
-    void visit(const log::UnifiedMemoryRecord& r) override { unifiedMemory.push_back(r); }
-    void visit(const log::CudaEventRecord& r) override { cudaEvents.push_back(r); }
+    void operator()(const log::NvtxEnumRecord& r) { enums[r.schemaId] = r; }
+    void operator()(const log::NvtxEnumEntryRecord& r) { enumEntries.push_back(r); }
+    void operator()(const log::NoteRecord& r) { notes[text(r.code)] = text(r.sentence); }
+    void operator()(const log::DroppedRecord& r) { drops.push_back({r.what, r.count}); }
+    void operator()(const log::EndRecord& r) { ends.push_back(r); }
+    void operator()(const log::WindowRecord& r) { windows.push_back(r); }
+    void operator()(const log::OverheadRecord& r) { overheads.push_back(r); }
+    void operator()(const log::GraphRecord& r) { graphs.push_back(r); }
+    void operator()(const log::GraphNodeRecord& r) { graphNodes.push_back(r); }
+    void operator()(const log::DeviceMemoryRecord& r) { text(r.name), memory.push_back(r); }
+    void operator()(const log::MemoryPoolRecord& r) { pools.push_back(r); }
+    void operator()(const log::UnifiedMemoryRecord& r) { unifiedMemory.push_back(r); }
+    void operator()(const log::CudaEventRecord& r) { cudaEvents.push_back(r); }
 
   private:
     std::map<uint32_t, std::string> strings_;

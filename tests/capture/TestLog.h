@@ -48,7 +48,7 @@ class TestLog {
         log::StringRecord record{};
         record.id = id;
         record.length = static_cast<uint32_t>(text.size());
-        add(log::RecordKind::String, record, text.data(), text.size());
+        add(record, text.data(), text.size());
         return id;
     }
 
@@ -56,10 +56,15 @@ class TestLog {
         log::PropertyRecord record{};
         record.name = string(name);
         record.value = string(value);
-        add(log::RecordKind::Property, record);
+        add(record);
     }
 
-    /// Adds any record with its payload; fills its header.
+    /// Adds a record with its payload; fills its header.
+    template <class Record>
+    void add(const Record& record, const void* rest = nullptr, size_t restBytes = 0) {
+        add(Record::kind, record, rest, restBytes);
+    }
+    /// Adds any bytes as a record of `kind`.
     template <class Record>
     void add(log::RecordKind kind, Record record, const void* rest = nullptr,
              size_t restBytes = 0) {
@@ -77,7 +82,7 @@ class TestLog {
         log::EndRecord record{};
         record.timestampNs = timeNs;
         record.reason = reason;
-        add(log::RecordKind::End, record);
+        add(record);
     }
 
     void flush(int64_t minTimeNs = 0, int64_t maxTimeNs = 0) {

@@ -49,7 +49,7 @@ int main(int argc, char** argv) {
         kernel.startNs = nowNs + event * 1000;
         kernel.endNs = kernel.startNs + 500;
         kernel.name = log.string("_Z9simulatedv");
-        log.add(log::RecordKind::Kernel, kernel);
+        log.add(kernel);
         if (event % 10 == 9) log.flush(nowNs, kernel.endNs);
     }
     const auto addWindow = [&](int index, bool isBegin) {
@@ -57,7 +57,7 @@ int main(int argc, char** argv) {
         window.timestampNs = nowNs + index * 1000 + (isBegin ? 0 : 900);
         window.index = static_cast<uint32_t>(index);
         window.isBegin = isBegin ? 1 : 0;
-        log.add(log::RecordKind::Window, window);
+        log.add(window);
     };
     for (int index = 0; index < windows; ++index) {
         addWindow(index, true);

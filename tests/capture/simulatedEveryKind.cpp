@@ -64,26 +64,26 @@ class Simulation {
             gpu.uuid[0] = static_cast<uint8_t>(id + 1);
             gpu.deviceId = id;
             gpu.name = log_.string("Simulated GPU");
-            log_.add(RecordKind::Device, gpu);
+            log_.add(gpu);
             ContextRecord context{};
             context.contextId = id + 1;
             context.deviceId = id;
             context.nullStreamId = 7;
-            log_.add(RecordKind::Context, context);
+            log_.add(context);
         }
         for (const auto& [thread, name] :
              {std::pair{processId, "every_kind main"}, std::pair{workerId, "every_kind worker"}}) {
             ThreadNameRecord record{};
             record.threadId = thread;
             record.name = log_.string(name);
-            log_.add(RecordKind::ThreadName, record);
+            log_.add(record);
         }
         NvtxDomainRecord domain{};
         domain.timestampNs = nowNs_;
         domain.domain = 1;
         domain.name = log_.string("every_kind");
         domain.threadId = processId;
-        log_.add(RecordKind::NvtxDomain, domain);
+        log_.add(domain);
         category(0, 3, "third category");
         category(1, 7, "seventh category");
     }
@@ -95,7 +95,7 @@ class Simulation {
         record.category = number;
         record.name = log_.string(name);
         record.threadId = processId;
-        log_.add(RecordKind::NvtxCategory, record);
+        log_.add(record);
     }
 
     void call(const char* name, uint32_t thread = processId) {
@@ -105,7 +105,7 @@ class Simulation {
         record.name = log_.string(name);
         record.threadId = thread;
         record.correlationId = ++correlation_;
-        log_.add(RecordKind::Api, record);
+        log_.add(record);
         nowNs_ += 3'000;
     }
 
@@ -143,7 +143,7 @@ class Simulation {
             record.sourceContextId = record.sourceDeviceId + 1;
             record.destinationContextId = record.destinationDeviceId + 1;
         }
-        log_.add(RecordKind::Memcpy, record);
+        log_.add(record);
         count(what, bytes);
     }
 
@@ -151,7 +151,7 @@ class Simulation {
         auto record = work<MemsetRecord>(13, node);
         record.memoryKind = memory;
         record.bytes = bytes;
-        log_.add(RecordKind::Memset, record);
+        log_.add(record);
         count(what, bytes);
     }
 
@@ -159,7 +159,7 @@ class Simulation {
         auto record = work<KernelRecord>(stream, node);
         record.name = log_.string(name);
         record.grid[0] = record.block[0] = 32;
-        log_.add(RecordKind::Kernel, record);
+        log_.add(record);
         count("kernel");
     }
 
@@ -301,7 +301,7 @@ class Simulation {
         record.category = categoryNumber;
         record.colorArgb = color;
         record.level = level;
-        log_.add(RecordKind::Nvtx, record);
+        log_.add(record);
         if (event == NvtxEvent::Push) ++level;
         nowNs_ += 100;
     }

@@ -32,7 +32,7 @@ class tst_CollectMemory : public QObject {
         graph.contextId = 2;
         graph.streamId = 7;
         graph.correlationId = 55;
-        log.add(RecordKind::Graph, graph);
+        log.add(graph);
         log.end(startNs + 1000);
         log.flush();
         log.writeTo(logPath("box.0.4242.log"));
@@ -54,29 +54,29 @@ class tst_CollectMemory : public QObject {
         memory.contextId = 2;
         memory.streamId = 7;
         memory.correlationId = 9;
-        log.add(RecordKind::DeviceMemory, memory);
+        log.add(memory);
         memory.timestampNs = startNs + 20;
         memory.operation = 2;
         memory.poolAddress = 0xabc000;
         memory.poolType = 1;
         memory.poolBytes = 4096;
         memory.poolUsedBytes = 1024;
-        log.add(RecordKind::DeviceMemory, memory);
+        log.add(memory);
         memory.timestampNs = startNs + 30;
         memory.poolType = 2;
         memory.poolProcessId = 77;
-        log.add(RecordKind::DeviceMemory, memory);
+        log.add(memory);
         memory.operation = 9;  // CUPTI has no such operation.
-        log.add(RecordKind::DeviceMemory, memory);
+        log.add(memory);
         MemoryPoolRecord pool{};
         pool.timestampNs = startNs + 5;
         pool.address = 0xabc000;
         pool.operation = 1;
         pool.poolType = 1;
         pool.bytes = 8192;
-        log.add(RecordKind::MemoryPool, pool);
+        log.add(pool);
         pool.operation = 0;
-        log.add(RecordKind::MemoryPool, pool);
+        log.add(pool);
         log.end(startNs + 100);
         log.flush();
         log.writeTo(logPath("box.0.4242.log"));
@@ -110,15 +110,15 @@ class tst_CollectMemory : public QObject {
         memory.operation = 1;
         memory.deviceId = 3;
         memory.correlationId = 8;
-        log.add(RecordKind::DeviceMemory, memory);
+        log.add(memory);
         memory.timestampNs = startNs + 4;
-        log.add(RecordKind::DeviceMemory, memory);
+        log.add(memory);
         MemoryPoolRecord pool{};
         pool.timestampNs = 0;
         pool.address = 0xabc000;
         pool.operation = 1;
         pool.poolType = 1;
-        log.add(RecordKind::MemoryPool, pool);
+        log.add(pool);
         log.end(startNs + 100);
         log.flush();
         log.writeTo(logPath("box.0.4242.log"));
@@ -147,7 +147,7 @@ class tst_CollectMemory : public QObject {
             record.sourceId = source;
             record.destinationId = destination;
             record.flags = 2;
-            log.add(RecordKind::UnifiedMemory, record);
+            log.add(record);
         };
         add(1, 65536, 0xffffffff, 0);  // to the GPU, after a page fault
         if (isFaultThere) add(4, 12, 0, 0);
@@ -174,7 +174,7 @@ class tst_CollectMemory : public QObject {
             record.sourceId = source;
             record.destinationId = destination;
             record.flags = flags;
-            log.add(RecordKind::UnifiedMemory, record);
+            log.add(record);
         };
         add(1, 65536, cpu, 1, 2, 500);
         add(2, 4096, 1, cpu, 4, 600);
@@ -217,12 +217,12 @@ class tst_CollectMemory : public QObject {
             record.timestampNs = startNs + atNs;
             record.index = index;
             record.isBegin = isBegin ? 1 : 0;
-            log.add(RecordKind::Window, record);
+            log.add(record);
         };
         const auto work = [&](int64_t atNs, uint32_t correlation) {
             KernelRecord record = kernel(atNs, log.string("gemm"));
             record.correlationId = correlation;
-            log.add(RecordKind::Kernel, record);
+            log.add(record);
         };
         const auto call = [&](int64_t atNs, uint32_t correlation) {
             ApiRecord record{};
@@ -231,7 +231,7 @@ class tst_CollectMemory : public QObject {
             record.name = log.string("cudaLaunchKernel");
             record.threadId = 4242;
             record.correlationId = correlation;
-            log.add(RecordKind::Api, record);
+            log.add(record);
         };
         window(1000, true, 0);
         work(900, 1);   // Was running when the window began.
@@ -248,7 +248,7 @@ class tst_CollectMemory : public QObject {
         log.writeTo(logPath("box.0.4242.log"));
         TestLog other(4243);  // Without windows, everything stays.
         KernelRecord alone = kernel(10, other.string("gemm"));
-        other.add(RecordKind::Kernel, alone);
+        other.add(alone);
         other.end(startNs + 4000);
         other.flush();
         other.writeTo(logPath("box.1.4243.log"));
@@ -273,14 +273,14 @@ class tst_CollectMemory : public QObject {
             WindowRecord record{};
             record.timestampNs = startNs + atNs;
             record.isBegin = isBegin ? 1 : 0;
-            log.add(RecordKind::Window, record);
+            log.add(record);
         };
         window(50, false);  // An end whose beginning was lost.
         window(100, true);
         window(200, true);   // A beginning after a lost end.
         window(150, false);  // Before its beginning.
         window(300, true);   // Never ended.
-        log.add(RecordKind::Kernel, kernel(310, log.string("gemm")));
+        log.add(kernel(310, log.string("gemm")));
         log.flush();
         log.writeTo(logPath("box.0.4242.log"));
         collect();
@@ -296,13 +296,13 @@ class tst_CollectMemory : public QObject {
             record.timestampNs = timestampNs;
             record.index = index;
             record.isBegin = isBegin ? 1 : 0;
-            log.add(RecordKind::Window, record);
+            log.add(record);
         };
         for (const uint32_t index : {0, 1, 2}) {
             window(startNs + std::numeric_limits<int64_t>::min() / 2 - 1, true, index);
             window(std::numeric_limits<int64_t>::max(), false, index);
         }
-        log.add(RecordKind::Kernel, kernel(310, log.string("gemm")));
+        log.add(kernel(310, log.string("gemm")));
         log.flush();
         log.writeTo(logPath("box.0.4242.log"));
         collect();
@@ -321,7 +321,7 @@ class tst_CollectMemory : public QObject {
             record.timestampNs = startNs + atNs;
             record.index = index;
             record.isBegin = isBegin ? 1 : 0;
-            log.add(RecordKind::Window, record);
+            log.add(record);
         };
         const auto repeatAll = [&] {
             window(100, true, 0);
@@ -334,7 +334,7 @@ class tst_CollectMemory : public QObject {
         repeatAll();
         window(400, false, 1);
         window(500, true, 2);
-        log.add(RecordKind::Kernel, kernel(310, log.string("gemm")));
+        log.add(kernel(310, log.string("gemm")));
         log.flush();
         log.writeTo(logPath("box.0.4242.log"));
         collect();
@@ -344,14 +344,14 @@ class tst_CollectMemory : public QObject {
 
     void reportsLosses() {
         TestLog log;
-        log.add(RecordKind::Kernel, kernel(100, log.string("gemm")));
-        log.add(RecordKind::Nvtx, nvtx(NvtxEvent::Mark, 200, 0, log.string("mark")));
+        log.add(kernel(100, log.string("gemm")));
+        log.add(nvtx(NvtxEvent::Mark, 200, 0, log.string("mark")));
         const auto dropped = [&](int64_t atNs, Loss what) {
             DroppedRecord record{};
             record.timestampNs = startNs + atNs;
             record.count = 7;
             record.what = what;
-            log.add(RecordKind::Dropped, record);
+            log.add(record);
         };
         dropped(400, Loss::CudaActivity);
         dropped(500, Loss::NvtxCalls);
@@ -371,24 +371,24 @@ class tst_CollectMemory : public QObject {
             DeviceRecord device{};
             device.uuid[0] = 1;
             device.name = log.string("Simulated GPU");
-            log.add(RecordKind::Device, device);
+            log.add(device);
             ContextRecord context{};
             context.contextId = 1;
-            log.add(RecordKind::Context, context);
+            log.add(context);
             StreamRecord stream{};
             stream.contextId = 1;
             stream.streamId = 7;
-            log.add(RecordKind::Stream, stream);
+            log.add(stream);
             NvtxDomainRecord domain{};
             domain.domain = 3;
             domain.name = log.string("loader");
-            log.add(RecordKind::NvtxDomain, domain);
+            log.add(domain);
             NvtxCategoryRecord category{};
             category.domain = 3;
             category.category = 8;
             category.name = log.string("io");
-            log.add(RecordKind::NvtxCategory, category);
-            log.add(RecordKind::Nvtx, nvtx(NvtxEvent::Mark, 10 + part, 0, log.string("mark")));
+            log.add(category);
+            log.add(nvtx(NvtxEvent::Mark, 10 + part, 0, log.string("mark")));
             log.flush();
         }
         log.end(startNs + 1000);
@@ -407,7 +407,7 @@ class tst_CollectMemory : public QObject {
         log.property("rank", "5");
         log.property("localRank", "1");
         log.property("worldSize", "many");
-        log.add(RecordKind::Kernel, kernel(100, log.string("gemm")));
+        log.add(kernel(100, log.string("gemm")));
         log.end(startNs + 1000);
         log.flush();
         log.writeTo(logPath("box.5.4242.log"));

@@ -42,13 +42,13 @@ struct Nccl {
         record.root = 0;
         return record;
     }
-    void add(const NcclOperationRecord& record) { log.add(RecordKind::NcclOperation, record); }
+    void add(const NcclOperationRecord& record) { log.add(record); }
     void stop(uint64_t id, int64_t atNs) {
         NcclStopRecord record{};
         record.id = id;
         record.timestampNs = startNs + atNs;
         record.threadId = 4242;
-        log.add(RecordKind::NcclStop, record);
+        log.add(record);
     }
 };
 
@@ -79,8 +79,8 @@ class tst_CollectNccl : public QObject {
         made.rankCount = 8;
         made.nodeCount = 2;
         made.interfaceVersion = 5;
-        log.add(RecordKind::NcclCommunicator, made);
-        log.add(RecordKind::NcclCommunicator, made);  // Repeated, as in a log's next file.
+        log.add(made);
+        log.add(made);  // Repeated, as in a log's next file.
         // NCCL gathers bytes, whatever the program's type.
         nccl.add(nccl.asked(nccl.start(NcclEvent::Call, 1, 10), "AllGather", "ncclBfloat16", 512));
         nccl.stop(1, 12);
@@ -184,7 +184,7 @@ class tst_CollectNccl : public QObject {
         DroppedRecord dropped{};
         dropped.what = Loss::NcclEvents;
         dropped.count = 12;
-        log.add(RecordKind::Dropped, dropped);
+        log.add(dropped);
         collect(log);
         QVERIFY(row("SELECT sentence FROM LANESCOPE_HEALTH WHERE code = 'events-dropped'")
                     .find("12 NCCL events") != std::string::npos);

@@ -26,7 +26,7 @@ struct StackLog : TestLog {
         record.function = string(function);
         record.file = string(file);
         record.line = line;
-        add(RecordKind::Stack, record);
+        add(record);
     }
     void call(uint32_t correlation, uint32_t stackNumber) {
         ApiRecord record{};
@@ -37,7 +37,7 @@ struct StackLog : TestLog {
         record.correlationId = correlation;
         record.isDriver = 1;
         record.stack = stackNumber;
-        add(RecordKind::Api, record);
+        add(record);
     }
     void range(NvtxEvent event, std::string_view text, int64_t afterNs, int32_t level,
                uint32_t stackNumber = 0, uint32_t threadId = 4242) {
@@ -45,7 +45,7 @@ struct StackLog : TestLog {
         record.threadId = threadId;
         record.rangeId = event == NvtxEvent::Start || event == NvtxEvent::End ? 9 : 0;
         setStack(record, stackNumber);
-        add(RecordKind::Nvtx, record);
+        add(record);
     }
     void node(uint64_t number, uint64_t original, int64_t afterNs, uint32_t stackNumber,
               uint32_t threadId = 4242) {
@@ -55,7 +55,7 @@ struct StackLog : TestLog {
         record.original = original;
         record.threadId = threadId;
         record.stack = stackNumber;
-        add(RecordKind::GraphNode, record);
+        add(record);
     }
     void kernel(uint32_t correlation, uint64_t graphNode) {
         KernelRecord record{};
@@ -66,7 +66,7 @@ struct StackLog : TestLog {
         record.streamId = 7;
         record.correlationId = correlation;
         record.graphNodeId = graphNode;
-        add(RecordKind::Kernel, record);
+        add(record);
     }
 };
 

@@ -25,14 +25,14 @@ class tst_CollectTrouble : public QObject {
     void repairsInvalidUtf8() {
         TestLog log;
         log.property("program", "/opt/\xff/python");
-        log.add(RecordKind::Nvtx, nvtx(NvtxEvent::Push, 100, 0,
-                                       log.string("a\xff\xfe"
-                                                  "b")));
-        log.add(RecordKind::Nvtx, nvtx(NvtxEvent::Pop, 200, 0, 0));
-        log.add(RecordKind::Nvtx, nvtx(NvtxEvent::Push, 300, 0,
-                                       log.string("a\xfd\xfe"
-                                                  "b")));
-        log.add(RecordKind::Nvtx, nvtx(NvtxEvent::Pop, 400, 0, 0));
+        log.add(nvtx(NvtxEvent::Push, 100, 0,
+                     log.string("a\xff\xfe"
+                                "b")));
+        log.add(nvtx(NvtxEvent::Pop, 200, 0, 0));
+        log.add(nvtx(NvtxEvent::Push, 300, 0,
+                     log.string("a\xfd\xfe"
+                                "b")));
+        log.add(nvtx(NvtxEvent::Pop, 400, 0, 0));
         log.end(startNs + 1000);
         log.flush(startNs + 100, startNs + 400);
         log.writeTo(logPath("box.-.4242.log"));
@@ -48,7 +48,7 @@ class tst_CollectTrouble : public QObject {
     void execIsNoAbnormalEnd() {
         for (const int64_t begunNs : {int64_t{0}, int64_t{5000}}) {
             TestLog log(4242, startNs + begunNs);
-            log.add(RecordKind::Nvtx, nvtx(NvtxEvent::Mark, begunNs + 100, 0, log.string("here")));
+            log.add(nvtx(NvtxEvent::Mark, begunNs + 100, 0, log.string("here")));
             if (begunNs > 0) log.end(startNs + begunNs + 500);
             log.flush(startNs + begunNs + 100, startNs + begunNs + 100);
             log.writeTo(logPath(begunNs > 0 ? "box.-.4242.2.log" : "box.-.4242.log"));
@@ -74,11 +74,11 @@ class tst_CollectTrouble : public QObject {
     void readsLogsOfANewerAgent() {
         TestLog log;
         log.property("agentVersion", "0.0.9");
-        log.add(RecordKind::Nvtx, nvtx(NvtxEvent::Mark, 100, 0, log.string("here")));
+        log.add(nvtx(NvtxEvent::Mark, 100, 0, log.string("here")));
         // Records and fields that only a newer agent writes.
         log.add(static_cast<RecordKind>(999), nvtx(NvtxEvent::Mark, 150, 0, 0));
         const uint64_t more[2] = {1, 2};
-        log.add(RecordKind::Clock, ClockRecord{}, more, sizeof more);
+        log.add(ClockRecord{}, more, sizeof more);
         log.end(startNs + 500);
         log.flush(startNs + 100, startNs + 150);
         log.writeTo(logPath("box.-.4242.log"));
@@ -99,13 +99,13 @@ class tst_CollectTrouble : public QObject {
     void reportsAClockChangeOnce() {
         for (const uint32_t pid : {4242u, 4243u}) {
             TestLog log(pid);
-            log.add(RecordKind::Nvtx, nvtx(NvtxEvent::Mark, 100, 0, log.string("here")));
+            log.add(nvtx(NvtxEvent::Mark, 100, 0, log.string("here")));
             for (int second = 1; second <= 5; ++second) {
                 ClockRecord clock{};
                 clock.monotonicNs = 5'000'000 + second * int64_t{1'000'000'000};
                 clock.realtimeNs = startNs + second * int64_t{1'000'000'000} + 400'000 * second;
                 if (second >= 4) clock.realtimeNs -= 20'000'000'000;
-                log.add(RecordKind::Clock, clock);
+                log.add(clock);
             }
             log.end(startNs + 5'000'000'000);
             log.flush(startNs + 100, startNs + 100);

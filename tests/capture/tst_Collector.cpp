@@ -52,9 +52,9 @@ class tst_Collector : public QObject {
         ContextRecord context{};
         context.contextId = 1;
         context.deviceId = 2;
-        log.add(RecordKind::Context, context);
-        log.add(RecordKind::Kernel, kernel(100, log.string("_ZN2at6native4fillIfEEvi")));
-        log.add(RecordKind::Kernel, kernel(0, log.string("gemm")));
+        log.add(context);
+        log.add(kernel(100, log.string("_ZN2at6native4fillIfEEvi")));
+        log.add(kernel(0, log.string("gemm")));
         MemcpyRecord copy{};
         copy.startNs = startNs + 200;
         copy.endNs = startNs + 300;
@@ -62,20 +62,20 @@ class tst_Collector : public QObject {
         copy.copyKind = 1;
         copy.sourceKind = 1;
         copy.destinationKind = 3;
-        log.add(RecordKind::Memcpy, copy);
+        log.add(copy);
         ApiRecord api{};
         api.startNs = startNs + 50;
         api.endNs = startNs + 60;
         api.name = log.string("cudaLaunchKernel_v7000");
         api.threadId = 4243;
         api.correlationId = 55;
-        log.add(RecordKind::Api, api);
+        log.add(api);
         SyncRecord sync{};
         sync.startNs = startNs + 400;
         sync.endNs = startNs + 500;
         sync.type = 3;
         sync.contextId = 1;
-        log.add(RecordKind::Sync, sync);
+        log.add(sync);
         log.end(startNs + 600);
         log.flush(startNs + 50, startNs + 600);
         log.writeTo(logPath("box.3.4242.log"));
@@ -113,21 +113,21 @@ class tst_Collector : public QObject {
         domain.domain = 5;
         domain.name = log.string("NCCL");
         domain.timestampNs = startNs;
-        log.add(RecordKind::NvtxDomain, domain);
+        log.add(domain);
         NvtxRecord push = nvtx(NvtxEvent::Push, 100, 0, log.string("step"));
         push.payload = NvtxPayload::Int64;
         push.payloadBits = static_cast<uint64_t>(-3);
-        log.add(RecordKind::Nvtx, push);
+        log.add(push);
         NvtxRecord nccl = nvtx(NvtxEvent::Push, 110, 0, log.string("ncclAllReduce"));
         nccl.domain = 5;
         nccl.schemaId = (1 << 24) + 5;
         nccl.extendedBytes = 16;
         const uint64_t payload[2] = {99, 1 << 20};
-        log.add(RecordKind::Nvtx, nccl, payload, sizeof(payload));
+        log.add(nccl, payload, sizeof(payload));
         NvtxRecord ncclEnd = nvtx(NvtxEvent::Pop, 120, 0, 0);
         ncclEnd.domain = 5;
-        log.add(RecordKind::Nvtx, ncclEnd);
-        log.add(RecordKind::Nvtx, nvtx(NvtxEvent::Mark, 130, 0, log.string("here")));
+        log.add(ncclEnd);
+        log.add(nvtx(NvtxEvent::Mark, 130, 0, log.string("here")));
         log.end(startNs + 200);
         log.flush(startNs + 100, startNs + 200);
         log.writeTo(logPath("box.-.4242.log"));
@@ -152,13 +152,13 @@ class tst_Collector : public QObject {
         NvtxDomainRecord domain{};
         domain.domain = 1;
         domain.name = log.string("training");
-        log.add(RecordKind::NvtxDomain, domain);
+        log.add(domain);
         NvtxRecord push = nvtx(NvtxEvent::Push, 100, 0, log.string("step")), pop = push;
         push.domain = pop.domain = 1;
         pop.event = NvtxEvent::Pop;
         pop.timestampNs += 50;
-        log.add(RecordKind::Nvtx, push);
-        log.add(RecordKind::Nvtx, pop);
+        log.add(push);
+        log.add(pop);
         log.flush();
         log.writeTo(logPath("box.-.4242.log"));
         {
@@ -184,7 +184,7 @@ class tst_Collector : public QObject {
         NvtxDomainRecord domain{};
         domain.domain = 1;
         domain.name = log.string("idle");
-        log.add(RecordKind::NvtxDomain, domain);
+        log.add(domain);
         log.flush();
         log.writeTo(logPath("box.-.1.log"));
         QCOMPARE(collect().processes, 0);
@@ -195,14 +195,14 @@ class tst_Collector : public QObject {
 
     void reportsLosses() {
         TestLog log;
-        log.add(RecordKind::Kernel, kernel(100, log.string("k")));
+        log.add(kernel(100, log.string("k")));
         DroppedRecord dropped{};
         dropped.what = Loss::NvtxCalls;
         dropped.count = 12;
-        log.add(RecordKind::Dropped, dropped);
+        log.add(dropped);
         log.flush(startNs, startNs + 2'500'000'000);
         log.loseBlock();
-        log.add(RecordKind::Kernel, kernel(200, 1));
+        log.add(kernel(200, 1));
         log.flush();
         TestLog::write(logPath("box.-.4242.log"), log.bytes() + std::string(64, 'x'));
         TestLog::write(logPath("box.-.9.log"),
@@ -232,12 +232,12 @@ class tst_Collector : public QObject {
         const auto leave = [&](const std::string& pid, bool isForked, int signal) {
             TestLog log(static_cast<uint32_t>(std::stoi(pid)));
             if (isForked) log.property("forkedChild", "1");
-            log.add(RecordKind::Kernel, kernel(100, log.string("k")));
+            log.add(kernel(100, log.string("k")));
             EndRecord end{};
             end.timestampNs = startNs + 200;
             end.reason = EndReason::Signal;
             end.signal = static_cast<uint32_t>(signal);
-            if (signal != 0) log.add(RecordKind::End, end);
+            if (signal != 0) log.add(end);
             log.flush();
             log.writeTo(logPath("box.-." + pid + ".log"));
         };
@@ -259,10 +259,10 @@ class tst_Collector : public QObject {
 
     void processWithoutEndLastsAsLongAsObserved() {
         TestLog log;
-        log.add(RecordKind::Nvtx, nvtx(NvtxEvent::Push, 100, 0, log.string("open")));
+        log.add(nvtx(NvtxEvent::Push, 100, 0, log.string("open")));
         ClockRecord clock{};
         clock.realtimeNs = startNs + 3'000'000'000;
-        log.add(RecordKind::Clock, clock);
+        log.add(clock);
         log.flush(startNs + 100, startNs + 100);
         log.writeTo(logPath("box.-.4242.log"));
         collect();
@@ -272,7 +272,7 @@ class tst_Collector : public QObject {
 
         // `record` observed a later end. The process before an exec had ended.
         TestLog earlier(4242, startNs - 1000);
-        earlier.add(RecordKind::Nvtx, nvtx(NvtxEvent::Push, 50, 0, earlier.string("before")));
+        earlier.add(nvtx(NvtxEvent::Push, 50, 0, earlier.string("before")));
         earlier.flush(startNs + 50, startNs + 50);
         earlier.writeTo(logPath("box.-.4242.0.log"));
         const CollectedRun run = collect(MainProcess{4242, 137, startNs + 4'500'000'000});
@@ -294,7 +294,7 @@ class tst_Collector : public QObject {
 
     void reportsAMissingDriver() {
         TestLog log;
-        log.add(RecordKind::Nvtx, nvtx(NvtxEvent::Mark, 100, 0, log.string("m")));
+        log.add(nvtx(NvtxEvent::Mark, 100, 0, log.string("m")));
         log.end(startNs + 200);
         log.flush();
         log.writeTo(logPath("box.-.4242.log"));
@@ -317,7 +317,7 @@ class tst_Collector : public QObject {
         QVERIFY((*collector)->poll().has_value());
         QCOMPARE((*collector)->logCount(), 0u);
         for (int round = 1; round <= 5; ++round) {
-            log.add(RecordKind::Kernel, kernel(round * 100, log.string("k")));
+            log.add(kernel(round * 100, log.string("k")));
             log.flush();
             log.writeTo(logPath("box.-.4242.log"));
             QVERIFY((*collector)->poll().has_value());
@@ -351,7 +351,7 @@ class tst_Collector : public QObject {
         device.deviceId = 0;
         device.name = log.string("Simulated GPU");
         device.memoryBandwidthKBps = 1000;
-        log.add(RecordKind::Device, device);
+        log.add(device);
         log.end(startNs);
         log.flush();
         log.writeTo(logPath("box.-.4242.log"));
@@ -379,12 +379,12 @@ class tst_Collector : public QObject {
             call.startNs = startNs + 1;
             call.endNs = startNs + 2;
             call.threadId = thread;
-            log.add(RecordKind::Api, call);
+            log.add(call);
         }
         ThreadNameRecord named{};
         named.threadId = 4243;
         named.name = log.string("loader");
-        log.add(RecordKind::ThreadName, named);
+        log.add(named);
         log.end(startNs + 9);
         log.flush();
         log.writeTo(logPath("box.-.4242.log"));
@@ -400,7 +400,7 @@ class tst_Collector : public QObject {
         DeviceRecord device{};
         device.uuid[0] = 0xab;
         device.name = log.string("Simulated H200 MIG 1g.18gb");
-        log.add(RecordKind::Device, device);
+        log.add(device);
         log.end(startNs);
         log.flush();
         log.writeTo(logPath("box.-.4242.log"));
@@ -429,8 +429,8 @@ class tst_Collector : public QObject {
             api.endNs = api.startNs + 5;
             api.name = name;
             api.threadId = 4242;
-            log.add(RecordKind::Api, api);
-            log.add(RecordKind::Kernel, kernel(at * 10, kernelName));
+            log.add(api);
+            log.add(kernel(at * 10, kernelName));
         }
         log.end(startNs);
         log.flush();

@@ -28,9 +28,9 @@ class tst_HealthFacts : public QObject {
     static TestLog logOf(uint32_t pid) {
         TestLog log(pid);
         log.property("program", "/usr/bin/python3");
-        log.add(RecordKind::Kernel, kernel(100, log.string("gemm")));
-        log.add(RecordKind::Nvtx, nvtx(NvtxEvent::Push, 200, 0, log.string("step")));
-        log.add(RecordKind::Nvtx, nvtx(NvtxEvent::Pop, 900, 0, 0));
+        log.add(kernel(100, log.string("gemm")));
+        log.add(nvtx(NvtxEvent::Push, 200, 0, log.string("step")));
+        log.add(nvtx(NvtxEvent::Pop, 900, 0, 0));
         return log;
     }
     static void addLoss(TestLog& log, Loss what, uint64_t count, int64_t atNs) {
@@ -38,7 +38,7 @@ class tst_HealthFacts : public QObject {
         dropped.timestampNs = startNs + atNs;
         dropped.what = what;
         dropped.count = count;
-        log.add(RecordKind::Dropped, dropped);
+        log.add(dropped);
     }
     void add(TestLog& log, uint32_t pid) const {
         log.flush(startNs, startNs + 1000);
@@ -112,7 +112,7 @@ class tst_HealthFacts : public QObject {
         end.timestampNs = startNs + 950;
         end.reason = EndReason::Signal;
         end.signal = 15;
-        log.add(RecordKind::End, end);
+        log.add(end);
         add(log, 7);
         const TracePtr trace = load();
         QVERIFY(!processOf(*trace, 7)->endedAbnormally);
@@ -250,7 +250,7 @@ class tst_HealthFacts : public QObject {
     /// of such rows.
     void lossKnownToCollectorAndLoaderIsReportedOnce() {
         TestLog log = logOf(4242);
-        log.add(RecordKind::Kernel, kernel(0, log.string("gemm")));
+        log.add(kernel(0, log.string("gemm")));
         log.end(startNs + 1000);
         add(log, 4242);
         const TracePtr trace = load();
@@ -268,7 +268,7 @@ class tst_HealthFacts : public QObject {
             note.severity = Severity::Warning;
             note.code = log.string(identifier(HealthCode::Cupti1300));
             note.sentence = log.string("The same for both.");
-            log.add(RecordKind::Note, note);
+            log.add(note);
             log.end(startNs + 1000);
             add(log, pid);
         }
@@ -284,7 +284,7 @@ class tst_HealthFacts : public QObject {
         note.severity = Severity::Warning;
         note.code = log.string("brand-new");
         note.sentence = log.string("Something new happened.");
-        log.add(RecordKind::Note, note);
+        log.add(note);
         log.end(startNs + 1000);
         add(log, 4242);
         const TracePtr trace = load();

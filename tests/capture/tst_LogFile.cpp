@@ -19,7 +19,7 @@ using namespace lanescope::log;
 namespace {
 
 /// Properties by name, with every string resolved, and other relevant records.
-struct Contents : log::RecordVisitor {
+struct Contents {
     std::map<uint32_t, std::string> strings;
     std::vector<std::pair<std::string, std::string>> properties;
     std::vector<uint64_t> lost;
@@ -27,16 +27,16 @@ struct Contents : log::RecordVisitor {
     uint64_t bytesNotUnderstood = 0;
     bool isCorrupt = false;
 
-    void visit(const log::StringRecord& record, std::string_view text) override {
+    void operator()(const log::StringRecord& record, std::string_view text) {
         strings[record.id] = text;
     }
-    void visit(const log::PropertyRecord& record) override {
+    void operator()(const log::PropertyRecord& record) {
         const auto text = [this](uint32_t id) {
             return id == 0 ? "" : strings.count(id) ? strings[id] : "(unknown)";
         };
         properties.emplace_back(text(record.name), text(record.value));
     }
-    void visit(const log::DroppedRecord& record) override { lost.push_back(record.count); }
+    void operator()(const log::DroppedRecord& record) { lost.push_back(record.count); }
 };
 
 Contents read(const QString& path) {

@@ -14,21 +14,19 @@ using lanescope::test::TestLog;
 namespace {
 
 /// Visitor that stores records, one line each.
-class Notebook : public RecordVisitor {
+class Notebook {
   public:
     std::vector<std::string> lines;
-    void visit(const StringRecord& r, std::string_view text) override {
+    void operator()(const StringRecord& r, std::string_view text) {
         lines.push_back(fmt::format("string {} {}", r.id, text));
     }
-    void visit(const KernelRecord& r) override {
+    void operator()(const KernelRecord& r) {
         lines.push_back(fmt::format("kernel {} {}", r.startNs, r.endNs));
     }
-    void visit(const NvtxRecord& r, std::span<const std::byte> payload) override {
+    void operator()(const NvtxRecord& r, std::span<const std::byte> payload) {
         lines.push_back(fmt::format("nvtx {} {}", r.timestampNs, payload.size()));
     }
-    void visit(const EndRecord& r) override {
-        lines.push_back(fmt::format("end {}", r.timestampNs));
-    }
+    void operator()(const EndRecord& r) { lines.push_back(fmt::format("end {}", r.timestampNs)); }
 };
 
 KernelRecord kernel(int64_t startNs, uint32_t name) {
@@ -43,14 +41,14 @@ KernelRecord kernel(int64_t startNs, uint32_t name) {
 TestLog sampleLog() {
     TestLog log;
     const uint32_t name = log.string("_Z3foov");
-    for (int64_t time = 100; time < 104; ++time) log.add(RecordKind::Kernel, kernel(time, name));
+    for (int64_t time = 100; time < 104; ++time) log.add(kernel(time, name));
     log.flush(100, 113);
     NvtxRecord nvtx{};
     nvtx.timestampNs = 200;
     nvtx.extendedBytes = 11;
     nvtx.text = log.string("step");
-    log.add(RecordKind::Nvtx, nvtx, "hello world", 11);
-    log.add(RecordKind::Kernel, kernel(300, name));
+    log.add(nvtx, "hello world", 11);
+    log.add(kernel(300, name));
     log.flush(200, 310);
     log.end(400);
     log.flush(400, 400);

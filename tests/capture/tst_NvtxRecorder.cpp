@@ -17,21 +17,21 @@ using namespace lanescope::log;
 
 namespace {
 
-struct Events : log::RecordVisitor {
+struct Events {
     std::vector<log::NvtxRecord> events;
     std::vector<size_t> extendedBytes;
     std::map<uint32_t, size_t> textBytes;
     uint64_t dropped = 0;
     int domains = 0;
-    void visit(const log::StringRecord& r, std::string_view text) override {
+    void operator()(const log::StringRecord& r, std::string_view text) {
         textBytes[r.id] = text.size();
     }
-    void visit(const log::NvtxRecord& r, std::span<const std::byte> extended) override {
+    void operator()(const log::NvtxRecord& r, std::span<const std::byte> extended) {
         events.push_back(r);
         extendedBytes.push_back(extended.size());
     }
-    void visit(const log::NvtxDomainRecord&) override { ++domains; }
-    void visit(const log::DroppedRecord& r) override { dropped += r.count; }
+    void operator()(const log::NvtxDomainRecord&) { ++domains; }
+    void operator()(const log::DroppedRecord& r) { dropped += r.count; }
 };
 
 NvtxCall call(log::NvtxEvent event, std::string_view text, uint64_t payload = 0,

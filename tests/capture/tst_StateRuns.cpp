@@ -18,9 +18,9 @@ namespace {
 
 constexpr int64_t ms = 1'000'000;
 
-class Runs : public log::RecordVisitor {
+class Runs {
   public:
-    void visit(const log::ThreadRunRecord& record) override { all.push_back(record); }
+    void operator()(const log::ThreadRunRecord& record) { all.push_back(record); }
     std::vector<log::ThreadRunRecord> all;
 };
 

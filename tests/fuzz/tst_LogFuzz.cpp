@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <QTemporaryDir>
 #include <QtTest>
+#include <array>
 #include <filesystem>
 #include <random>
 
 #include "capture/collector/Collector.h"
+#include "capture/log/dispatchRecord.h"
 #include "model/importers/loadTrace.h"
 #include "tests/capture/TestLog.h"
 #include "tests/support/runTest.h"
@@ -43,9 +45,9 @@ class OddNumbers {
     std::mt19937 random_;
 };
 
-/// A record of that kind with odd numbers everywhere except in its header.
+/// Adds a record with odd numbers everywhere but in its header.
 template <class Record>
-void addOdd(TestLog& log, RecordKind kind, OddNumbers& odd, size_t restBytes = 0) {
+void addOdd(TestLog& log, OddNumbers& odd) {
     Record record{};
     unsigned char bytes[sizeof record];
     for (size_t at = 0; at < sizeof record; at += 4) {
@@ -55,90 +57,18 @@ void addOdd(TestLog& log, RecordKind kind, OddNumbers& odd, size_t restBytes = 0
     }
     std::memcpy(reinterpret_cast<unsigned char*>(&record) + sizeof(RecordHeader),
                 bytes + sizeof(RecordHeader), sizeof record - sizeof(RecordHeader));
-    std::string rest(restBytes, '\0');
+    constexpr bool hasTail = requires {
+        tailOf(record, std::span<const std::byte>());
+    };
+    std::string rest(hasTail ? odd.below(64) : 0, '\0');
     for (char& c : rest) c = static_cast<char>(odd());
-    log.add(kind, record, rest.data(), rest.size());
+    log.add(record, rest.data(), rest.size());
 }
 
-void addAny(TestLog& log, OddNumbers& odd) {
-    switch (odd.below(27)) {
-        case 0:
-            addOdd<StringRecord>(log, RecordKind::String, odd, odd.below(40));
-            break;
-        case 1:
-            addOdd<PropertyRecord>(log, RecordKind::Property, odd);
-            break;
-        case 2:
-            addOdd<KernelRecord>(log, RecordKind::Kernel, odd);
-            break;
-        case 3:
-            addOdd<MemcpyRecord>(log, RecordKind::Memcpy, odd);
-            break;
-        case 4:
-            addOdd<MemsetRecord>(log, RecordKind::Memset, odd);
-            break;
-        case 5:
-            addOdd<ApiRecord>(log, RecordKind::Api, odd);
-            break;
-        case 6:
-            addOdd<SyncRecord>(log, RecordKind::Sync, odd);
-            break;
-        case 7:
-            addOdd<CudaEventRecord>(log, RecordKind::CudaEvent, odd);
-            break;
-        case 8:
-            addOdd<OverheadRecord>(log, RecordKind::Overhead, odd);
-            break;
-        case 9:
-            addOdd<DeviceRecord>(log, RecordKind::Device, odd);
-            break;
-        case 10:
-            addOdd<ContextRecord>(log, RecordKind::Context, odd);
-            break;
-        case 11:
-            addOdd<StreamRecord>(log, RecordKind::Stream, odd);
-            break;
-        case 12:
-            addOdd<NvtxDomainRecord>(log, RecordKind::NvtxDomain, odd);
-            break;
-        case 13:
-            addOdd<NvtxCategoryRecord>(log, RecordKind::NvtxCategory, odd);
-            break;
-        case 14:
-            addOdd<NvtxSchemaRecord>(log, RecordKind::NvtxSchema, odd);
-            break;
-        case 15:
-            addOdd<NvtxSchemaEntryRecord>(log, RecordKind::NvtxSchemaEntry, odd);
-            break;
-        case 16:
-            addOdd<ThreadNameRecord>(log, RecordKind::ThreadName, odd);
-            break;
-        case 17:
-            addOdd<ClockRecord>(log, RecordKind::Clock, odd);
-            break;
-        case 18:
-            addOdd<DroppedRecord>(log, RecordKind::Dropped, odd);
-            break;
-        case 19:
-            addOdd<NoteRecord>(log, RecordKind::Note, odd);
-            break;
-        case 20:
-            addOdd<EndRecord>(log, RecordKind::End, odd);
-            break;
-        case 21:
-            addOdd<NcclCommunicatorRecord>(log, RecordKind::NcclCommunicator, odd);
-            break;
-        case 22:
-        case 23:
-            addOdd<NcclOperationRecord>(log, RecordKind::NcclOperation, odd);
-            break;
-        case 24:
-            addOdd<NcclStopRecord>(log, RecordKind::NcclStop, odd);
-            break;
-        default:
-            addOdd<NvtxRecord>(log, RecordKind::Nvtx, odd, odd.below(64));
-            break;
-    }
+template <class... Records>
+void addAny(TestLog& log, OddNumbers& odd, RecordList<Records...>) {
+    constexpr std::array adders{addOdd<Records>...};
+    adders[odd.below(adders.size())](log, odd);
 }
 
 }  // namespace
@@ -181,7 +111,7 @@ class tst_LogFuzz : public QObject {
                 TestLog log(odd.below(3), static_cast<int64_t>(odd()));
                 for (int i = 0; i < 10; ++i) log.string("string " + std::to_string(i));
                 for (int i = 0; i < 300; ++i) {
-                    addAny(log, odd);
+                    addAny(log, odd, AllRecords{});
                     if (odd.oneIn(50))
                         log.flush(static_cast<int64_t>(odd()), static_cast<int64_t>(odd()));
                     if (odd.oneIn(200)) log.loseBlock();
@@ -199,7 +129,7 @@ class tst_LogFuzz : public QObject {
         TestLog log;
         for (int i = 0; i < 10; ++i) log.string("string " + std::to_string(i));
         for (int i = 0; i < 400; ++i) {
-            addAny(log, odd);
+            addAny(log, odd, AllRecords{});
             if (odd.oneIn(20)) log.flush();
         }
         log.flush();

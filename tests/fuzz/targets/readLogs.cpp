@@ -116,24 +116,14 @@ capture::RunInfo infoOf(bool isKnown) {
     return info;
 }
 
-/// Visitor that reads every byte of its records.
-class Toucher : public log::RecordVisitor {
-  public:
+/// Receiver that reads every byte of the variable parts of records.
+struct Toucher {
     uint64_t sum = 0;
 
-  private:
-    template <class Bytes>
-    void take(const Bytes& bytes) {
-        for (const auto byte : std::as_bytes(std::span(bytes)))
+    template <class Record, class Tail>
+    void operator()(const Record&, const Tail& tail) {
+        for (const auto byte : std::as_bytes(std::span(tail)))
             sum += std::to_integer<uint64_t>(byte);
-    }
-    void visit(const log::StringRecord&, std::string_view text) override { take(text); }
-    void visit(const log::NvtxRecord&, std::span<const std::byte> rest) override { take(rest); }
-    void visit(const log::SamplesRecord&, std::span<const log::SampleValue> rest) override {
-        take(rest);
-    }
-    void visit(const log::GpuMetricSamplesRecord&, std::span<const uint64_t> rest) override {
-        take(rest);
     }
 };
 
