@@ -3,6 +3,7 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <type_traits>
 
 #include "capture/cupti/activityRecords.h"
 #include "capture/log/clocks.h"
@@ -18,6 +19,15 @@ constexpr size_t maxStreams = 64u << 10;
 int64_t timeNs(uint64_t ns) {
     return static_cast<int64_t>(ns);
 }
+
+/// True for work on the GPU, which is kept if it was launched in a window, whenever it ran.
+template <class Activity>
+constexpr bool isGpuWork = std::is_same_v<Activity, CUpti_ActivityKernel9> ||
+                           std::is_same_v<Activity, CUpti_ActivityMemcpy5> ||
+                           std::is_same_v<Activity, CUpti_ActivityMemcpyPtoP4> ||
+                           std::is_same_v<Activity, CUpti_ActivityMemset4> ||
+                           std::is_same_v<Activity, CUpti_ActivityGraphTrace> ||
+                           std::is_same_v<Activity, CUpti_ActivityCudaEvent2>;
 
 }  // namespace
 
@@ -56,6 +66,56 @@ void ActivityDecoder::decode(uint8_t* buffer, size_t validBytes) {
     if (result != CUPTI_SUCCESS && result != CUPTI_ERROR_MAX_LIMIT_REACHED) ++unreadableBuffers_;
 }
 
+/// Calls `use` with the record as the struct that has all fields the agent reads. Skips a kind that
+/// arrives with another one and is not kept.
+template <class Use>
+void ActivityDecoder::visitActivity(const CUpti_Activity& record, Use use) {
+    switch (record.kind) {
+        case CUPTI_ACTIVITY_KIND_KERNEL:
+        case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL:
+            return use(as<CUpti_ActivityKernel9>(record));
+        case CUPTI_ACTIVITY_KIND_MEMCPY:
+            return use(as<CUpti_ActivityMemcpy5>(record));
+        case CUPTI_ACTIVITY_KIND_MEMCPY2:
+            return use(as<CUpti_ActivityMemcpyPtoP4>(record));
+        case CUPTI_ACTIVITY_KIND_MEMSET:
+            return use(as<CUpti_ActivityMemset4>(record));
+        case CUPTI_ACTIVITY_KIND_GRAPH_TRACE:
+            return use(as<CUpti_ActivityGraphTrace>(record));
+        case CUPTI_ACTIVITY_KIND_CUDA_EVENT:
+            return use(as<CUpti_ActivityCudaEvent2>(record));
+        case CUPTI_ACTIVITY_KIND_RUNTIME:
+        case CUPTI_ACTIVITY_KIND_DRIVER:
+            return use(as<CUpti_ActivityAPI>(record));
+        case CUPTI_ACTIVITY_KIND_SYNCHRONIZATION:
+            return use(as<CUpti_ActivitySynchronization2>(record));
+        case CUPTI_ACTIVITY_KIND_OVERHEAD:
+            return use(as<CUpti_ActivityOverhead3>(record));
+        case CUPTI_ACTIVITY_KIND_MEMORY2:
+            return use(as<CUpti_ActivityMemory3>(record));
+        case CUPTI_ACTIVITY_KIND_MEMORY_POOL:
+            return use(as<CUpti_ActivityMemoryPool2>(record));
+        case CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER:
+            return use(as<CUpti_ActivityUnifiedMemoryCounter2>(record));
+        case CUPTI_ACTIVITY_KIND_DEVICE:
+            return use(as<CUpti_ActivityDevice4>(record));
+        case CUPTI_ACTIVITY_KIND_CONTEXT:
+            return use(as<CUpti_ActivityContext>(record));
+        case CUPTI_ACTIVITY_KIND_STREAM:
+            return use(as<CUpti_ActivityStream>(record));
+        default:
+            return;
+    }
+}
+
+void ActivityDecoder::decodeRecord(const CUpti_Activity& record) {
+    visitActivity(record, [&]<class Activity>(const Activity& from) {
+        if constexpr (isGpuWork<Activity>)
+            if (!windows_.isEverything() && !isInWindow(from, record)) return;
+        write(from);
+    });
+}
+
 void ActivityDecoder::endRound(bool isLast) {
     if (pending_.empty()) return;
     const int64_t nowNs = log::monotonicNs();
@@ -69,193 +129,105 @@ void ActivityDecoder::endRound(bool isLast) {
         if (answer == LaunchWindows::Answer::NotYetKnown)
             pending_.push_back(work);
         else if (answer == LaunchWindows::Answer::Inside)
-            writeGpuWork(*reinterpret_cast<const CUpti_Activity*>(work.words.data()));
+            visitActivity(*reinterpret_cast<const CUpti_Activity*>(work.words.data()),
+                          [this](const auto& from) { write(from); });
     }
 }
 
-void ActivityDecoder::decodeRecord(const CUpti_Activity& record) {
-    switch (record.kind) {
-        case CUPTI_ACTIVITY_KIND_KERNEL:
-        case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL:
-        case CUPTI_ACTIVITY_KIND_MEMCPY:
-        case CUPTI_ACTIVITY_KIND_MEMCPY2:
-        case CUPTI_ACTIVITY_KIND_MEMSET:
-        case CUPTI_ACTIVITY_KIND_GRAPH_TRACE:
-        case CUPTI_ACTIVITY_KIND_CUDA_EVENT:
-            decodeGpuWork(record);
-            break;
-        case CUPTI_ACTIVITY_KIND_RUNTIME:
-        case CUPTI_ACTIVITY_KIND_DRIVER:
-            decodeCall(record);
-            break;
-        case CUPTI_ACTIVITY_KIND_SYNCHRONIZATION:
-        case CUPTI_ACTIVITY_KIND_OVERHEAD:
-        case CUPTI_ACTIVITY_KIND_MEMORY2:
-        case CUPTI_ACTIVITY_KIND_MEMORY_POOL:
-        case CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER:
-            decodeHostRecord(record);
-            break;
-        case CUPTI_ACTIVITY_KIND_DEVICE:
-        case CUPTI_ACTIVITY_KIND_CONTEXT:
-        case CUPTI_ACTIVITY_KIND_STREAM:
-            decodeResource(record);
-            break;
-        default:
-            break;  // a kind that arrives with another one and is not kept
-    }
-}
-
-/// Keeps work that was launched in a window, whenever it ran.
-void ActivityDecoder::decodeGpuWork(const CUpti_Activity& record) {
-    if (windows_.isEverything()) {
-        writeGpuWork(record);
-        return;
-    }
-    uint32_t correlationId = 0;
-    int64_t ranNs = 0;
-    const auto read = [&](const auto& work) {
-        correlationId = work.correlationId;
-        ranNs = timeNs(work.start);
-    };
-    switch (record.kind) {
-        case CUPTI_ACTIVITY_KIND_MEMCPY:
-            read(as<CUpti_ActivityMemcpy5>(record));
-            break;
-        case CUPTI_ACTIVITY_KIND_MEMCPY2:
-            read(as<CUpti_ActivityMemcpyPtoP4>(record));
-            break;
-        case CUPTI_ACTIVITY_KIND_MEMSET:
-            read(as<CUpti_ActivityMemset4>(record));
-            break;
-        case CUPTI_ACTIVITY_KIND_GRAPH_TRACE:
-            read(as<CUpti_ActivityGraphTrace>(record));
-            break;
-        case CUPTI_ACTIVITY_KIND_CUDA_EVENT:  // has no timestamp
-            correlationId = as<CUpti_ActivityCudaEvent>(record).correlationId;
-            break;
-        default:
-            read(as<CUpti_ActivityKernel9>(record));
-            break;
-    }
-    if (isInWindow(correlationId, ranNs, record)) writeGpuWork(record);
-}
-
-bool ActivityDecoder::isInWindow(uint32_t correlationId, int64_t ranNs,
-                                 const CUpti_Activity& record) {
-    const auto answer = launches_.find(correlationId, ranNs);
+/// Returns true if the work was launched in a window, whenever it ran. Keeps a copy of the record
+/// if that is not known yet.
+template <class Activity>
+bool ActivityDecoder::isInWindow(const Activity& work, const CUpti_Activity& record) {
+    int64_t ranNs = 0;  // a CUDA event has no timestamp
+    if constexpr (requires { work.start; }) ranNs = timeNs(work.start);
+    const auto answer = launches_.find(work.correlationId, ranNs);
     if (answer != LaunchWindows::Answer::NotYetKnown)
         return answer == LaunchWindows::Answer::Inside;
     PendingRecord& pending = pending_.emplace_back();
     pending.sinceNs = log::monotonicNs();
-    pending.correlationId = correlationId;
+    pending.correlationId = work.correlationId;
     pending.ranNs = ranNs;
-    static_assert(sizeof(CUpti_ActivityKernel9) <= sizeof pending.words);
+    static_assert(sizeof(Activity) <= sizeof pending.words);
     std::memcpy(pending.words.data(), &record, knownRecordBytes(record.kind, cupti_.version));
     return false;
 }
 
-void ActivityDecoder::writeGpuWork(const CUpti_Activity& record) {
-    const auto write = [this](auto to) { writer_.write(to, to.startNs); };
-    switch (record.kind) {
-        case CUPTI_ACTIVITY_KIND_MEMCPY:
-            write(toLog(as<CUpti_ActivityMemcpy5>(record)));
-            break;
-        case CUPTI_ACTIVITY_KIND_MEMCPY2:
-            write(toLog(as<CUpti_ActivityMemcpyPtoP4>(record)));
-            break;
-        case CUPTI_ACTIVITY_KIND_MEMSET:
-            write(toLog(as<CUpti_ActivityMemset4>(record)));
-            break;
-        case CUPTI_ACTIVITY_KIND_GRAPH_TRACE:
-            write(toLog(as<CUpti_ActivityGraphTrace>(record)));
-            break;
-        case CUPTI_ACTIVITY_KIND_CUDA_EVENT: {
-            auto to = toLog(as<CUpti_ActivityCudaEvent2>(record), hasSyncIds());
-            writer_.write(to);
-            break;
-        }
-        default: {
-            const auto& from = as<CUpti_ActivityKernel9>(record);
-            log::KernelRecord to = toLog(from);
-            to.name = nameOf(from.name);
-            sawGraphNode_ = sawGraphNode_ || to.graphNodeId != 0;
-            write(to);
-            break;
-        }
-    }
+/// Writes GPU work, and a host record or a record of a single time if its time lies in a window.
+template <class Activity>
+void ActivityDecoder::write(const Activity& from) {
+    auto to = toLog(from);
+    if constexpr (isGpuWork<Activity>)
+        writer_.write(to, to.startNs);
+    else
+        writeIfOpen(to);
 }
 
-void ActivityDecoder::decodeCall(const CUpti_Activity& record) {
-    const auto& from = as<CUpti_ActivityAPI>(record);
+template <class Record>
+void ActivityDecoder::writeIfOpen(Record& to) {
+    int64_t atNs = 0;
+    if constexpr (requires { to.startNs; })
+        atNs = to.startNs;
+    else
+        atNs = to.timestampNs;
+    if (windows_.isOpenAt(atNs)) writer_.write(to, atNs);
+}
+
+void ActivityDecoder::write(const CUpti_ActivityKernel9& from) {
+    log::KernelRecord to = toLog(from);
+    to.name = nameOf(from.name);
+    sawGraphNode_ = sawGraphNode_ || to.graphNodeId != 0;
+    writer_.write(to, to.startNs);
+}
+
+void ActivityDecoder::write(const CUpti_ActivityCudaEvent2& from) {
+    log::CudaEventRecord to = toLog(from, hasSyncIds());
+    writer_.write(to);
+}
+
+void ActivityDecoder::write(const CUpti_ActivityAPI& from) {
     log::ApiRecord to = toLog(from);
     if (!windows_.isEverything() && !launches_.addCall(to.correlationId, to.startNs)) return;
     to.name = apiNames_.idOf(from.cbid, to.isDriver != 0);
     writer_.write(to, to.startNs);
 }
 
-/// Keeps a host record, or a record of a single time, if its time lies in a window.
-void ActivityDecoder::decodeHostRecord(const CUpti_Activity& record) {
-    const auto write = [this](auto to, int64_t atNs) {
-        if (windows_.isOpenAt(atNs)) writer_.write(to, atNs);
-    };
-    switch (record.kind) {
-        case CUPTI_ACTIVITY_KIND_SYNCHRONIZATION: {
-            const auto to = toLog(as<CUpti_ActivitySynchronization2>(record), hasSyncIds());
-            write(to, to.startNs);
-            break;
-        }
-        case CUPTI_ACTIVITY_KIND_OVERHEAD: {
-            const auto& from = as<CUpti_ActivityOverhead3>(record);
-            const auto to = toLog(from);
-            std::free(from.overheadData);  // the reader must free it, says CUPTI; not used
-            write(to, to.startNs);
-            break;
-        }
-        case CUPTI_ACTIVITY_KIND_MEMORY2: {
-            const auto& from = as<CUpti_ActivityMemory3>(record);
-            auto to = toLog(from);
-            if (!windows_.isOpenAt(to.timestampNs)) break;
-            to.name = nameOf(from.name);
-            write(to, to.timestampNs);
-            break;
-        }
-        case CUPTI_ACTIVITY_KIND_MEMORY_POOL: {
-            const auto to = toLog(as<CUpti_ActivityMemoryPool2>(record));
-            write(to, to.timestampNs);
-            break;
-        }
-        default: {
-            const auto to = toLog(as<CUpti_ActivityUnifiedMemoryCounter2>(record));
-            write(to, to.startNs);
-            break;
-        }
-    }
+void ActivityDecoder::write(const CUpti_ActivitySynchronization2& from) {
+    log::SyncRecord to = toLog(from, hasSyncIds());
+    writeIfOpen(to);
 }
 
-/// Keeps records that later records refer to, always.
-void ActivityDecoder::decodeResource(const CUpti_Activity& record) {
-    switch (record.kind) {
-        case CUPTI_ACTIVITY_KIND_DEVICE: {
-            const auto& from = as<CUpti_ActivityDevice4>(record);
-            const log::DeviceRecord to = toLog(from);
-            const std::string name = from.name ? from.name : "";
-            devices_[to.deviceId] = {to, name};
-            writeDevice(to, name);
-            break;
-        }
-        case CUPTI_ACTIVITY_KIND_CONTEXT: {
-            auto to = toLog(as<CUpti_ActivityContext>(record));
-            contexts_[to.contextId] = to;
-            writer_.write(to);
-            break;
-        }
-        default: {
-            auto to = toLog(as<CUpti_ActivityStream>(record));
-            if (streams_.size() < maxStreams) streams_[{to.contextId, to.streamId}] = to;
-            writer_.write(to);
-            break;
-        }
-    }
+void ActivityDecoder::write(const CUpti_ActivityOverhead3& from) {
+    log::OverheadRecord to = toLog(from);
+    std::free(from.overheadData);  // the reader must free it, says CUPTI; not used
+    writeIfOpen(to);
+}
+
+void ActivityDecoder::write(const CUpti_ActivityMemory3& from) {
+    log::DeviceMemoryRecord to = toLog(from);
+    if (!windows_.isOpenAt(to.timestampNs)) return;
+    to.name = nameOf(from.name);
+    writer_.write(to, to.timestampNs);
+}
+
+// Records that later records refer to are always written.
+
+void ActivityDecoder::write(const CUpti_ActivityDevice4& from) {
+    const log::DeviceRecord to = toLog(from);
+    const std::string name = from.name ? from.name : "";
+    devices_[to.deviceId] = {to, name};
+    writeDevice(to, name);
+}
+
+void ActivityDecoder::write(const CUpti_ActivityContext& from) {
+    log::ContextRecord to = toLog(from);
+    contexts_[to.contextId] = to;
+    writer_.write(to);
+}
+
+void ActivityDecoder::write(const CUpti_ActivityStream& from) {
+    log::StreamRecord to = toLog(from);
+    if (streams_.size() < maxStreams) streams_[{to.contextId, to.streamId}] = to;
+    writer_.write(to);
 }
 
 void ActivityDecoder::writeDevice(log::DeviceRecord device, const std::string& name) {

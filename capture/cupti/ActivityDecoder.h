@@ -46,14 +46,25 @@ class ActivityDecoder {
     };
 
     void decodeRecord(const CUpti_Activity& record);
-    void decodeGpuWork(const CUpti_Activity& record);
-    void writeGpuWork(const CUpti_Activity& record);
-    void decodeCall(const CUpti_Activity& record);
-    void decodeHostRecord(const CUpti_Activity& record);
-    void decodeResource(const CUpti_Activity& record);
+    template <class Use>
+    void visitActivity(const CUpti_Activity& record, Use use);
     template <class Activity>
     const Activity& as(const CUpti_Activity& record);
-    bool isInWindow(uint32_t correlationId, int64_t ranNs, const CUpti_Activity& record);
+    template <class Activity>
+    bool isInWindow(const Activity& work, const CUpti_Activity& record);
+    template <class Activity>
+    void write(const Activity& from);
+    void write(const CUpti_ActivityKernel9& from);
+    void write(const CUpti_ActivityCudaEvent2& from);
+    void write(const CUpti_ActivityAPI& from);
+    void write(const CUpti_ActivitySynchronization2& from);
+    void write(const CUpti_ActivityOverhead3& from);
+    void write(const CUpti_ActivityMemory3& from);
+    void write(const CUpti_ActivityDevice4& from);
+    void write(const CUpti_ActivityContext& from);
+    void write(const CUpti_ActivityStream& from);
+    template <class Record>
+    void writeIfOpen(Record& to);
     bool hasSyncIds() const { return cupti_.version >= CuptiLibrary::version12_8; }
     uint32_t nameOf(const char* name) { return writer_.string(name ? name : ""); }
     void writeDevice(log::DeviceRecord device, const std::string& name);
