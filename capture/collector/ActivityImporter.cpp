@@ -76,6 +76,11 @@ void ActivityImporter::addUntimed(const tables::Table& table, const Record& r,
                        t.streamId = stream, t.correlationId = r.correlationId, t.nameId = name);
 }
 
+GpuWorkRow ActivityImporter::workOf(TimeRange times, int64_t device, const auto& r) const {
+    return {times.startNs, times.endNs, process_.processId(), device,
+            r.contextId,   r.streamId,  r.correlationId};
+}
+
 int64_t ActivityImporter::deviceOf(uint32_t contextId) const {
     const auto found = deviceByContext_.find(contextId);
     return found == deviceByContext_.end() ? -1 : int64_t{found->second};
@@ -87,9 +92,7 @@ void ActivityImporter::add(const log::KernelRecord& r) {
     constexpr const auto& t = tables::kernels;
     if (!timed) return addUntimed(t, r, names.brief);
     process_.trace.add(
-        t, t.start = timed->startNs, t.end = timed->endNs, t.deviceId = r.deviceId,
-        t.contextId = r.contextId, t.streamId = r.streamId, t.correlationId = r.correlationId,
-        t.globalPid = process_.processId(), t.demangledName = names.demangled,
+        t, workOf(*timed, r.deviceId, r), t.demangledName = names.demangled,
         t.shortName = names.brief, t.mangledName = names.mangled, t.launchType = r.launchType,
         t.cacheConfig = r.cacheConfig, t.registersPerThread = r.registersPerThread,
         t.gridX = r.grid[0], t.gridY = r.grid[1], t.gridZ = r.grid[2], t.blockX = r.block[0],
@@ -112,9 +115,7 @@ void ActivityImporter::add(const log::MemcpyRecord& r) {
     constexpr const auto& t = tables::memcpys;
     if (!timed) return addUntimed(t, r);
     process_.trace.add(
-        t, t.start = timed->startNs, t.end = timed->endNs, t.deviceId = r.deviceId,
-        t.contextId = r.contextId, t.streamId = r.streamId, t.correlationId = r.correlationId,
-        t.globalPid = process_.processId(), t.bytes = r.bytes,
+        t, workOf(*timed, r.deviceId, r), t.bytes = r.bytes,
         t.copyKind = memcpyKindFrom(r.copyKind), t.srcKind = memoryKindOfCupti(r.sourceKind),
         t.dstKind = memoryKindOfCupti(r.destinationKind), t.srcDeviceId = ofPeer(r.sourceDeviceId),
         t.srcContextId = ofPeer(r.sourceContextId), t.dstDeviceId = ofPeer(r.destinationDeviceId),
@@ -125,11 +126,9 @@ void ActivityImporter::add(const log::MemsetRecord& r) {
     const std::optional<TimeRange> timed = times(ImportedKind::Memset, r.startNs, r.endNs);
     constexpr const auto& t = tables::memsets;
     if (!timed) return addUntimed(t, r);
-    process_.trace.add(
-        t, t.start = timed->startNs, t.end = timed->endNs, t.deviceId = r.deviceId,
-        t.contextId = r.contextId, t.streamId = r.streamId, t.correlationId = r.correlationId,
-        t.globalPid = process_.processId(), t.value = r.value, t.bytes = r.bytes,
-        t.graphNodeId = nullIfZero(r.graphNodeId), t.memKind = memoryKindOfCupti(r.memoryKind));
+    process_.trace.add(t, workOf(*timed, r.deviceId, r), t.value = r.value, t.bytes = r.bytes,
+                       t.graphNodeId = nullIfZero(r.graphNodeId),
+                       t.memKind = memoryKindOfCupti(r.memoryKind));
 }
 
 void ActivityImporter::add(const log::GraphRecord& r) {
@@ -137,25 +136,14 @@ void ActivityImporter::add(const log::GraphRecord& r) {
     constexpr const auto& t = tables::graphs;
     if (!timed) return addUntimed(t, r);
     // CUPTI numbers instantiated graphs and does not report their source graphs.
-    process_.trace.add(t, t.start = timed->startNs, t.end = timed->endNs, t.deviceId = r.deviceId,
-                       t.contextId = r.contextId, t.streamId = r.streamId,
-                       t.correlationId = r.correlationId, t.globalPid = process_.processId(),
-                       t.graphId = r.graphId, t.graphExecId = r.graphId);
+    process_.trace.add(t, workOf(*timed, r.deviceId, r), t.graphId = r.graphId,
+                       t.graphExecId = r.graphId);
 }
 
 void ActivityImporter::add(const log::GraphNodeRecord& r) {
-    const int64_t time = process_.time(r.timestampNs);
-    constexpr const auto& t = tables::graphNodes;
-    process_.trace.add(t, t.start = time, t.end = time,
-                       t.eventClass = tables::GraphNodes::nodeCreation,
-                       t.globalTid = process_.threadId(r.threadId),
-                       t.nameId = process_.trace.intern(tables::GraphNodes::eventName),
-                       t.graphNodeId = r.node, t.originalGraphNodeId = nullIfZero(r.original));
-    const int64_t row = process_.trace.lastRow();
-    if (const auto stack = process_.stacks.traceId(r.stack)) {
-        constexpr const auto& s = tables::graphNodeStacks;
-        process_.trace.add(s, s.nodeRow = row, s.callchainId = *stack);
-    }
+    process_.trace.add(GraphNodeRow{process_.time(r.timestampNs), process_.threadId(r.threadId),
+                                    process_.trace.intern(tables::GraphNodes::eventName), r.node,
+                                    r.original, process_.stacks.traceId(r.stack)});
 }
 
 void ActivityImporter::add(const log::ApiRecord& r) {
@@ -174,10 +162,7 @@ void ActivityImporter::add(const log::SyncRecord& r) {
     const std::optional<TimeRange> timed = times(ImportedKind::Sync, r.startNs, r.endNs);
     constexpr const auto& t = tables::syncs;
     if (!timed) return addUntimed(t, r);
-    process_.trace.add(t, t.start = timed->startNs, t.end = timed->endNs,
-                       t.deviceId = deviceOf(r.contextId), t.contextId = r.contextId,
-                       t.streamId = r.streamId, t.correlationId = r.correlationId,
-                       t.globalPid = process_.processId(), t.syncType = r.type,
+    process_.trace.add(t, workOf(*timed, deviceOf(r.contextId), r), t.syncType = r.type,
                        t.eventId = r.eventId, t.eventSyncId = r.eventSyncId);
 }
 

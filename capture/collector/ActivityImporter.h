@@ -53,6 +53,7 @@ class ActivityImporter {
     template <class Record>
     void addUntimed(const tables::Table& table, const Record& record,
                     std::optional<int64_t> name = {});
+    GpuWorkRow workOf(TimeRange times, int64_t device, const auto& record) const;
     int64_t deviceOf(uint32_t contextId) const;
 
     ProcessContext& process_;

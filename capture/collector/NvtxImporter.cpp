@@ -299,18 +299,13 @@ void NvtxImporter::writeNames() {
     if (ranges_ == 0) return;
     TraceWriter& trace = process_.trace;
     const LogStrings& strings = process_.strings;
-    constexpr const auto& name = tables::nvtxEvents;
-    for (const auto& domain : domains_)
-        trace.add(name, name.start = process_.time(domain.timestampNs),
-                  name.eventType = NvtxEventType::DomainName, name.text = strings.text(domain.name),
-                  name.globalTid = process_.threadId(domain.threadId),
-                  name.domainId = domain.domain);
-    for (const auto& category : categories_)
-        trace.add(name, name.start = process_.time(category.timestampNs),
-                  name.eventType = NvtxEventType::CategoryName, name.category = category.category,
-                  name.text = strings.text(category.name),
-                  name.globalTid = process_.threadId(category.threadId),
-                  name.domainId = category.domain);
+    const auto addName = [&](const auto& record, std::optional<int64_t> category) {
+        trace.rows().addRangeName(process_.time(record.timestampNs),
+                                  process_.threadId(record.threadId), record.domain, category,
+                                  strings.text(record.name));
+    };
+    for (const auto& domain : domains_) addName(domain, std::nullopt);
+    for (const auto& category : categories_) addName(category, category.category);
     constexpr const auto& layout = tables::payloadSchemas;
     for (const auto& schema : schemas_)
         trace.add(layout, layout.domainId = schema.domain, layout.schemaId = schema.schemaId,

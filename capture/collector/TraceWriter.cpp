@@ -11,28 +11,21 @@
 
 namespace lanescope::capture {
 
-StringTableWriter::StringTableWriter(const Database& database, FirstError& error)
-    : rows_(database, tables::strings, error) {}
-
 int64_t StringTableWriter::intern(std::string_view text) {
     if (const auto known = ids_.find(text); known != ids_.end()) return known->second;
     if (!isUtf8(text)) return intern(validUtf8(text));
     const auto id = static_cast<int64_t>(ids_.size()) + 1;
     ids_.emplace(text, id);
-    rows_.insert(tables::strings.id = id, tables::strings.value = text);
+    constexpr const auto& t = tables::strings;
+    rows_.add(t, t.id = id, t.value = text);
     return id;
 }
-
-StackTableWriter::StackTableWriter(const Database& database, FirstError& error)
-    : rows_(database, tables::stacks, error) {}
 
 int64_t StackTableWriter::intern(const TraceStack& stack) {
     const auto id = static_cast<int64_t>(ids_.size()) + 1;
     const auto [known, isNew] = ids_.try_emplace(stack, id);
     if (!isNew) return known->second;
-    constexpr const auto& t = tables::stacks;
-    rows_.insert(t.id = id, t.parentId = nullIfZero(stack.parent), t.functionId = stack.function,
-                 t.fileId = nullIfZero(stack.file), t.line = nullIfZero(stack.line));
+    rows_.add(StackRow{id, stack.parent, stack.function, stack.file, stack.line});
     return id;
 }
 
@@ -53,7 +46,6 @@ Result<std::unique_ptr<TraceWriter>> TraceWriter::create(const std::filesystem::
     beginLiveJournal(*database);
     if (auto made = createTraceTables(*database); !made) return fail(made.error());
     std::unique_ptr<TraceWriter> writer(new TraceWriter(std::move(*database)));
-    if (writer->error_) return fail(*writer->error_);
     if (auto begun = writer->database_.execute("BEGIN"); !begun) return fail(begun.error());
     return writer;
 }
@@ -90,17 +82,14 @@ int64_t TraceWriter::internSource(std::string_view path) {
 }
 
 void TraceWriter::nameThread(int64_t globalTid, int64_t nameId, int64_t priority) {
-    constexpr const auto& t = tables::threadNames;
-    add(t, t.nameId = nameId, t.priority = priority, t.globalTid = globalTid);
+    rows_.addThreadName(globalTid, nameId, priority);
     namedThreads_.insert(globalTid);
 }
 
 void TraceWriter::healthOfLog(Severity severity, std::string_view code, std::string_view sentence,
                               std::optional<int64_t> globalPid, std::optional<int64_t> timeNs,
                               std::optional<int64_t> count) {
-    constexpr const auto& t = tables::health;
-    add(t, t.severity = severity, t.code = code, t.globalPid = globalPid, t.timestamp = timeNs,
-        t.count = count, t.sentence = sentence);
+    rows_.addHealth(severity, code, sentence, globalPid, timeNs, count);
     if (severity == Severity::Error) errors_.emplace_back(sentence);
     if (severity == Severity::Warning) warnings_.emplace_back(sentence);
 }
@@ -109,21 +98,6 @@ std::vector<std::string> TraceWriter::healthSentences() const {
     std::vector<std::string> all = errors_;
     all.insert(all.end(), warnings_.begin(), warnings_.end());
     return all;
-}
-
-void TraceWriter::property(std::string_view name, std::string_view value,
-                           std::optional<int64_t> globalPid) {
-    constexpr const auto& t = tables::properties;
-    add(t, t.globalPid = globalPid, t.name = name, t.value = value);
-}
-
-TraceWriter::TraceWriter(Database database)
-    : database_(std::move(database)), strings_(database_, error_), stacks_(database_, error_) {}
-
-RowInserter& TraceWriter::inserterOf(const tables::Table& table) {
-    const auto known = inserters_.find(&table);
-    if (known != inserters_.end()) return known->second;
-    return inserters_.try_emplace(&table, database_, table, error_).first->second;
 }
 
 void TraceWriter::setCounterInterval(int64_t counterId, std::optional<int64_t> intervalNs,

@@ -13,36 +13,19 @@
 #include <utility>
 #include <vector>
 
-#include "model/format/Inserter.h"
 #include "model/format/Result.h"
 #include "model/format/Sqlite.h"
 #include "model/format/health.h"
 #include "model/format/sourceNames.h"
 #include "model/format/tables/Session.h"
-#include "model/format/tables/Threads.h"
+#include "model/format/tables/TableWriter.h"
 
 namespace lanescope::capture {
-
-// Conversions of empty record values to SQL NULL.
-
-template <class T>
-std::optional<T> nullIfZero(T value) {
-    return value != 0 ? std::optional<T>(value) : std::nullopt;
-}
-
-inline std::optional<int64_t> nullIfNegative(int64_t value) {
-    return value >= 0 ? std::optional<int64_t>(value) : std::nullopt;
-}
-
-/// Returns nullopt for an empty text. `text` must outlive the result.
-inline std::optional<std::string_view> nullIfEmpty(std::string_view text) {
-    return text.empty() ? std::nullopt : std::optional<std::string_view>(text);
-}
 
 /// Writer of `StringIds`: each text once, whichever process it came from.
 class StringTableWriter {
   public:
-    StringTableWriter(const Database& database, FirstError& error);
+    explicit StringTableWriter(TableWriter& rows) : rows_(rows) {}
 
     int64_t intern(std::string_view text);
 
@@ -54,7 +37,7 @@ class StringTableWriter {
         }
     };
 
-    Inserter<tables::Strings> rows_;
+    TableWriter& rows_;
     std::unordered_map<std::string, int64_t, Hash, std::equal_to<>> ids_;
 };
 
@@ -69,7 +52,7 @@ struct TraceStack {
 /// Writer of `LANESCOPE_STACKS`: each stack once, whichever thread or process it came from.
 class StackTableWriter {
   public:
-    StackTableWriter(const Database& database, FirstError& error);
+    explicit StackTableWriter(TableWriter& rows) : rows_(rows) {}
 
     /// Returns the id of `stack` and writes the stack if it is new. Ids begin at 1 and are greater
     /// than those of parents.
@@ -80,7 +63,7 @@ class StackTableWriter {
         size_t operator()(const TraceStack& stack) const;
     };
 
-    Inserter<tables::Stacks> rows_;
+    TableWriter& rows_;
     std::unordered_map<TraceStack, int64_t, Hash> ids_;
 };
 
@@ -102,9 +85,11 @@ class TraceWriter {
     /// `settleJournal` then.
     Result<void> finish(const std::function<void(Database& database)>& addition = {});
 
-    template <class Table, class... Cells>
-    requires tables::RowOf<Table, Cells...>
-    void add(const Table& table, const Cells&... cells) { inserterOf(table).write(cells...); }
+    /// Adds a row, as `TableWriter` does.
+    template <class... Row>
+    requires requires(TableWriter& rows, const Row&... row) { rows.add(row...); }
+    void add(const Row&... row) { rows_.add(row...); }
+    TableWriter& rows() { return rows_; }
     int64_t intern(std::string_view text) { return strings_.intern(text); }
     /// Returns the id of the path of a source file in `StringIds`, shortened by `shortSourcePath`.
     int64_t internSource(std::string_view path);
@@ -127,7 +112,9 @@ class TraceWriter {
     std::vector<std::string> healthSentences() const;
     /// Adds a row to `LANESCOPE_PROPERTIES`; without a process it is a fact about the whole run.
     void property(std::string_view name, std::string_view value,
-                  std::optional<int64_t> globalPid = {});
+                  std::optional<int64_t> globalPid = {}) {
+        rows_.addProperty(globalPid, name, value);
+    }
     /// Sets the average reading interval of a counter whose row was written at its announcement,
     /// and its device if not empty.
     void setCounterInterval(int64_t counterId, std::optional<int64_t> intervalNs,
@@ -136,16 +123,14 @@ class TraceWriter {
     Database& database() { return database_; }
 
   private:
-    explicit TraceWriter(Database database);
+    explicit TraceWriter(Database database) : database_(std::move(database)) {}
     Result<void> endTransaction();
-    RowInserter& inserterOf(const tables::Table& table);
 
     Database database_;
     FirstError error_;
-    std::unordered_map<const tables::Table*, RowInserter>
-        inserters_;  ///< For the tables written so far.
-    StringTableWriter strings_;
-    StackTableWriter stacks_;
+    TableWriter rows_{database_, error_};
+    StringTableWriter strings_{rows_};
+    StackTableWriter stacks_{rows_};
     SourceFolders sourceFolders_;
     std::unordered_map<std::string, int64_t> sources_;  ///< Ids by full path.
     std::vector<std::string> errors_, warnings_;

@@ -41,32 +41,35 @@ Result<void> TraceFileWriter::write() {
     return database_.execute("COMMIT");
 }
 
-TraceFileWriter::Place TraceFileWriter::placeOf(uint32_t streamIndex) const {
+GpuWorkRow TraceFileWriter::workOn(uint32_t streamIndex, int64_t startNs, int64_t endNs,
+                                   uint32_t correlation) const {
     const Stream& stream = trace_.streams[streamIndex];
-    return {globalPid(stream.process), trace_.gpus[stream.gpu].id, stream.contextId,
-            stream.streamId};
+    return {.startNs = startNs,
+            .endNs = endNs,
+            .globalPid = globalPid(stream.process),
+            .deviceId = trace_.gpus[stream.gpu].id,
+            .contextId = stream.contextId,
+            .streamId = stream.streamId,
+            .correlationId = correlation};
 }
 
 /// Names of threads come after all others. Readers of Nsight Systems exports expect one for every
 /// thread: an unnamed thread gets the name of its process, or its number.
 void TraceFileWriter::strings() {
     constexpr const auto& t = tables::strings;
-    constexpr const auto& name = tables::threadNames;
     constexpr int64_t defaultPriority = 20;
-    auto rows = into(t);
-    auto names = into(name);
     for (StringIndex id = 0; id < trace_.strings.size(); ++id)
-        rows.insert(t.id = id, t.value = trace_.strings.at(id));
+        add(t, t.id = id, t.value = trace_.strings.at(id));
     int64_t id = trace_.strings.size();
     for (const Thread& thread : trace_.threads) {
         const bool isOwn = !thread.name.empty();
         const std::string& program = trace_.processes[thread.process].name;
-        rows.insert(t.id = id, t.value = isOwn              ? thread.name
-                                         : !program.empty() ? program
-                                                            : fmt::format("thread {}", thread.tid));
-        names.insert(name.nameId = id++,
-                     name.priority = isOwn ? defaultPriority : tables::substitutePriority,
-                     name.globalTid = thread.globalTid);
+        add(t, t.id = id,
+            t.value = isOwn              ? thread.name
+                      : !program.empty() ? program
+                                         : fmt::format("thread {}", thread.tid));
+        rows_.addThreadName(thread.globalTid, id++,
+                            isOwn ? defaultPriority : tables::substitutePriority);
     }
     // A file has the names of the source; known names are derived when it is read.
     std::map<std::string_view, int64_t> known;
@@ -74,40 +77,35 @@ void TraceFileWriter::strings() {
         const std::string_view source = sourceName(trace_, config);
         const bool isShort = source == trace_.strings.at(config.shortName);
         const auto [found, isNew] = known.try_emplace(source, isShort ? config.shortName : id);
-        if (isNew && !isShort) rows.insert(t.id = id++, t.value = source);
+        if (isNew && !isShort) add(t, t.id = id++, t.value = source);
         sourceNames_.push_back(found->second);
     }
     if (trace_.graphNodes.size() == 0) return;
     graphNodeName_ = id;
-    rows.insert(t.id = id, t.value = tables::GraphNodes::eventName);
+    add(t, t.id = id, t.value = tables::GraphNodes::eventName);
 }
 
 void TraceFileWriter::session() {
     constexpr const auto& t = tables::sessionStart;
-    auto start = into(t);
-    if (trace_.startUtcNs > 0) start.insert(t.utcEpochNs = trace_.startUtcNs);
+    if (trace_.startUtcNs > 0) add(t, t.utcEpochNs = trace_.startUtcNs);
     // The recorder, not the writer of the file.
     constexpr const auto& m = tables::exportMetaData;
     const Result<void> cleared = database_.execute(
         fmt::format("DELETE FROM {} WHERE name = '{}'", m.tableName(), tables::producerName)
             .c_str());
     if (!cleared && !error_) error_ = cleared.error();
-    auto metaData = into(m);
-    metaData.insert(m.name = tables::producerName, m.value = trace_.producer);
+    add(m, m.name = tables::producerName, m.value = trace_.producer);
 }
 
 void TraceFileWriter::gpus() {
     constexpr const auto& t = tables::gpus;
-    auto rows = into(t);
     for (const Gpu& gpu : trace_.gpus)
-        rows.insert(t.id = gpu.id, t.name = gpu.name, t.busLocation = gpu.busLocation,
-                    t.totalMemory = gpu.memoryBytes,
-                    t.memoryBandwidth = gpu.memoryBandwidthBytesPerSecond, t.smCount = gpu.smCount,
-                    t.uuid = gpu.uuid, t.computeMajor = gpu.computeMajor,
-                    t.computeMinor = gpu.computeMinor);
+        add(t, t.id = gpu.id, t.name = gpu.name, t.busLocation = gpu.busLocation,
+            t.totalMemory = gpu.memoryBytes, t.memoryBandwidth = gpu.memoryBandwidthBytesPerSecond,
+            t.smCount = gpu.smCount, t.uuid = gpu.uuid, t.computeMajor = gpu.computeMajor,
+            t.computeMinor = gpu.computeMinor);
     // The process's number of a GPU is its number in the file.
     constexpr const auto& device = tables::cudaDevices;
-    auto devices = into(device);
     std::set<std::pair<uint32_t, uint32_t>> written;
     // Plain PIDs, as in exports, if that distinguishes the processes.
     const bool isOneHost = std::ranges::all_of(
@@ -116,100 +114,83 @@ void TraceFileWriter::gpus() {
         if (!written.emplace(stream.process, stream.gpu).second) continue;
         const Process& process = trace_.processes[stream.process];
         const int64_t gpu = trace_.gpus[stream.gpu].id;
-        devices.insert(device.gpuId = gpu, device.cudaId = gpu,
-                       device.pid = isOneHost ? int64_t{process.pid} : process.globalPid);
+        add(device, device.gpuId = gpu, device.cudaId = gpu,
+            device.pid = isOneHost ? int64_t{process.pid} : process.globalPid);
     }
     constexpr const auto& null = tables::nullStreams;
-    auto nulls = into(null);
     for (const Stream& stream : trace_.streams)
         if (stream.isNullStream)
-            nulls.insert(null.streamId = stream.streamId,
-                         null.processId = trace_.processes[stream.process].pid,
-                         null.deviceId = trace_.gpus[stream.gpu].id,
-                         null.contextId = stream.contextId);
+            add(null, null.streamId = stream.streamId,
+                null.processId = trace_.processes[stream.process].pid,
+                null.deviceId = trace_.gpus[stream.gpu].id, null.contextId = stream.contextId);
 }
 
 void TraceFileWriter::processes() {
     constexpr const auto& t = tables::processes;
     constexpr const auto& state = tables::processStates;
-    auto rows = into(t);
-    auto states = into(state);
     for (const Process& process : trace_.processes) {
-        rows.insert(t.globalPid = process.globalPid, t.pid = process.pid, t.name = process.name);
-        states.insert(state.globalPid = process.globalPid, state.rank = process.rank,
-                      state.localRank = process.localRank, state.worldSize = process.worldSize,
-                      state.endedNormally = !process.endedAbnormally,
-                      state.endNs = process.range.isEmpty() ? std::nullopt
-                                                            : std::optional(process.range.endNs));
+        add(t, t.globalPid = process.globalPid, t.pid = process.pid, t.name = process.name);
+        add(state, state.globalPid = process.globalPid, state.rank = process.rank,
+            state.localRank = process.localRank, state.worldSize = process.worldSize,
+            state.endedNormally = !process.endedAbnormally,
+            state.endNs =
+                process.range.isEmpty() ? std::nullopt : std::optional(process.range.endNs));
     }
 }
 
 void TraceFileWriter::facts() {
-    constexpr const auto& t = tables::properties;
-    auto rows = into(t);
-    const auto add = [&](std::optional<int64_t> process, std::string_view name,
-                         const std::string& value) {
-        if (!value.empty()) rows.insert(t.globalPid = process, t.name = name, t.value = value);
+    const auto addFact = [&](std::optional<int64_t> process, std::string_view name,
+                             const std::string& value) {
+        if (!value.empty()) rows_.addProperty(process, name, value);
     };
     const auto addAll = [&](const auto& facts, std::optional<int64_t> process) {
         forEachFact(facts, [&](const FactName& name, const auto& value) {
-            add(process, name.identifier, factText(name, value));
+            addFact(process, name.identifier, factText(name, value));
         });
-        for (const Property& each : facts.others) add(process, each.name, each.value);
+        for (const Property& each : facts.others) addFact(process, each.name, each.value);
     };
     addAll(trace_.facts, std::nullopt);
     for (const HostName& host : trace_.facts.hosts)
-        add(std::nullopt, numberedFactName(facts::host, host.number), host.name);
+        addFact(std::nullopt, numberedFactName(facts::host, host.number), host.name);
     for (const SamplerFacts& sampler : trace_.facts.samplers)
         forEachFact(sampler, [&](const FactName& name, const auto& value) {
-            add(std::nullopt, hostFactName(sampler.host, name.identifier), factText(name, value));
+            addFact(std::nullopt, hostFactName(sampler.host, name.identifier),
+                    factText(name, value));
         });
     for (const Process& process : trace_.processes) addAll(*process.facts, process.globalPid);
     for (const GpuFacts& gpu : trace_.gpuFacts)
         forEachFact(gpu, [&](const FactName& name, const auto& value) {
-            add(std::nullopt, gpuFactName(gpu.gpu, name.identifier), factText(name, value));
+            addFact(std::nullopt, gpuFactName(gpu.gpu, name.identifier), factText(name, value));
         });
 }
 
 void TraceFileWriter::health() {
-    constexpr const auto& t = tables::health;
-    auto rows = into(t);
     for (const HealthNote& note : trace_.health)
         if (!isRecomputed(note.code))
-            rows.insert(t.severity = note.severity,
-                        t.code = note.code == HealthCode::Unknown
-                                     ? std::string_view(note.unknownCode)
-                                     : identifier(note.code),
-                        t.globalPid = note.globalPid, t.timestamp = note.timeNs,
-                        t.count = note.count, t.sentence = note.sentence);
+            rows_.addHealth(note.severity,
+                            note.code == HealthCode::Unknown ? std::string_view(note.unknownCode)
+                                                             : identifier(note.code),
+                            note.sentence, note.globalPid, note.timeNs, note.count);
 }
 
 void TraceFileWriter::kernels() {
     constexpr const auto& t = tables::kernels;
-    auto rows = into(t);
     const KernelTable& table = trace_.kernels;
     for (uint32_t row = 0; row < table.size(); ++row) {
         const LaunchConfig& config = trace_.launchConfigs[table.config[row]];
-        const Place place = placeOf(table.stream[row]);
-        std::optional<uint64_t> node;
-        if (table.graphNode[row] != 0) node = table.graphNode[row];
-        rows.insert(
-            t.start = table.startNs[row], t.end = table.endNs[row], t.globalPid = place.process,
-            t.deviceId = place.gpu, t.contextId = place.context, t.streamId = place.stream,
-            t.correlationId = table.correlation[row], t.demangledName = config.demangledName,
+        add(t, workOf(table, row), t.demangledName = config.demangledName,
             t.shortName = sourceNames_[table.config[row]], t.mangledName = config.mangledName,
             t.registersPerThread = config.registersPerThread, t.gridX = config.grid[0],
             t.gridY = config.grid[1], t.gridZ = config.grid[2], t.blockX = config.block[0],
             t.blockY = config.block[1], t.blockZ = config.block[2],
             t.staticSharedMemory = config.staticSharedBytes,
             t.dynamicSharedMemory = config.dynamicSharedBytes, t.localMemoryPerThread = 0,
-            t.localMemoryTotal = 0, t.gridId = 0, t.graphNodeId = node);
+            t.localMemoryTotal = 0, t.gridId = 0, t.graphNodeId = nullIfZero(table.graphNode[row]));
     }
 }
 
 void TraceFileWriter::memcpys() {
     constexpr const auto& t = tables::memcpys;
-    auto rows = into(t);
     const MemcpyTable& table = trace_.memcpys;
     const auto gpuOf = [this](int16_t gpu) -> std::optional<int64_t> {
         if (gpu < 0) return std::nullopt;
@@ -217,36 +198,26 @@ void TraceFileWriter::memcpys() {
     };
     uint32_t next = 0;  // next migration; they are in the order of their copies
     for (uint32_t row = 0; row < table.size(); ++row) {
-        const Place place = placeOf(table.stream[row]);
         std::optional<MigrationCause> cause;
         std::optional<uint64_t> address;
         if (next < trace_.migrations.size() && trace_.migrations.memcpy[next] == row) {
             cause = trace_.migrations.cause[next];
             address = trace_.migrations.address[next++];
         }
-        rows.insert(t.start = table.startNs[row], t.end = table.endNs[row],
-                    t.globalPid = place.process, t.deviceId = place.gpu,
-                    t.contextId = place.context, t.streamId = place.stream,
-                    t.correlationId = table.correlation[row], t.bytes = table.bytes[row],
-                    t.copyKind = table.kind[row], t.srcKind = table.sourceMemory[row],
-                    t.dstKind = table.destinationMemory[row],
-                    t.srcDeviceId = gpuOf(table.sourceDevice[row]),
-                    t.dstDeviceId = gpuOf(table.destinationDevice[row]), t.migrationCause = cause,
-                    t.virtualAddress = address);
+        add(t, workOf(table, row), t.bytes = table.bytes[row], t.copyKind = table.kind[row],
+            t.srcKind = table.sourceMemory[row], t.dstKind = table.destinationMemory[row],
+            t.srcDeviceId = gpuOf(table.sourceDevice[row]),
+            t.dstDeviceId = gpuOf(table.destinationDevice[row]), t.migrationCause = cause,
+            t.virtualAddress = address);
     }
 }
 
 void TraceFileWriter::memsets() {
     constexpr const auto& t = tables::memsets;
-    auto rows = into(t);
     const MemsetTable& table = trace_.memsets;
     for (uint32_t row = 0; row < table.size(); ++row) {
-        const Place place = placeOf(table.stream[row]);
-        rows.insert(t.start = table.startNs[row], t.end = table.endNs[row],
-                    t.globalPid = place.process, t.deviceId = place.gpu,
-                    t.contextId = place.context, t.streamId = place.stream,
-                    t.correlationId = table.correlation[row], t.bytes = table.bytes[row],
-                    t.value = table.value[row], t.memKind = table.memory[row]);
+        add(t, workOf(table, row), t.bytes = table.bytes[row], t.value = table.value[row],
+            t.memKind = table.memory[row]);
     }
 }
 

@@ -2,11 +2,9 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
-#include <utility>
 #include <vector>
 
-#include "model/format/Inserter.h"
+#include "model/format/tables/TableWriter.h"
 #include "model/trace/Trace.h"
 
 namespace lanescope {
@@ -19,16 +17,17 @@ class TraceFileWriter {
     Result<void> write();
 
   private:
-    /// Common columns of all GPU activity: its place.
-    struct Place {
-        int64_t process, gpu, context, stream;
-    };
-
-    template <class Table>
-    Inserter<Table> into(const Table& table) {
-        return Inserter<Table>(database_, table, error_);
+    template <class... Row>
+    void add(const Row&... row) {
+        rows_.add(row...);
     }
-    Place placeOf(uint32_t streamIndex) const;
+    /// Returns work on a stream; the second that of row `row` of a table.
+    GpuWorkRow workOn(uint32_t stream, int64_t startNs, int64_t endNs, uint32_t correlation) const;
+    template <class Table>
+    GpuWorkRow workOf(const Table& table, uint32_t row) const {
+        return workOn(table.stream[row], table.startNs[row], table.endNs[row],
+                      table.correlation[row]);
+    }
     int64_t globalPid(uint32_t process) const { return trace_.processes[process].globalPid; }
 
     void strings();
@@ -58,6 +57,7 @@ class TraceFileWriter {
     const Trace& trace_;
     Database& database_;
     FirstError error_;
+    TableWriter rows_{database_, error_};
     std::vector<int64_t>
         sourceNames_;            ///< Names of kernels in `StringIds`, by launch configuration.
     int64_t graphNodeName_ = 0;  ///< In `StringIds`.

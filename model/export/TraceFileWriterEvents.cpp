@@ -63,28 +63,17 @@ std::string_view unitText(CounterUnit unit) {
     return "count";
 }
 
-/// Returns nullopt for a number that means unknown.
-std::optional<int64_t> known(int64_t number) {
-    return number < 0 ? std::nullopt : std::optional(number);
-}
-
-/// Returns nullopt for a text that means unknown.
-std::optional<std::string_view> known(std::string_view text) {
-    return text.empty() ? std::nullopt : std::optional(text);
-}
-
 }  // namespace
 
 void TraceFileWriter::apiCalls() {
     constexpr const auto& t = tables::apiCalls;
-    auto rows = into(t);
     const ApiTable& table = trace_.apiCalls;
     for (uint32_t row = 0; row < table.size(); ++row) {
-        rows.insert(t.start = table.startNs[row], t.end = table.endNs[row],
-                    t.eventClass = table.isDriver[row],
-                    t.globalTid = trace_.threads[table.thread[row]].globalTid,
-                    t.correlationId = table.correlation[row], t.nameId = table.name[row],
-                    t.returnValue = table.returnValue[row], t.callchainId = ownStack(table, row));
+        add(t, t.start = table.startNs[row], t.end = table.endNs[row],
+            t.eventClass = table.isDriver[row],
+            t.globalTid = trace_.threads[table.thread[row]].globalTid,
+            t.correlationId = table.correlation[row], t.nameId = table.name[row],
+            t.returnValue = table.returnValue[row], t.callchainId = ownStack(table, row));
     }
 }
 
@@ -93,32 +82,28 @@ void TraceFileWriter::syncs() {
     constexpr int64_t wholeContext = 0xffffffff;
     constexpr const auto& t = tables::syncs;
     constexpr const auto& recorded = tables::cudaEvents;
-    auto rows = into(t);
-    auto records = into(recorded);
     std::map<std::pair<uint32_t, uint32_t>, int64_t> waits;  // by stream and correlation
     const StreamWaitTable& ofStreams = trace_.streamWaits;
     for (uint32_t row = 0; row < ofStreams.size(); ++row) {
         const int64_t number = int64_t{row} + 1;
         waits[{ofStreams.waitingStream[row], ofStreams.waitCorrelation[row]}] = number;
-        const Place place = placeOf(ofStreams.recordedStream[row]);
-        records.insert(recorded.deviceId = place.gpu, recorded.contextId = place.context,
-                       recorded.streamId = place.stream,
-                       recorded.correlationId = ofStreams.recordCorrelation[row],
-                       recorded.globalPid = place.process, recorded.eventId = number,
-                       recorded.eventSyncId = number);
+        const GpuWorkRow at =
+            workOn(ofStreams.recordedStream[row], 0, 0, ofStreams.recordCorrelation[row]);
+        add(recorded, recorded.deviceId = at.deviceId, recorded.contextId = at.contextId,
+            recorded.streamId = at.streamId, recorded.correlationId = at.correlationId,
+            recorded.globalPid = at.globalPid, recorded.eventId = number,
+            recorded.eventSyncId = number);
     }
     const SyncTable& table = trace_.syncs;
     for (uint32_t row = 0; row < table.size(); ++row) {
-        Place place{globalPid(table.process[row]), -1, 0, wholeContext};
-        if (table.stream[row] != noIndex) place = placeOf(table.stream[row]);
+        const GpuWorkRow ofContext{
+            table.startNs[row], table.endNs[row],      globalPid(table.process[row]), -1, 0,
+            wholeContext,       table.correlation[row]};
         const auto wait = waits.find({table.stream[row], table.correlation[row]});
         const bool isJoined = table.type[row] == SyncType::StreamWaitEvent && wait != waits.end();
-        rows.insert(t.start = table.startNs[row], t.end = table.endNs[row],
-                    t.globalPid = place.process, t.deviceId = place.gpu,
-                    t.contextId = place.context, t.streamId = place.stream,
-                    t.correlationId = table.correlation[row], t.syncType = table.type[row],
-                    t.eventId = isJoined ? wait->second : -1,
-                    t.eventSyncId = isJoined ? std::optional(wait->second) : std::nullopt);
+        add(t, table.stream[row] == noIndex ? ofContext : workOf(table, row),
+            t.syncType = table.type[row], t.eventId = isJoined ? wait->second : -1,
+            t.eventSyncId = isJoined ? std::optional(wait->second) : std::nullopt);
     }
 }
 
@@ -126,8 +111,6 @@ void TraceFileWriter::syncs() {
 void TraceFileWriter::ranges() {
     constexpr const auto& t = tables::nvtxEvents;
     constexpr const auto& s = tables::nvtxStacks;
-    auto rows = into(t);
-    auto stacks = into(s);
     const NvtxTable& table = trace_.nvtx;
     // Each process numbers its domains, and these number their categories.
     std::map<std::pair<uint32_t, StringIndex>, int64_t> domains;
@@ -140,43 +123,35 @@ void TraceFileWriter::ranges() {
                          .try_emplace({thread.process, table.domain[row]},
                                       static_cast<int64_t>(domains.size()) + 1)
                          .first->second;
-        std::optional<int64_t> end, category, color;
+        std::optional<int64_t> end;
         if (table.isOpen[row] == 0 && table.style[row] != NvtxStyle::Mark) end = table.endNs[row];
-        if (table.category[row] != 0) {
-            category = table.category[row];
+        if (table.category[row] != 0)
             categories.insert({globalPid(thread.process), domain, table.category[row]});
-        }
-        if (table.colorArgb[row] != 0) color = table.colorArgb[row];
-        rows.insert(t.start = table.startNs[row], t.end = end,
-                    t.eventType = eventType(table.style[row], table.isOpen[row] != 0),
-                    t.text = known(trace_.strings.at(table.text[row])), t.textId = table.text[row],
-                    t.globalTid = thread.globalTid, t.domainId = domain, t.category = category,
-                    t.color = color, t.jsonText = known(trace_.strings.at(table.payload[row])));
+        add(t, t.start = table.startNs[row], t.end = end,
+            t.eventType = eventType(table.style[row], table.isOpen[row] != 0),
+            t.text = nullIfEmpty(trace_.strings.at(table.text[row])), t.textId = table.text[row],
+            t.globalTid = thread.globalTid, t.domainId = domain,
+            t.category = nullIfZero(table.category[row]),
+            t.color = nullIfZero(table.colorArgb[row]),
+            t.jsonText = nullIfEmpty(trace_.strings.at(table.payload[row])));
         if (const auto stack = ownStack(table, row))
-            stacks.insert(s.nvtxRow = int64_t{row} + 1, s.callchainId = *stack);
+            add(s, s.nvtxRow = int64_t{row} + 1, s.callchainId = *stack);
     }
     constexpr const auto& b = tables::backwards;
-    auto backwards = into(b);
     for (uint32_t row = 0; row < trace_.backwards.size(); ++row)
-        backwards.insert(b.forwardRow = int64_t{trace_.backwards.forward[row]} + 1,
-                         b.backwardRow = int64_t{trace_.backwards.backward[row]} + 1);
+        add(b, b.forwardRow = int64_t{trace_.backwards.forward[row]} + 1,
+            b.backwardRow = int64_t{trace_.backwards.backward[row]} + 1);
     for (const auto& [key, number] : domains)
-        rows.insert(t.start = 0, t.eventType = NvtxEventType::DomainName,
-                    t.text = trace_.strings.at(key.second), t.textId = key.second,
-                    t.globalTid = globalPid(key.first), t.domainId = number);
+        rows_.addRangeName(0, globalPid(key.first), number, {}, trace_.strings.at(key.second),
+                           key.second);
     for (const auto& [process, domain, category] : categories)
-        rows.insert(t.start = 0, t.eventType = NvtxEventType::CategoryName,
-                    t.text = trace_.strings.at(category), t.textId = category,
-                    t.globalTid = process, t.domainId = domain, t.category = category);
+        rows_.addRangeName(0, process, domain, category, trace_.strings.at(category), category);
 }
 
 void TraceFileWriter::ncclCalls() {
     constexpr const auto& t = tables::ncclOperations;
     constexpr const auto& more = tables::ncclPluginOperations;
     constexpr const auto& c = tables::ncclCommunicators;
-    auto calls = into(t);
-    auto told = into(more);
-    auto communicators = into(c);
     std::set<std::pair<int64_t, uint64_t>> seen;
     const NcclTable& table = trace_.nccl;
     for (uint32_t row = 0; row < table.size(); ++row) {
@@ -184,15 +159,15 @@ void TraceFileWriter::ncclCalls() {
         const Thread& thread = trace_.threads[trace_.nvtx.thread[table.nvtx[row]]];
         const std::string_view operation = trace_.strings.at(table.operation[row]);
         const auto communicator = static_cast<int64_t>(table.communicator[row]);
-        calls.insert(t.nvtxRow = int64_t{table.nvtx[row]} + 1, t.globalTid = thread.globalTid,
-                     t.operation = operation, t.bytes = known(table.bytes[row]),
-                     t.communicator = communicator, t.root = known(facts.root),
-                     t.peer = known(facts.peer));
+        add(t, t.nvtxRow = int64_t{table.nvtx[row]} + 1, t.globalTid = thread.globalTid,
+            t.operation = operation, t.bytes = nullIfNegative(table.bytes[row]),
+            t.communicator = communicator, t.root = nullIfNegative(facts.root),
+            t.peer = nullIfNegative(facts.peer));
         const int64_t process = globalPid(thread.process);
         if (communicator != 0 && seen.insert({process, table.communicator[row]}).second)
-            communicators.insert(c.globalPid = process, c.communicator = communicator,
-                                 c.rank = known(facts.rank), c.rankCount = known(facts.rankCount),
-                                 c.name = known(trace_.strings.at(facts.communicatorName)));
+            add(c, c.globalPid = process, c.communicator = communicator,
+                c.rank = nullIfNegative(facts.rank), c.rankCount = nullIfNegative(facts.rankCount),
+                c.name = nullIfEmpty(trace_.strings.at(facts.communicatorName)));
         const bool isHowKnown = facts.algorithm != 0 || facts.protocol != 0 || facts.channels >= 0;
         if (facts.datatype == 0 && facts.count < 0 && facts.sequence < 0 && !isHowKnown) continue;
         std::optional<int64_t> launchThread, launchStart, launchEnd;
@@ -201,19 +176,20 @@ void TraceFileWriter::ncclCalls() {
             launchStart = facts.launch.startNs;
             launchEnd = facts.launch.endNs;
         }
-        told.insert(more.globalTid = thread.globalTid,
-                    more.start = trace_.nvtx.startNs[table.nvtx[row]],
-                    more.end = trace_.nvtx.endNs[table.nvtx[row]], more.operation = operation,
-                    more.datatype = known(trace_.strings.at(facts.datatype)),
-                    more.count = known(facts.count), more.bytes = known(table.bytes[row]),
-                    more.communicator = communicator, more.rank = known(facts.rank),
-                    more.root = known(facts.root), more.peer = known(facts.peer),
-                    more.sequence = known(facts.sequence),
-                    more.algorithm = known(trace_.strings.at(facts.algorithm)),
-                    more.protocol = known(trace_.strings.at(facts.protocol)),
-                    more.channels = known(facts.channels), more.warps = known(facts.warps),
-                    more.isCaptured = facts.isCaptured, more.launchGlobalTid = launchThread,
-                    more.launchStart = launchStart, more.launchEnd = launchEnd);
+        add(more, more.globalTid = thread.globalTid,
+            more.start = trace_.nvtx.startNs[table.nvtx[row]],
+            more.end = trace_.nvtx.endNs[table.nvtx[row]], more.operation = operation,
+            more.datatype = nullIfEmpty(trace_.strings.at(facts.datatype)),
+            more.count = nullIfNegative(facts.count), more.bytes = nullIfNegative(table.bytes[row]),
+            more.communicator = communicator, more.rank = nullIfNegative(facts.rank),
+            more.root = nullIfNegative(facts.root), more.peer = nullIfNegative(facts.peer),
+            more.sequence = nullIfNegative(facts.sequence),
+            more.algorithm = nullIfEmpty(trace_.strings.at(facts.algorithm)),
+            more.protocol = nullIfEmpty(trace_.strings.at(facts.protocol)),
+            more.channels = nullIfNegative(facts.channels),
+            more.warps = nullIfNegative(facts.warps), more.isCaptured = facts.isCaptured,
+            more.launchGlobalTid = launchThread, more.launchStart = launchStart,
+            more.launchEnd = launchEnd);
     }
 }
 
@@ -222,8 +198,6 @@ void TraceFileWriter::ncclCalls() {
 void TraceFileWriter::counters() {
     constexpr const auto& t = tables::counters;
     constexpr const auto& s = tables::counterSamples;
-    auto rows = into(t);
-    auto samples = into(s);
     int64_t id = 0;
     for (const CounterSeries& series : trace_.counters) {
         if (series.source.empty()) continue;
@@ -233,15 +207,15 @@ void TraceFileWriter::counters() {
         if (series.process != noIndex) process = globalPid(series.process);
         if (series.intervalNs > 0) interval = series.intervalNs;
         const CounterSamples read = samplesOf(series);
-        rows.insert(t.counterId = id, t.source = series.source, t.name = series.key,
-                    t.title = series.name, t.unit = unitText(series.unit), t.meaning = read.meaning,
-                    t.gpuId = gpu, t.globalPid = process, t.link = known(series.link),
-                    t.core = known(series.core), t.device = known(std::string_view(series.device)),
-                    t.intervalNs = interval);
+        add(t, t.counterId = id, t.source = series.source, t.name = series.key,
+            t.title = series.name, t.unit = unitText(series.unit), t.meaning = read.meaning,
+            t.gpuId = gpu, t.globalPid = process, t.link = nullIfNegative(series.link),
+            t.core = nullIfNegative(series.core), t.device = nullIfEmpty(series.device),
+            t.intervalNs = interval);
         for (size_t sample = 0; sample < read.timesNs.size(); ++sample) {
             std::optional<double> value;
             if (!std::isnan(read.values[sample])) value = static_cast<double>(read.values[sample]);
-            samples.insert(s.counterId = id, s.timestamp = read.timesNs[sample], s.value = value);
+            add(s, s.counterId = id, s.timestamp = read.timesNs[sample], s.value = value);
         }
     }
 }
@@ -281,15 +255,9 @@ std::optional<int64_t> gpuOrNone(int64_t gpu) {
 
 void TraceFileWriter::graphs() {
     constexpr const auto& t = tables::graphs;
-    auto rows = into(t);
     const GraphTable& table = trace_.graphs;
     for (uint32_t row = 0; row < table.size(); ++row) {
-        const Place place = placeOf(table.stream[row]);
-        rows.insert(t.start = table.startNs[row], t.end = table.endNs[row],
-                    t.globalPid = place.process, t.deviceId = place.gpu,
-                    t.contextId = place.context, t.streamId = place.stream,
-                    t.correlationId = table.correlation[row], t.graphId = table.graph[row],
-                    t.graphExecId = table.graph[row]);
+        add(t, workOf(table, row), t.graphId = table.graph[row], t.graphExecId = table.graph[row]);
     }
 }
 
@@ -298,50 +266,43 @@ void TraceFileWriter::memory() {
     constexpr int64_t created = 0, destroyed = 2, ofProcess = 1;
     constexpr const auto& t = tables::memoryEvents;
     constexpr const auto& p = tables::poolEvents;
-    auto rows = into(t);
-    auto pools = into(p);
     const auto gpuOf = [this](uint32_t gpu) {
         return gpu < trace_.gpus.size() ? trace_.gpus[gpu].id : int64_t{-1};
     };
     const MemoryEventTable& table = trace_.memoryEvents;
     for (uint32_t row = 0; row < table.size(); ++row)
-        rows.insert(t.start = table.timeNs[row], t.globalPid = globalPid(table.process[row]),
-                    t.deviceId = gpuOf(table.gpu[row]), t.contextId = 0,
-                    t.address = table.address[row], t.pc = 0, t.bytes = table.bytes[row],
-                    t.memKind = table.kind[row], t.memoryOperationType = table.isFree[row],
-                    t.correlationId = table.correlation[row],
-                    t.localMemoryPoolAddress =
-                        table.isPooled[row] != 0 ? std::optional<int64_t>(0) : std::nullopt);
+        add(t, t.start = table.timeNs[row], t.globalPid = globalPid(table.process[row]),
+            t.deviceId = gpuOf(table.gpu[row]), t.contextId = 0, t.address = table.address[row],
+            t.pc = 0, t.bytes = table.bytes[row], t.memKind = table.kind[row],
+            t.memoryOperationType = table.isFree[row], t.correlationId = table.correlation[row],
+            t.localMemoryPoolAddress =
+                table.isPooled[row] != 0 ? std::optional<int64_t>(0) : std::nullopt);
     const MemoryPoolTable& sizes = trace_.memoryPools;
     for (uint32_t row = 0; row < sizes.size(); ++row)
-        pools.insert(p.start = sizes.timeNs[row], p.globalPid = globalPid(sizes.process[row]),
-                     p.deviceId = gpuOf(sizes.gpu[row]), p.address = sizes.address[row],
-                     p.operationType = sizes.bytes[row] == 0 ? destroyed : created,
-                     p.poolType = ofProcess, p.localMemoryPoolSize = sizes.bytes[row]);
+        add(p, p.start = sizes.timeNs[row], p.globalPid = globalPid(sizes.process[row]),
+            p.deviceId = gpuOf(sizes.gpu[row]), p.address = sizes.address[row],
+            p.operationType = sizes.bytes[row] == 0 ? destroyed : created, p.poolType = ofProcess,
+            p.localMemoryPoolSize = sizes.bytes[row]);
 }
 
 /// Kinds that know their tables.
 void TraceFileWriter::otherKinds() {
-    const auto rowsOf = [this](const auto& table) { return into(table); };
     forEachKind([&](auto each) {
-        if constexpr (requires { each.write(trace_, rowsOf); }) each.write(trace_, rowsOf);
+        if constexpr (requires { each.write(trace_, rows_); }) each.write(trace_, rows_);
     });
 }
 
 void TraceFileWriter::recordedTime() {
     constexpr const auto& w = tables::windows;
     constexpr const auto& g = tables::gaps;
-    auto windows = into(w);
-    auto gaps = into(g);
     for (const Process& process : trace_.processes) {
         int64_t number = 0;
         for (const TimeRange& window : process.windows)
-            windows.insert(w.globalPid = process.globalPid, w.index = number++,
-                           w.startNs = window.startNs, w.endNs = window.endNs);
+            add(w, w.globalPid = process.globalPid, w.index = number++, w.startNs = window.startNs,
+                w.endNs = window.endNs);
         for (const Gap& gap : process.gaps)
-            gaps.insert(g.globalPid = process.globalPid, g.what = gap.what,
-                        g.startNs = gap.range.startNs, g.endNs = gap.range.endNs,
-                        g.count = gap.count);
+            add(g, g.globalPid = process.globalPid, g.what = gap.what,
+                g.startNs = gap.range.startNs, g.endNs = gap.range.endNs, g.count = gap.count);
     }
 }
 
@@ -349,86 +310,63 @@ void TraceFileWriter::links() {
     constexpr const auto& t = tables::topology;
     constexpr const auto& a = tables::affinities;
     constexpr const auto& p = tables::linkPeaks;
-    auto connections = into(t);
-    auto affinities = into(a);
-    auto peaks = into(p);
     for (const GpuConnection& each : trace_.interconnect.connections)
-        connections.insert(t.gpuId = each.gpu, t.peerGpuId = each.peer,
-                           t.nvlinkCount = each.nvlinks, t.connection = each.name,
-                           t.abbreviation = each.abbreviation);
+        add(t, t.gpuId = each.gpu, t.peerGpuId = each.peer, t.nvlinkCount = each.nvlinks,
+            t.connection = each.name, t.abbreviation = each.abbreviation);
     for (const GpuAffinity& each : trace_.interconnect.affinities)
-        affinities.insert(
-            a.gpuId = each.gpu, a.cpus = each.cpus,
-            a.numaNode = each.numaNode < 0 ? std::nullopt : std::optional<int64_t>(each.numaNode));
+        add(a, a.gpuId = each.gpu, a.cpus = each.cpus, a.numaNode = nullIfNegative(each.numaNode));
     for (const LinkPeak& each : trace_.interconnect.peaks)
-        peaks.insert(p.kind = identifier(each.kind), p.gpuId = gpuOrNone(each.gpu),
-                     p.peerGpuId = gpuOrNone(each.peer), p.direction = identifier(each.direction),
-                     p.memory = hostMemory(each.memory), p.bytesPerSecond = each.bytesPerSecond,
-                     p.links = each.links, p.generation = each.generation, p.width = each.width,
-                     p.origin = each.origin == PeakOrigin::Measured ? "measured" : "nvml");
+        add(p, p.kind = identifier(each.kind), p.gpuId = gpuOrNone(each.gpu),
+            p.peerGpuId = gpuOrNone(each.peer), p.direction = identifier(each.direction),
+            p.memory = hostMemory(each.memory), p.bytesPerSecond = each.bytesPerSecond,
+            p.links = each.links, p.generation = each.generation, p.width = each.width,
+            p.origin = each.origin == PeakOrigin::Measured ? "measured" : "nvml");
 }
 
 void TraceFileWriter::readings() {
     constexpr const auto& m = tables::samplingMoments;
     constexpr const auto& u = tables::gpuProcesses;
-    auto moments = into(m);
-    auto uses = into(u);
     for (const SampledRange& each : trace_.interconnect.sampledRanges) {
         const auto insert = [&](int64_t timeNs, bool isEnd, TimeRange reading) {
-            std::optional<int64_t> process, readStart, readEnd;
-            if (each.globalPid != 0) process = each.globalPid;
+            std::optional<int64_t> readStart, readEnd;
             if (!reading.isEmpty()) {
                 readStart = reading.startNs;
                 readEnd = reading.endNs;
             }
-            moments.insert(m.timestamp = timeNs, m.range = each.name,
-                           m.occurrence = each.occurrence, m.isEnd = isEnd, m.globalPid = process,
-                           m.readStart = readStart, m.readEnd = readEnd);
+            add(m, m.timestamp = timeNs, m.range = each.name, m.occurrence = each.occurrence,
+                m.isEnd = isEnd, m.globalPid = nullIfZero(each.globalPid), m.readStart = readStart,
+                m.readEnd = readEnd);
         };
         insert(each.range.startNs, false, each.startReading);
         insert(each.range.endNs, true, each.endReading);
     }
     for (const GpuProcessUse& each : trace_.interconnect.gpuProcesses) {
-        std::optional<std::string_view> name;
-        std::optional<int64_t> bytes;
         std::optional<double> percent;
-        if (!each.name.empty()) name = each.name;
-        if (each.bytes >= 0) bytes = each.bytes;
         if (each.smPercent >= 0) percent = each.smPercent;
-        uses.insert(u.timestamp = each.timeNs, u.gpuId = each.gpu, u.pid = each.pid, u.name = name,
-                    u.bytes = bytes, u.smPercent = percent);
+        add(u, u.timestamp = each.timeNs, u.gpuId = each.gpu, u.pid = each.pid,
+            u.name = nullIfEmpty(each.name), u.bytes = nullIfNegative(each.bytes),
+            u.smPercent = percent);
     }
 }
 
 void TraceFileWriter::stacks() {
-    constexpr const auto& t = tables::stacks;
-    auto rows = into(t);
     const StackTable& table = trace_.stacks;
-    for (uint32_t row = 0; row < table.size(); ++row) {
-        std::optional<int64_t> parent, file, line;
-        if (table.parent[row] != noIndex) parent = int64_t{table.parent[row]} + 1;
-        if (table.file[row] != 0) file = table.file[row];
-        if (table.line[row] != 0) line = table.line[row];
-        rows.insert(t.id = int64_t{row} + 1, t.parentId = parent,
-                    t.functionId = table.function[row], t.fileId = file, t.line = line);
-    }
-    constexpr const auto& n = tables::graphNodes;
-    constexpr const auto& s = tables::graphNodeStacks;
-    auto nodes = into(n);
-    auto nodeStacks = into(s);
+    for (uint32_t row = 0; row < table.size(); ++row)
+        add(StackRow{.id = int64_t{row} + 1,
+                     .parent = table.parent[row] == noIndex ? 0 : int64_t{table.parent[row]} + 1,
+                     .function = table.function[row],
+                     .file = table.file[row],
+                     .line = table.line[row]});
     const GraphNodeTable& made = trace_.graphNodes;
     for (uint32_t row = 0; row < made.size(); ++row) {
-        std::optional<int64_t> original;
-        if (made.original[row] != 0) original = static_cast<int64_t>(made.original[row]);
-        nodes.insert(
-            n.start = made.timeNs[row], n.end = made.timeNs[row],
-            n.eventClass = tables::GraphNodes::nodeCreation,
-            n.globalTid = trace_.threads[made.thread[row]].globalTid, n.nameId = graphNodeName_,
-            n.graphNodeId = static_cast<int64_t>(made.node[row]), n.originalGraphNodeId = original);
         // Borrowed stacks are derived again.
-        if (!original && made.stack[row] != noIndex && made.isStackLent[row] == 0)
-            nodeStacks.insert(s.nodeRow = int64_t{row} + 1,
-                              s.callchainId = int64_t{made.stack[row]} + 1);
+        const bool isOriginal = made.original[row] == 0;
+        add(GraphNodeRow{.timeNs = made.timeNs[row],
+                         .globalTid = trace_.threads[made.thread[row]].globalTid,
+                         .nameId = graphNodeName_,
+                         .node = made.node[row],
+                         .original = made.original[row],
+                         .stack = isOriginal ? ownStack(made, row) : std::nullopt});
     }
 }
 
@@ -436,7 +374,6 @@ void TraceFileWriter::stacks() {
 /// wanted one during a whole row. Library calls have no table of ours.
 void TraceFileWriter::threadStates() {
     constexpr const auto& t = tables::threadStates;
-    auto rows = into(t);
     const CpuStateTable& table = trace_.cpuStates;
     const auto threadIn = [this](uint32_t thread) {
         return thread == noIndex ? std::nullopt : std::optional(trace_.threads[thread].globalTid);
@@ -447,14 +384,12 @@ void TraceFileWriter::threadStates() {
     for (uint32_t row = 0; row < table.size(); ++row) {
         if (table.source[row] == StateSource::Calls || table.source[row] == StateSource::Samples)
             continue;
-        std::optional<int64_t> call;
-        if (table.call[row] != 0) call = table.call[row];
-        rows.insert(t.start = table.startNs[row], t.end = table.endNs[row],
-                    t.globalTid = trace_.threads[table.thread[row]].globalTid,
-                    t.state = table.state[row], t.callchainId = stackIn(table.stack[row]),
-                    t.cpuNs = table.cpuNs[row], t.delayNs = table.delayNs[row], t.callId = call,
-                    t.holderTid = threadIn(table.holder[row]),
-                    t.holderCallchainId = stackIn(table.holderStack[row]));
+        add(t, t.start = table.startNs[row], t.end = table.endNs[row],
+            t.globalTid = trace_.threads[table.thread[row]].globalTid, t.state = table.state[row],
+            t.callchainId = stackIn(table.stack[row]), t.cpuNs = table.cpuNs[row],
+            t.delayNs = table.delayNs[row], t.callId = nullIfZero(table.call[row]),
+            t.holderTid = threadIn(table.holder[row]),
+            t.holderCallchainId = stackIn(table.holderStack[row]));
     }
 }
 
@@ -462,26 +397,21 @@ void TraceFileWriter::threadStates() {
 void TraceFileWriter::samples() {
     constexpr const auto& t = tables::sampleEvents;
     constexpr const auto& c = tables::samplingCallchains;
-    auto rows = into(t);
-    auto frames = into(c);
     const CpuStateTable& table = trace_.cpuStates;
-    const auto unlessZero = [](int64_t value) {
-        return value == 0 ? std::nullopt : std::optional(value);
-    };
     std::vector<bool> isWritten(trace_.stacks.size());
     for (uint32_t row = 0; row < table.size(); ++row) {
         if (table.source[row] != StateSource::Samples) continue;
         const uint32_t stack = table.stack[row];
         const int64_t id = stack == noIndex ? 0 : int64_t{stack} + 1;
-        rows.insert(t.id = id, t.start = table.startNs[row],
-                    t.globalTid = trace_.threads[table.thread[row]].globalTid);
+        add(t, t.id = id, t.start = table.startNs[row],
+            t.globalTid = trace_.threads[table.thread[row]].globalTid);
         if (stack == noIndex || isWritten[stack]) continue;
         isWritten[stack] = true;
         int64_t depth = 0;
         for (const uint32_t frame : framesOf(trace_, stack))
-            frames.insert(c.id = id, c.symbol = trace_.stacks.function[frame],
-                          c.module = trace_.stacks.file[frame], c.stackDepth = depth++,
-                          c.line = unlessZero(trace_.stacks.line[frame]));
+            add(c, c.id = id, c.symbol = trace_.stacks.function[frame],
+                c.module = trace_.stacks.file[frame], c.stackDepth = depth++,
+                c.line = nullIfZero(trace_.stacks.line[frame]));
     }
 }
 

@@ -7,6 +7,7 @@
 
 #include "model/format/Memory.h"
 #include "model/format/tables/Cuda.h"
+#include "model/format/tables/TableWriter.h"
 #include "model/numbers/Statistics.h"
 #include "model/text/formatValue.h"
 #include "model/trace/kinds/OfTable.h"
@@ -124,26 +125,21 @@ struct PageFault : TableKind<EventKind::PageFault, &Trace::pageFaults> {
         details.addProcess(table.process[row]);
     }
 
-    /// Passes all rows in the form of files. `into(table)` returns an inserter of rows into a table
-    /// of the file.
-    template <class Into>
-    static void write(const Trace& trace, Into into) {
+    /// Writes all rows to a trace file.
+    static void write(const Trace& trace, TableWriter& rows) {
         constexpr const auto& c = tables::cpuPageFaults;
         constexpr const auto& g = tables::gpuPageFaults;
-        auto ofCpu = into(c);
-        auto ofGpus = into(g);
         const PageFaultTable& table = trace.pageFaults;
         for (uint32_t row = 0; row < table.size(); ++row) {
             const int64_t process = trace.processes[table.process[row]].globalPid;
             if (isOfCpu(trace, row))
-                ofCpu.insert(c.start = table.startNs[row], c.globalPid = process,
-                             c.address = table.address[row],
-                             c.cpuInstruction = table.instruction[row]);
+                rows.add(c, c.start = table.startNs[row], c.globalPid = process,
+                         c.address = table.address[row], c.cpuInstruction = table.instruction[row]);
             else
-                ofGpus.insert(
-                    g.start = table.startNs[row], g.end = table.endNs[row], g.globalPid = process,
-                    g.deviceId = trace.gpus[table.gpu[row]].id, g.address = table.address[row],
-                    g.numberOfPageFaults = table.count[row], g.faultAccessType = table.access[row]);
+                rows.add(g, g.start = table.startNs[row], g.end = table.endNs[row],
+                         g.globalPid = process, g.deviceId = trace.gpus[table.gpu[row]].id,
+                         g.address = table.address[row], g.numberOfPageFaults = table.count[row],
+                         g.faultAccessType = table.access[row]);
         }
     }
 
