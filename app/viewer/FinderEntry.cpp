@@ -129,8 +129,4 @@ void NameCatalog::request(const TracePtr& trace, std::function<void(const Names&
     });
 }
 
-bool NameCatalog::isGathering() const {
-    return job_->isRunning();
-}
-
 }  // namespace lanescope::viewer

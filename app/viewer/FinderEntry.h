@@ -68,7 +68,6 @@ class NameCatalog : public QObject {
     /// Calls `use` on the GUI thread: at once if the names are known, else later, unless another
     /// trace is requested before.
     void request(const TracePtr& trace, std::function<void(const Names&)> use);
-    bool isGathering() const;
 
   private:
     std::weak_ptr<const Trace> trace_;

@@ -6,7 +6,11 @@
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
+#include <string>
 #include <system_error>
+#include <type_traits>
+#include <utility>
+#include <vector>
 
 #include "model/format/OutputFile.h"
 #include "model/format/text.h"
@@ -20,137 +24,113 @@ using nlohmann::json;
 /// More than the facts of any run need; a longer file is not ours.
 constexpr std::streamsize maxFileBytes = 16 << 20;
 
-void write(JsonText& text, const Machine& machine) {
-    text.object("machine")
-        .member("driverVersion", machine.driverVersion)
-        .member("cudaVersion", machine.cudaVersion)
-        .list("gpus");
-    for (const MachineGpu& gpu : machine.gpus)
-        text.object()
-            .member("index", gpu.index)
-            .member("name", gpu.name)
-            .member("uuid", gpu.uuid)
-            .member("busLocation", gpu.busLocation)
-            .member("memoryBytes", gpu.memoryBytes)
-            .member("computeMajor", gpu.computeMajor)
-            .member("computeMinor", gpu.computeMinor)
-            .member("pcieGeneration", gpu.pcieGeneration)
-            .member("pcieWidth", gpu.pcieWidth)
-            .member("nvlinkCount", gpu.nvlinkCount)
-            .member("nvlinkBytesPerSecond", gpu.nvlinkBytesPerSecond)
-            .member("memoryClockMhz", gpu.memoryClockMhz)
-            .member("memoryBusBits", gpu.memoryBusBits)
-            .member("cpus", gpu.cpus)
-            .member("numaNode", gpu.numaNode)
-            .end();
-    text.end().list("links");
-    for (const MachineLink& link : machine.links)
-        text.object()
-            .member("gpu", link.gpu)
-            .member("peer", link.peer)
-            .member("nvlinkCount", link.nvlinkCount)
-            .member("connection", link.connection)
-            .member("abbreviation", link.abbreviation)
-            .end();
-    text.end().end();
+/// Calls `use(key, member)` for each field of a struct, in the order of the file.
+template <class Object, class Use>
+void forEachField(Object& object, const Use& use) {
+    using Type = std::remove_const_t<Object>;
+    if constexpr (std::is_same_v<Type, MachineGpu>) {
+        use("index", object.index);
+        use("name", object.name);
+        use("uuid", object.uuid);
+        use("busLocation", object.busLocation);
+        use("memoryBytes", object.memoryBytes);
+        use("computeMajor", object.computeMajor);
+        use("computeMinor", object.computeMinor);
+        use("pcieGeneration", object.pcieGeneration);
+        use("pcieWidth", object.pcieWidth);
+        use("nvlinkCount", object.nvlinkCount);
+        use("nvlinkBytesPerSecond", object.nvlinkBytesPerSecond);
+        use("memoryClockMhz", object.memoryClockMhz);
+        use("memoryBusBits", object.memoryBusBits);
+        use("cpus", object.cpus);
+        use("numaNode", object.numaNode);
+    } else if constexpr (std::is_same_v<Type, MachineLink>) {
+        use("gpu", object.gpu);
+        use("peer", object.peer);
+        use("nvlinkCount", object.nvlinkCount);
+        use("connection", object.connection);
+        use("abbreviation", object.abbreviation);
+    } else if constexpr (std::is_same_v<Type, Machine>) {
+        use("driverVersion", object.driverVersion);
+        use("cudaVersion", object.cudaVersion);
+        use("gpus", object.gpus);
+        use("links", object.links);
+    } else if constexpr (std::is_same_v<Type, HostFacts>) {
+        use("operatingSystem", object.operatingSystem);
+        use("kernel", object.kernel);
+        use("cpu", object.cpu);
+        use("cpuCount", object.cpuCount);
+        use("memoryBytes", object.memoryBytes);
+    } else {
+        static_assert(std::is_same_v<Type, RunInfo>);
+        use("startRealtimeNs", object.startRealtimeNs);
+        use("startMonotonicNs", object.startMonotonicNs);
+        use("commandLine", object.commandLine);
+        use("workingDirectory", object.workingDirectory);
+        use("homeDirectory", object.homeDirectory);
+        use("host", object.host);
+        use("version", object.version);
+        use("options", object.options);
+        use("recordsCuda", object.recordsCuda);
+        use("rank", object.rank);
+        use("worldSize", object.worldSize);
+        use("hostFacts", object.hostFacts);
+        use("machine", object.machine);
+    }
 }
 
 template <class T>
-void read(const json& object, const char* key, T& value) {
-    const auto found = object.find(key);
-    if (found == object.end()) return;
-    if constexpr (std::is_same_v<T, std::string>) {
-        if (found->is_string()) value = found->get<std::string>();
-    } else if constexpr (std::is_same_v<T, bool>) {
-        if (found->is_boolean()) value = found->get<bool>();
+constexpr bool isList = false;
+template <class T>
+constexpr bool isList<std::vector<T>> = true;
+
+/// Writes a member of an object or, without a key, an item of a list.
+template <class T>
+void write(JsonText& text, const char* key, const T& value) {
+    if constexpr (isList<T>) {
+        text.list(key);
+        for (const auto& each : value) write(text, "", each);
+        text.end();
+    } else if constexpr (std::is_same_v<T, std::string> || std::is_integral_v<T>) {
+        text.member(key, value);
     } else {
-        if (found->is_number_integer()) value = found->get<T>();
+        text.object(key);
+        forEachField(value, [&](const char* name, const auto& each) { write(text, name, each); });
+        text.end();
     }
 }
 
-json arrayOf(const json& object, const char* key) {
-    const auto found = object.find(key);
-    return found != object.end() && found->is_array() ? *found : json::array();
-}
-
-void write(JsonText& text, const HostFacts& facts) {
-    text.object("hostFacts")
-        .member("operatingSystem", facts.operatingSystem)
-        .member("kernel", facts.kernel)
-        .member("cpu", facts.cpu)
-        .member("cpuCount", facts.cpuCount)
-        .member("memoryBytes", facts.memoryBytes)
-        .end();
-}
-
-HostFacts hostFactsFrom(const json& object) {
-    HostFacts facts;
-    read(object, "operatingSystem", facts.operatingSystem);
-    read(object, "kernel", facts.kernel);
-    read(object, "cpu", facts.cpu);
-    read(object, "cpuCount", facts.cpuCount);
-    read(object, "memoryBytes", facts.memoryBytes);
-    return facts;
-}
-
-Machine machineFrom(const json& object) {
-    Machine machine;
-    read(object, "driverVersion", machine.driverVersion);
-    read(object, "cudaVersion", machine.cudaVersion);
-    for (const json& each : arrayOf(object, "gpus")) {
-        if (!each.is_object()) continue;
-        MachineGpu gpu;
-        read(each, "index", gpu.index);
-        read(each, "name", gpu.name);
-        read(each, "uuid", gpu.uuid);
-        read(each, "busLocation", gpu.busLocation);
-        read(each, "memoryBytes", gpu.memoryBytes);
-        read(each, "computeMajor", gpu.computeMajor);
-        read(each, "computeMinor", gpu.computeMinor);
-        read(each, "pcieGeneration", gpu.pcieGeneration);
-        read(each, "pcieWidth", gpu.pcieWidth);
-        read(each, "nvlinkCount", gpu.nvlinkCount);
-        read(each, "nvlinkBytesPerSecond", gpu.nvlinkBytesPerSecond);
-        read(each, "memoryClockMhz", gpu.memoryClockMhz);
-        read(each, "memoryBusBits", gpu.memoryBusBits);
-        read(each, "cpus", gpu.cpus);
-        read(each, "numaNode", gpu.numaNode);
-        machine.gpus.push_back(std::move(gpu));
+/// Reads a value of the expected type into `value`; keeps it as it is for another type.
+template <class T>
+void read(const json& from, T& value) {
+    if constexpr (isList<T>) {
+        if (!from.is_array()) return;
+        for (const json& each : from) {
+            typename T::value_type item;
+            constexpr bool isText = std::is_same_v<decltype(item), std::string>;
+            if (isText ? !each.is_string() : !each.is_object()) continue;
+            read(each, item);
+            value.push_back(std::move(item));
+        }
+    } else if constexpr (std::is_same_v<T, std::string>) {
+        if (from.is_string()) value = from.get<std::string>();
+    } else if constexpr (std::is_same_v<T, bool>) {
+        if (from.is_boolean()) value = from.get<bool>();
+    } else if constexpr (std::is_integral_v<T>) {
+        if (from.is_number_integer()) value = from.get<T>();
+    } else {
+        if (!from.is_object()) return;
+        forEachField(value, [&](const char* key, auto& field) {
+            if (const auto found = from.find(key); found != from.end()) read(*found, field);
+        });
     }
-    for (const json& each : arrayOf(object, "links")) {
-        if (!each.is_object()) continue;
-        MachineLink link;
-        read(each, "gpu", link.gpu);
-        read(each, "peer", link.peer);
-        read(each, "nvlinkCount", link.nvlinkCount);
-        read(each, "connection", link.connection);
-        read(each, "abbreviation", link.abbreviation);
-        machine.links.push_back(std::move(link));
-    }
-    return machine;
 }
 
 }  // namespace
 
 Result<void> RunInfo::save(const std::filesystem::path& path) const {
     JsonText text;
-    text.object()
-        .member("startRealtimeNs", startRealtimeNs)
-        .member("startMonotonicNs", startMonotonicNs)
-        .list("commandLine");
-    for (const std::string& word : commandLine) text.item(word);
-    text.end()
-        .member("workingDirectory", workingDirectory)
-        .member("homeDirectory", homeDirectory)
-        .member("host", host)
-        .member("version", version)
-        .member("options", options)
-        .member("recordsCuda", recordsCuda)
-        .member("rank", rank)
-        .member("worldSize", worldSize);
-    write(text, hostFacts);
-    write(text, machine);
-    text.end();
+    write(text, "", *this);
     return writeAtomically(path, text.text() + "\n");
 }
 
@@ -167,23 +147,7 @@ Result<RunInfo> RunInfo::load(const std::filesystem::path& path) {
     const json object = json::parse(text, nullptr, false);
     if (!object.is_object()) return fail("{} is damaged: it holds no JSON object.", path.string());
     RunInfo info;
-    read(object, "startRealtimeNs", info.startRealtimeNs);
-    read(object, "startMonotonicNs", info.startMonotonicNs);
-    for (const json& argument : arrayOf(object, "commandLine"))
-        if (argument.is_string()) info.commandLine.push_back(argument.get<std::string>());
-    read(object, "workingDirectory", info.workingDirectory);
-    read(object, "homeDirectory", info.homeDirectory);
-    read(object, "host", info.host);
-    read(object, "version", info.version);
-    read(object, "options", info.options);
-    read(object, "recordsCuda", info.recordsCuda);
-    read(object, "rank", info.rank);
-    read(object, "worldSize", info.worldSize);
-    if (const auto facts = object.find("hostFacts"); facts != object.end() && facts->is_object())
-        info.hostFacts = hostFactsFrom(*facts);
-    if (const auto machine = object.find("machine");
-        machine != object.end() && machine->is_object())
-        info.machine = machineFrom(*machine);
+    read(object, info);
     return info;
 }
 

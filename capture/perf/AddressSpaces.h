@@ -46,7 +46,6 @@ class AddressSpaces {
     const AddressSpace& space(uint32_t number) const { return spaces_[number]; }
     size_t count() const { return spaces_.size(); }
     const std::string& file(uint32_t number) const { return files_[number]; }
-    size_t fileCount() const { return files_.size(); }
     /// Returns the number of records skipped because of the limits.
     uint64_t skipped() const { return skipped_; }
 

@@ -130,13 +130,6 @@ void Pace::slowDown(std::vector<Query*> queries, double share) const {
     }
 }
 
-double Pace::plannedShare() const {
-    double share = 0;
-    for (const Query& each : queries_)
-        share += static_cast<double>(each.costNs) / static_cast<double>(each.periodNs);
-    return share;
-}
-
 std::string Pace::describe() const {
     std::string text;
     for (const Query& each : queries_) {

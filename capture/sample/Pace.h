@@ -39,8 +39,6 @@ class Pace {
     void addCost(size_t query, int64_t costNs);
 
     int64_t periodNs(size_t query) const { return queries_[query].periodNs; }
-    /// Returns the planned share of a core by the known costs; excludes queries without one.
-    double plannedShare() const;
     /// Returns the periods of the queries that ran: "power every 100 ms, energy every 4.2 s".
     std::string describe() const;
 

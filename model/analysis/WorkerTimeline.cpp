@@ -115,15 +115,6 @@ StepParts PartTimeline::sumBefore(int64_t timeNs) const {
     return sum;
 }
 
-StepParts PartTimeline::sumIn(TimeRange asked) const {
-    asked = asked.intersected(range_);
-    if (asked.isEmpty() || startNs_.empty()) return {};
-    StepParts sum = sumBefore(asked.endNs);
-    const StepParts before = sumBefore(asked.startNs);
-    for (size_t part = 0; part < stepPartCount; ++part) sum.ns[part] -= before.ns[part];
-    return sum;
-}
-
 void PartTimeline::columns(TimeRange asked, size_t count, std::vector<StepParts>& sums) const {
     sums.assign(count, {});
     if (startNs_.empty()) return;

@@ -123,9 +123,8 @@ class PartTimeline {
     PartTimeline(const WorkerTimeline& timeline, TimeRange range);
 
     TimeRange range() const { return range_; }
-    /// Returns the time of each part within a range. O(log n).
-    StepParts sumIn(TimeRange asked) const;
-    /// Writes the same for `count` equal columns of a range into `sums`. O(count log n).
+    /// Writes the time of each part in each of `count` equal columns of a range into `sums`.
+    /// O(count log n).
     void columns(TimeRange asked, size_t count, std::vector<StepParts>& sums) const;
 
     /// Calls `visit(range, contributor)` for each piece within a range, by start. O(log n) and the

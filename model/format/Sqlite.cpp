@@ -226,10 +226,6 @@ bool Statement::isInteger(int column) const {
     return sqlite3_column_type(statement_.get(), column) == SQLITE_INTEGER;
 }
 
-bool Statement::isReal(int column) const {
-    return sqlite3_column_type(statement_.get(), column) == SQLITE_FLOAT;
-}
-
 CellView Statement::cell(int column) const {
     sqlite3_value* const value = sqlite3_column_value(statement_.get(), column);
     switch (sqlite3_value_type(value)) {

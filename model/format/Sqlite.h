@@ -58,8 +58,6 @@ class Statement {
     bool isNull(int column) const;
     /// Returns true if the cell is a whole number; a file may contain any type in any column.
     bool isInteger(int column) const;
-    /// Returns true if the cell is a real number, or a whole one too large for 64 bits.
-    bool isReal(int column) const;
     /// Returns type and value in one call, faster than one call for each.
     CellView cell(int column) const;
     int columnCount() const;

@@ -146,7 +146,7 @@ using Value = std::variant<std::monostate, int64_t, double, std::string>;
 Value valueOf(const Statement& statement, int column) {
     if (statement.isNull(column)) return {};
     if (statement.isInteger(column)) return statement.integer(column);
-    if (statement.isReal(column)) return statement.real(column);
+    if (statement.cell(column).type == CellType::Real) return statement.real(column);
     return std::string(statement.text(column));
 }
 

@@ -103,15 +103,13 @@ class TestIdleGaps : public QObject {
                     expected[loop.partAt(ns)] += us;
                 return expected;
             };
-            QCOMPARE(parts.sumIn(parts.range()), expectedIn(parts.range()));
-            QCOMPARE(parts.sumIn(parts.range()).sum(), parts.range().durationNs());
+            QCOMPARE(expectedIn(parts.range()).sum(), parts.range().durationNs());
             for (int round = 0; round < 30; ++round) {
                 const auto some = [&] {
                     return static_cast<int64_t>(random() % 700) * us - 50 * us;
                 };
                 const int64_t one = some(), other = some();
                 const TimeRange asked{std::min(one, other), std::max(one, other)};
-                QCOMPARE(parts.sumIn(asked), expectedIn(asked));
                 StepParts pieces;
                 parts.forEachIn(asked, [&](TimeRange piece, uint32_t contributor) {
                     pieces[parts.partOf(contributor)] += piece.durationNs();
@@ -128,7 +126,9 @@ class TestIdleGaps : public QObject {
                          expectedIn({shown.startNs + column * 7 * us,
                                      shown.startNs + (column + 1) * 7 * us}));
         }
-        QCOMPARE(PartTimeline().sumIn({0, 100}), StepParts());
+        std::vector<StepParts> none;
+        PartTimeline().columns({0, 100}, 1, none);
+        QCOMPARE(none, std::vector<StepParts>(1));
     }
 
     void gapsAreWhereNoWorkRuns() {
