@@ -7,6 +7,7 @@
 #include "model/format/tables/Hardware.h"
 #include "model/format/tables/Schema.h"
 #include "model/format/tables/Session.h"
+#include "model/format/tables/TableWriter.h"
 #include "tests/support/TemporaryFolder.h"
 #include "tests/support/runTest.h"
 
@@ -85,6 +86,7 @@ class tst_Inserter : public QObject {
     void omittedColumnsAreNull();
     void keepsTheFirstErrorAndStops();
     void columnNamesMatchTheFile();
+    void sharedRowsWriteZeroAsNull();
 
   private:
     Statement firstRow(const char* sql) {
@@ -149,6 +151,38 @@ void tst_Inserter::columnNamesMatchTheFile() {
     static_assert(std::string_view(tables::memcpys.dstKind.name) == "dstKind");
     QCOMPARE(tables::memcpys.columns()[tables::memcpys.dstKind.number()].name,
              tables::memcpys.dstKind.name);
+}
+
+void tst_Inserter::sharedRowsWriteZeroAsNull() {
+    TableWriter rows(*database_, error_);
+    rows.add(StackRow{.id = 1, .parent = 0, .function = 5, .file = 0, .line = 0});
+    rows.add(GraphNodeRow{
+        .timeNs = 7, .globalTid = 3, .nameId = 2, .node = 9, .original = 0, .stack = 1});
+    rows.add(GraphNodeRow{
+        .timeNs = 8, .globalTid = 3, .nameId = 2, .node = 10, .original = 9, .stack = {}});
+    rows.add(tables::graphs, GpuWorkRow{10, 20, 4242, 1, 2, 3, 4}, tables::graphs.graphId = 5,
+             tables::graphs.graphExecId = 5);
+    rows.addRangeName(0, 3, 1, {}, "loader");
+    QVERIFY2(!error_, error_ ? error_->sentence.c_str() : "");
+    const Statement stack = firstRow(
+        "SELECT parentId IS NULL, functionId, fileId IS NULL, line IS NULL"
+        " FROM LANESCOPE_STACKS");
+    for (const int column : {0, 2, 3}) QCOMPARE(stack.integer(column), int64_t{1});
+    QCOMPARE(stack.integer(1), int64_t{5});
+    const Statement nodes = firstRow(
+        "SELECT sum(originalGraphNodeId), max(\"end\"), (SELECT group_concat(nodeRow || "
+        "callchainId)"
+        " FROM LANESCOPE_GRAPH_NODE_STACKS) FROM CUDA_GRAPH_NODE_EVENTS");
+    QCOMPARE(nodes.integer(0), int64_t{9});
+    QCOMPARE(nodes.integer(1), int64_t{8});
+    QCOMPARE(nodes.text(2), std::string_view("11"));
+    const Statement work = firstRow(
+        "SELECT start, \"end\", globalPid, deviceId, contextId, streamId, correlationId"
+        " FROM CUPTI_ACTIVITY_KIND_GRAPH_TRACE");
+    const int64_t expected[] = {10, 20, 4242, 1, 2, 3, 4};
+    for (int column = 0; column < 7; ++column) QCOMPARE(work.integer(column), expected[column]);
+    QCOMPARE(firstRow("SELECT text FROM NVTX_EVENTS WHERE category IS NULL").text(0),
+             std::string_view("loader"));
 }
 
 LANESCOPE_TEST(tst_Inserter, NoApplication)
