@@ -415,7 +415,7 @@ class tst_ActivityDecoder : public QObject {
         PAIR(values, from.flags, to.flags);
         PAIR(values, from.streamId, to.streamId);
         PAIR(values, from.processId, to.processId);
-        verifySame(decoded(from)->unifiedMemoryRecordIsDecoded, to, 0);
+        verifySame(decoded(from)->unifiedMemory, to, 0);
     }
 
     void deviceRecordIsDecoded_data() {

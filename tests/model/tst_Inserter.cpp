@@ -154,7 +154,8 @@ void tst_Inserter::columnNamesMatchTheFile() {
 }
 
 void tst_Inserter::sharedRowsWriteZeroAsNull() {
-    TableWriter rows(*database_, error_);
+    FirstError error;
+    TableWriter rows(*database_, error);
     rows.add(StackRow{.id = 1, .parent = 0, .function = 5, .file = 0, .line = 0});
     rows.add(GraphNodeRow{
         .timeNs = 7, .globalTid = 3, .nameId = 2, .node = 9, .original = 0, .stack = 1});
@@ -163,7 +164,7 @@ void tst_Inserter::sharedRowsWriteZeroAsNull() {
     rows.add(tables::graphs, GpuWorkRow{10, 20, 4242, 1, 2, 3, 4}, tables::graphs.graphId = 5,
              tables::graphs.graphExecId = 5);
     rows.addRangeName(0, 3, 1, {}, "loader");
-    QVERIFY2(!error_, error_ ? error_->sentence.c_str() : "");
+    QVERIFY2(!error, error ? error->sentence.c_str() : "");
     const Statement stack = firstRow(
         "SELECT parentId IS NULL, functionId, fileId IS NULL, line IS NULL"
         " FROM LANESCOPE_STACKS");
