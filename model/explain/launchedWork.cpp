@@ -50,7 +50,7 @@ Drained drainedOf(const WorkerSummary& worker) {
     Drained drained;
     for (const Contributor& each : worker.contributors) {
         if (each.part != StepPart::Synchronization || each.kind != ContributorKind::Idle) continue;
-        int64_t& sum = each.name.starts_with("after ") ? behind : within;
+        int64_t& sum = each.name.idle.kind == CauseKind::AfterCall ? behind : within;
         sum = saturatingSum(sum, each.count);
         if (drained.most == nullptr || each.exposedNs > drained.most->exposedNs)
             drained.most = &each;
@@ -104,7 +104,7 @@ std::string drainedSentence(const WorkerSummary& worker, std::string_view per) {
     return fmt::format(
         " {} times a {} the GPU has nothing left to do because the thread waits for it, mostly {}: "
         "while it does so nothing can be launched ahead, so take these waits out first.",
-        countText(drained.timesPerStep), per, drained.most->name);
+        countText(drained.timesPerStep), per, drained.most->name.text());
 }
 
 namespace {

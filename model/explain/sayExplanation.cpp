@@ -81,7 +81,7 @@ std::string requestsSentence(const RunSummary& run, const WorkerSummary& of) {
             "between them.";
     if (of.rest.ns > 0)
         text += fmt::format(" Between two of them it was seen to wait {}: for {} in all at least.",
-                            printable(of.rest.name), spanText(of.rest.ns));
+                            printable(causeText(of.rest.most)), spanText(of.rest.ns));
     return text;
 }
 
@@ -200,7 +200,7 @@ class Words {
         if (most == nullptr) return {};
         const std::string at =
             most->launched.empty() ? "" : ", " + shortContributorName(most->launched, true);
-        return fmt::format("; what takes most is {}{}, {}", shortContributorName(most->name), at,
+        return fmt::format("; what takes most is {}{}, {}", shortName(most->name), at,
                            percent(shareOf(most->exposedNs, worker(critical).totalWallNs())));
     }
 
@@ -209,39 +209,33 @@ class Words {
                (finding.launched.empty() ? ""
                                          : ", " + shortContributorName(finding.launched, true));
     }
-    bool isOfIdleTime(const Finding& finding) const {
-        const auto& all = worker(finding.worker).contributors;
-        return std::any_of(all.begin(), all.end(), [&](const Contributor& each) {
-            return each.kind == ContributorKind::Idle && each.name == finding.contributor;
-        });
-    }
     /// The name of idle time already contains its place.
-    std::string inText(const Finding& finding) const { return isOfIdleTime(finding) ? "" : "in "; }
-    std::string contributorText(const Finding& finding) const {
-        return shortContributorName(finding.contributor, isOfIdleTime(finding));
+    static std::string inText(const Finding& finding) {
+        return finding.contributor.isIdle() ? "" : "in ";
+    }
+    static std::string contributorText(const Finding& finding) {
+        return shortName(finding.contributor);
     }
     /// Returns the thread's activity instead of launching, in short; the contributor has the
     /// details.
     static std::string_view notLaunching(const Finding& finding) {
-        if (isMostlyWithoutCore(finding.contributor)) return "gets no core for most of it";
-        if (runsAndWaits(finding.contributor))
+        const IdleCause& cause = finding.contributor.idle;
+        if (cause.isMostlyWithoutCore()) return "gets no core for most of it";
+        if (cause.runsAndWaits())
             return "cannot have run meanwhile, as the kernel counts no more of its time on a core";
-        const std::optional<ThreadState> state = stateInName(finding.contributor);
+        const std::optional<ThreadState> state = cause.state();
         if (state == ThreadState::Sleep) return "sleeps of its own accord";
         return state == ThreadState::Runnable ? "gets no core" : "itself waits";
     }
     /// Returns true if a thread's activity is known for any cause.
     bool hasKnownState(uint32_t index) const {
         const auto& all = worker(index).contributors;
-        return std::any_of(all.begin(), all.end(), [](const Contributor& each) {
-            return stateInName(each.name) || runsAndWaits(each.name) ||
-                   isMostlyWithoutCore(each.name);
-        });
+        return std::any_of(all.begin(), all.end(),
+                           [](const Contributor& each) { return each.name.idle.isObserved(); });
     }
     /// Returns true if a thread's activity in host code is unknown.
-    static bool isUnseen(std::string_view cause) {
-        return cause.starts_with("outside ") && !stateInName(cause) && !runsAndWaits(cause) &&
-               !isMostlyWithoutCore(cause);
+    static bool isUnseen(const IdleCause& cause) {
+        return cause.kind == CauseKind::OutsideCalls && !cause.isObserved();
     }
     /// Returns a caveat if most of the launch-bound time, by `nsOf` of each contributor, is of
     /// threads that also waited, or may have: fewer launches may not help.
@@ -253,8 +247,8 @@ class Words {
                 continue;
             const int64_t ns = nsOf(each);
             allNs += ns;
-            if (runsAndWaitsAlternately(each.name)) byTurnsNs += ns;
-            if (isUnseen(each.name)) unknownNs += ns;
+            if (each.name.idle.runsAndWaitsAlternately()) byTurnsNs += ns;
+            if (isUnseen(each.name.idle)) unknownNs += ns;
         }
         if (!hasKnownState(finding.worker) &&
             shareOf(unknownNs, allNs) >= alternatingShareThreshold)
@@ -286,10 +280,10 @@ class Words {
         std::string text = fmt::format(
             "The GPU waits {} while the thread that launches its work is busy with something else "
             "on the CPU{}, for long at a time: mostly {}{}",
-            time, what.find(".py:") != std::string::npos ? " (Python, or what that calls)" : "",
+            time, finding.contributor.idle.isInPython() ? " (Python, or what that calls)" : "",
             what, where(finding));
         const std::string place = hostWorkPlace(worker(finding.worker));
-        if (!place.empty() && what.find(place) == std::string::npos)
+        if (!place.empty() && place != placeText(finding.contributor.idle))
             text += fmt::format("; where it was seen to run, that was most {}", place);
         return text + "." +
                byTurnsSentence(finding, [](const Contributor& each) { return each.workedNs; }) +

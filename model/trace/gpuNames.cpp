@@ -10,7 +10,6 @@ namespace lanescope {
 
 namespace {
 
-constexpr std::string_view cuda = "CUDA", hip = "HIP";
 /// Limit of scanned calls; nearly every call has a known prefix.
 constexpr size_t maxScannedCalls = 1000;
 
@@ -22,14 +21,11 @@ bool isAmdGpu(const Gpu& gpu) {
 
 }  // namespace
 
-std::string_view gpuApiName(const Trace& trace) {
-    const size_t looked = std::min(trace.apiCalls.name.size(), maxScannedCalls);
-    for (size_t row = 0; row < looked; ++row) {
-        const std::string_view call = trace.strings.at(trace.apiCalls.name[row]);
-        if (call.starts_with("hip") || call.starts_with("hsa")) return hip;
-        if (call.starts_with("cu")) return cuda;
-    }
-    return std::ranges::any_of(trace.gpus, isAmdGpu) ? hip : cuda;
+GpuApi gpuApi(const Trace& trace) {
+    const size_t scanned = std::min(trace.apiCalls.name.size(), maxScannedCalls);
+    for (size_t row = 0; row < scanned; ++row)
+        if (const auto api = gpuApiOf(trace.strings.at(trace.apiCalls.name[row]))) return *api;
+    return std::ranges::any_of(trace.gpus, isAmdGpu) ? GpuApi::Hip : GpuApi::Cuda;
 }
 
 std::string_view processorsName(const Gpu& gpu) {

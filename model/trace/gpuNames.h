@@ -6,14 +6,15 @@
 #include <string_view>
 #include <vector>
 
+#include "model/text/apiCalls.h"
 #include "model/text/kernelNames.h"
 #include "model/trace/Trace.h"
 
 namespace lanescope {
 
-/// Returns the name of the API for people: "CUDA", or "HIP" for AMD's GPUs. Decided by the first
-/// call with a known prefix, else by the GPUs. O(GPUs).
-std::string_view gpuApiName(const Trace& trace);
+/// Returns the API of the program: `Hip` for AMD's GPUs. Decided by the first call with a known
+/// prefix, else by the GPUs. O(GPUs).
+GpuApi gpuApi(const Trace& trace);
 
 /// Returns the name of a GPU's processors: "SMs", or "CUs" for AMD's. O(1).
 std::string_view processorsName(const Gpu& gpu);

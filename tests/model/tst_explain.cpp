@@ -28,7 +28,7 @@ class TestExplain : public QObject {
                                  "AllReduce", 0),
                      5 * ms);
             made.add(rank,
-                     contributor(StepPart::LaunchBound, ContributorKind::Idle, "in a call", 0),
+                     contributor(StepPart::LaunchBound, ContributorKind::Idle, idleIn("call"), 0),
                      2 * ms);
         }
         const Explanation explanation = explain::explain(made.run());
@@ -92,24 +92,26 @@ class TestExplain : public QObject {
     void callsThatWaitForTheGpuAreToldOnce() {
         const auto rulesWith = [](StepPart part, const char* call) {
             MadeRun made;
-            made.add(part, ContributorKind::Idle, call, 25 * ms);
+            made.add(part, ContributorKind::Idle, idleIn(call), 25 * ms);
             return rulesOf(made);
         };
-        for (const char* copy : {"in cudaMemcpy", "in cuMemcpyHtoD_v2 on the main thread"}) {
+        // HIP names its calls as CUDA does.
+        for (const char* copy : {"cudaMemcpy", "cuMemcpyHtoD_v2", "hipMemcpy", "hipMemcpyDtoH"}) {
             QCOMPARE(rulesWith(StepPart::Synchronization, copy),
                      std::vector{Rule::SynchronousCopies});
             QCOMPARE(rulesWith(StepPart::LaunchBound, copy), std::vector{Rule::SynchronousCopies});
         }
-        QCOMPARE(rulesWith(StepPart::LaunchBound, "in cudaMemset"),
-                 std::vector{Rule::SynchronousMemsets});
-        // What returns at once, what is no call, and what only describes a copy.
-        for (const char* other : {"in cudaMemcpyAsync", "in cuMemsetD8Async", "in Memcpy.forward",
-                                  "in cudaGraphAddMemcpyNode"})
+        for (const char* memset : {"cudaMemset", "hipMemset", "hipMemsetD32"})
+            QCOMPARE(rulesWith(StepPart::LaunchBound, memset),
+                     std::vector{Rule::SynchronousMemsets});
+        // What returns at once, and what only describes a copy.
+        for (const char* other : {"cudaMemcpyAsync", "cuMemsetD8Async", "hipMemcpyAsync",
+                                  "hipMemsetAsync", "cudaGraphAddMemcpyNode"})
             QCOMPARE(rulesWith(StepPart::LaunchBound, other), std::vector{Rule::LaunchBound});
         // Beside it only the rest is left to the part.
         MadeRun made;
-        made.add(StepPart::Synchronization, ContributorKind::Idle, "in cudaMemcpy", 25 * ms);
-        made.add(StepPart::Synchronization, ContributorKind::Idle, "in cudaStreamSynchronize",
+        made.add(StepPart::Synchronization, ContributorKind::Idle, idleIn("cudaMemcpy"), 25 * ms);
+        made.add(StepPart::Synchronization, ContributorKind::Idle, idleIn("cudaStreamSynchronize"),
                  10 * ms);
         const Explanation explanation = explain::explain(made.run());
         QCOMPARE(rulesOf(explanation),
@@ -152,8 +154,8 @@ class TestExplain : public QObject {
 
     void idleTimeOfWhichNothingIsKnownIsNoFinding() {
         MadeRun made;
-        made.add(StepPart::OtherIdle, ContributorKind::Idle, "launching call not recorded", 60 * ms,
-                 ContributorTrait::Unknown);
+        made.add(StepPart::OtherIdle, ContributorKind::Idle, idle(CauseKind::UnrecordedLaunch),
+                 60 * ms, ContributorTrait::Unknown);
         QVERIFY(rulesOf(explain::explain(made.run())).empty());
     }
 
@@ -192,20 +194,19 @@ class TestExplain : public QObject {
     }
 
     void ofAThreadThatAlsoWaitedFewerLaunchesAreNoSureHelp() {
-        const auto sentence = [](const char* name) {
+        const auto sentence = [](ThreadState state, Observation observation) {
             MadeRun made(1);
-            made.add(StepPart::LaunchBound, ContributorKind::Idle, name, 40 * ms);
+            made.add(StepPart::LaunchBound, ContributorKind::Idle,
+                     onMain(idle(CauseKind::OutsideCalls, state, observation)), 40 * ms);
             return explain::explain(made.run()).findings.front().sentence;
         };
-        QVERIFY(sentence("outside CUDA calls on the main thread, which by turns runs and sleeps")
+        QVERIFY(sentence(ThreadState::Sleep, Observation::Alternating)
                     .find("which of both kept the GPU waiting is not known") != std::string::npos);
-        QVERIFY(
-            sentence("outside CUDA calls on the main thread, which runs").find("which of both") ==
-            std::string::npos);
+        QVERIFY(sentence(ThreadState::Running, Observation::State).find("which of both") ==
+                std::string::npos);
         // Another thread may launch meanwhile, as that of autograd.
-        QVERIFY(sentence("outside CUDA calls on the main thread, which by turns runs and waits for "
-                         "a lock or another thread")
-                    .find("which of both") == std::string::npos);
+        QVERIFY(sentence(ThreadState::Lock, Observation::Alternating).find("which of both") ==
+                std::string::npos);
     }
 
     void ofGpusOfWhichOnlyNcclIsKnownNoWasteIsTold() {
@@ -215,7 +216,9 @@ class TestExplain : public QObject {
                      contributor(StepPart::ExposedCommunication, ContributorKind::Collective,
                                  "AllReduce", 0),
                      40 * ms);
-            made.add(rank, contributor(StepPart::OtherIdle, ContributorKind::Idle, "unknown", 0),
+            made.add(rank,
+                     contributor(StepPart::OtherIdle, ContributorKind::Idle,
+                                 idle(CauseKind::UnrecordedLaunch), 0),
                      90 * ms);
         }
         made.run().workers[1].steps.back().wallNs += 900 * ms;
@@ -233,7 +236,7 @@ class TestExplain : public QObject {
         odd.number = 7;
         odd.excessNs = 50 * ms;
         odd.part = StepPart::DataLoading;
-        odd.contributor = "outside CUDA calls";
+        odd.contributor = idle(CauseKind::OutsideCalls);
         made.run().workers[0].outliers.push_back(odd);
         const Explanation explanation = explain::explain(made.run());
         QCOMPARE(rulesOf(explanation), std::vector{Rule::OddSteps});
@@ -244,7 +247,9 @@ class TestExplain : public QObject {
 
     void aPatternIsFoundOnTheRankThatHasIt() {
         MadeRun made(2);
-        made.add(1, contributor(StepPart::DataLoading, ContributorKind::Idle, "outside CUDA", 0),
+        made.add(1,
+                 contributor(StepPart::DataLoading, ContributorKind::Idle,
+                             idle(CauseKind::OutsideCalls), 0),
                  1 * ms);
         const auto lengthened = [&](int64_t every, int64_t excessNs) {
             MadeRun with = made;
@@ -300,8 +305,10 @@ class TestExplain : public QObject {
 
     void partsSumToTheStepAndFindingsAreSorted() {
         MadeRun made;
-        made.add(StepPart::LaunchBound, ContributorKind::Idle, "a", 30 * ms + 333);
-        made.add(StepPart::DataLoading, ContributorKind::Idle, "b", 40 * ms + 777);
+        made.add(StepPart::LaunchBound, ContributorKind::Idle, idle(CauseKind::OutsideCalls),
+                 30 * ms + 333);
+        made.add(StepPart::DataLoading, ContributorKind::Idle, idle(CauseKind::LoadingRange),
+                 40 * ms + 777);
         const Explanation explanation = explain::explain(made.run());
         for (const WorkerParts& worker : explanation.workers)
             QCOMPARE(worker.parts.sum(), worker.meanNs);
@@ -332,7 +339,7 @@ class TestExplain : public QObject {
 
     void allFormatsHaveTheSameSentences() {
         MadeRun made(2);
-        made.add(StepPart::DataLoading, ContributorKind::Idle, "<b>&", 20 * ms);
+        made.add(StepPart::DataLoading, ContributorKind::Idle, idleIn("<b>&"), 20 * ms);
         made.run().facts.title = "<script>run";
         report::ExplanationReport report{made.run(), explain::explain(made.run())};
         const auto json = nlohmann::json::parse(explanationAsJson(report));

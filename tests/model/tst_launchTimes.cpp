@@ -165,9 +165,11 @@ class tst_launchTimes : public QObject {
         // All launches are in time, however long they take.
         MadeRun ahead;
         ahead.run().facts.producer = ours;
-        ahead.add(StepPart::OtherIdle, ContributorKind::Idle, "queued", 11'500 * us);
-        ahead.add(StepPart::Synchronization, ContributorKind::Idle, "in count", 3'300 * us);
-        ahead.add(StepPart::DataLoading, ContributorKind::Idle, "in fetch", 3'300 * us);
+        ahead.add(StepPart::OtherIdle, ContributorKind::Idle, idle(CauseKind::QueuedWork),
+                  11'500 * us);
+        ahead.add(StepPart::Synchronization, ContributorKind::Idle, idleIn("count"), 3'300 * us);
+        ahead.add(StepPart::DataLoading, ContributorKind::Idle, idle(CauseKind::LoadingRange),
+                  3'300 * us);
         ahead.add(StepPart::Compute, ContributorKind::Kernel, "gemm", 2 * ms);
         ahead.run().workers[0].launches = {4'000 * MadeRun::steps, 12'450};
         QCOMPARE(rulesOf(ahead), std::vector{Rule::GpuIdle});
@@ -327,7 +329,8 @@ class tst_launchTimes : public QObject {
     /// Threads that a limit holds back are counted as without a core: that is told once.
     void aLimitIsToldInsteadOfTheThreadsThatItHoldsBack() {
         MadeRun made;
-        made.add(StepPart::LaunchBound, ContributorKind::Idle, "outside CUDA calls", 60 * ms);
+        made.add(StepPart::LaunchBound, ContributorKind::Idle, idle(CauseKind::OutsideCalls),
+                 60 * ms);
         WorkerSummary& worker = made.run().workers[0];
         worker.coreWaits = CoreWaits{8, 6 * worker.totalWallNs()};
         const auto sentence = [&] { return explain::explain(made.run()).findings[0].sentence; };

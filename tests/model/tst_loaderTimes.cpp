@@ -45,10 +45,9 @@ class tst_loaderTimes : public QObject {
             MadeRun made(2);
             for (const size_t rank : {0u, 1u})
                 made.add(rank,
-                         contributor(
-                             waitsForData ? StepPart::DataLoading : StepPart::LaunchBound,
-                             ContributorKind::Idle,
-                             "outside CUDA calls at data.py:88 in load, which waits for input", 0),
+                         contributor(waitsForData ? StepPart::DataLoading : StepPart::LaunchBound,
+                                     ContributorKind::Idle,
+                                     idle(CauseKind::OutsideCalls, ThreadState::Poll), 0),
                          20 * ms);
             made.run().workers[0].loaders = {2, 1'000 * ms, 100 * ms, 0, 0};
             made.run().workers[1].loaders = {4, 2'000 * ms, 1'940 * ms, 60 * ms, 0};
