@@ -10,6 +10,7 @@
 
 #include "model/analysis/RunContext.h"
 #include "model/analysis/ThreadActivities.h"
+#include "model/format/sourceNames.h"
 #include "model/numbers/Statistics.h"
 #include "model/trace/ThreadTimes.h"
 #include "model/trace/processes.h"
@@ -25,8 +26,7 @@ std::vector<bool> stacksOfLoader(const Trace& trace) {
     for (uint32_t stack = 0; stack < isOfLoader.size(); ++stack) {
         const uint32_t outer = outerStack(trace, stack);
         const std::string_view file = trace.strings.at(trace.stacks.file[stack]);
-        isOfLoader[stack] = (outer != noIndex && isOfLoader[outer]) ||
-                            file.find("/torch/utils/data/") != std::string_view::npos;
+        isOfLoader[stack] = (outer != noIndex && isOfLoader[outer]) || isTorchDataFile(file);
     }
     return isOfLoader;
 }

@@ -84,8 +84,7 @@ std::string sourceName(std::string_view name) {
             break;
         }
     }
-    if (kept.starts_with("void ")) kept.remove_prefix(5);
-    return printable(kept);
+    return printable(withoutReturnType(kept));
 }
 
 }  // namespace

@@ -26,19 +26,6 @@ namespace lanescope {
 /// the length of their names. No other thread may read the names meanwhile.
 void nameKernels(Trace& trace);
 
-namespace {
-
-/// Returns the name as in the source. ROCm profilers write some names in linker form, with a
-/// suffix.
-std::string asInSource(std::string_view name) {
-    std::string text(name);
-    if (!text.starts_with("_Z")) return text;
-    if (text.ends_with(".kd")) text.resize(text.size() - 3);
-    return demangledName(text).value_or(text);
-}
-
-}  // namespace
-
 void nameKernels(Trace& trace) {
     MixedMap<StringIndex, StringIndex> known;  // by full name; 0 for none
     for (LaunchConfig& config : trace.launchConfigs) {
@@ -46,7 +33,7 @@ void nameKernels(Trace& trace) {
             config.demangledName != 0 ? config.demangledName : config.shortName;
         const auto [found, isNew] = known.try_emplace(whole, 0);
         if (isNew) {
-            const std::string name = knownKernelName(asInSource(trace.strings.at(whole)));
+            const std::string name = knownKernelName(kernelNameInSource(trace.strings.at(whole)));
             if (!name.empty()) found->second = trace.strings.intern(name);
         }
         if (found->second != 0) config.shortName = found->second;

@@ -139,8 +139,8 @@ int64_t ofTypicalStepNs(const WorkerSummary& worker, StepPart part) {
 }
 
 bool isFill(const Contributor& each) {
-    return each.part == StepPart::Compute && each.kind == ContributorKind::Kernel &&
-           each.name.work.find("FillFunctor") != std::string::npos;
+    static constexpr std::array<std::string_view, 1> parts{"FillFunctor"};
+    return isNamed(each, parts);
 }
 
 bool isOfBatchSize(const StepPattern& pattern, const WorkerSummary& worker) {

@@ -93,6 +93,10 @@ std::optional<FactOf<int64_t>> splitNumberedFact(std::string_view text);
 constexpr bool isMigName(std::string_view gpuName) {
     return gpuName.find(" MIG ") != std::string_view::npos;
 }
+/// Returns true for the UUID of a MIG instance.
+constexpr bool isMigUuid(std::string_view uuid) {
+    return uuid.starts_with("MIG-");
+}
 
 /// Returns the bytes per second in one direction of that many lanes of a PCIe generation, after
 /// line encoding and before packet headers. Returns 0 for an unknown generation or lane count.

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "model/text/kernelNames.h"
 #include "model/trace/tasks.h"
 
 namespace lanescope {
@@ -208,9 +209,7 @@ SliceCategory apiCategory(std::string_view apiName) {
 }
 
 SliceCategory kernelCategory(std::string_view kernelName) {
-    return kernelName.starts_with("ncclDevKernel") || kernelName.starts_with("ncclKernel")
-               ? SliceCategory::NcclKernel
-               : SliceCategory::Kernel;
+    return isNcclKernel(kernelName) ? SliceCategory::NcclKernel : SliceCategory::Kernel;
 }
 
 SliceCategory memcpyCategory(MemcpyKind kind) {
