@@ -173,7 +173,7 @@ ContributorTable::Id IdleCauses::contributor(StepPart part, uint32_t key, RangeP
 }
 
 Intervals IdleCauses::claims(StepPart part) {
-    if (hasNcclKernelsOnly(trace_.producer)) return {};
+    if (trace_.producerKind == ProducerKind::NcclInspector) return {};
     switch (part) {
         case StepPart::DataLoading:
             return dataLoading();
@@ -204,8 +204,9 @@ ContributorTable::Id IdleCauses::unknown(CauseKind kind, RangePaths::Id path) {
 }
 
 ContributorTable::Id IdleCauses::unknownCause() {
-    return unknown(
-        hasNcclKernelsOnly(trace_.producer) ? CauseKind::OutsideNccl : CauseKind::NoWorkAround, 0);
+    return unknown(trace_.producerKind == ProducerKind::NcclInspector ? CauseKind::OutsideNccl
+                                                                      : CauseKind::NoWorkAround,
+                   0);
 }
 
 Intervals IdleCauses::queuedGaps() const {
@@ -219,7 +220,7 @@ Intervals IdleCauses::queuedGaps() const {
 Intervals IdleCauses::dataLoading() {
     Intervals claims = noStretches();
     const IdleCause inRange{CauseKind::LoadingRange};
-    const IdleCause beforeCopy{CauseKind::BeforeBatchCopy, gpuApi(trace_)};
+    const IdleCause beforeCopy{CauseKind::BeforeBatchCopy, trace_.gpuApi};
     for (const uint32_t thread : threads_)
         for (const LabelledInterval& open : run_.paths.of(thread))
             if (run_.paths.isDataLoading(open.label))
@@ -309,7 +310,7 @@ void IdleCauses::addLate(uint32_t thread, const Intervals& gaps, Detail detail, 
         addUntil(endNs);
     });
     const uint32_t outside =
-        keyOf({CauseKind::OutsideCalls, gpuApi(trace_), {}, {}, false, cause.thread, {}});
+        keyOf({CauseKind::OutsideCalls, trace_.gpuApi, {}, {}, false, cause.thread, {}});
     for (const LabelledInterval& piece : without(gaps, calls)) {
         if (detail == Detail::Calls)
             pieces.push_back({piece.startNs, piece.endNs, outside});

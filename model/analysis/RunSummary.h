@@ -208,6 +208,7 @@ inline constexpr size_t maxContributors = 128;
 struct SummaryFacts {
     std::string title;
     std::string producer;
+    ProducerKind producerKind = ProducerKind::Other;
     std::string driver;
     std::string cuda;
     std::string commandLine;

@@ -289,6 +289,7 @@ SummaryFacts factsOf(const Trace& trace) {
     SummaryFacts facts;
     facts.title = trace.title;
     facts.producer = trace.producer;
+    facts.producerKind = trace.producerKind;
     facts.driver = trace.facts.driverVersion;
     facts.cuda = trace.facts.driverCudaVersion;
     facts.commandLine = commandLineOf(trace);

@@ -31,6 +31,7 @@ void forEachStoredFact(S& s, V&& visit) {
     visit("rangesPerStep", s.rangesPerStep);
     visit("stepPattern", s.pattern);
     visit("producer", s.facts.producer);
+    visit("producerKind", s.facts.producerKind);
     visit("driver", s.facts.driver);
     visit("cuda", s.facts.cuda);
     visit("commandLine", s.facts.commandLine);
@@ -266,6 +267,7 @@ class FactReader {
     void take(std::optional<int64_t>& number) { number = rows_.number(value); }
     void take(std::vector<std::string>& texts) { texts.push_back(rows_.text(value)); }
     void take(StepKind& kind) { kind = rows_.identified(value, StepKind::Request); }
+    void take(ProducerKind& kind) { kind = rows_.identified(value, ProducerKind::NcclInspector); }
     void take(StepSource& source) { source = rows_.identified(value, StepSource::Chosen); }
     void take(LinkEvidence& evidence) {
         evidence = rows_.identified(value, LinkEvidence::Collectives);

@@ -172,6 +172,24 @@ void buildTiles(Trace& trace, unsigned threads, const std::stop_token& stop) {
     runTasks(threads, tasks);
 }
 
+/// Sets the facts that only names tell: kind of producer, vendors, and the API of the program, by
+/// the first call with a known prefix, else by the GPUs.
+void setKinds(Trace& trace) {
+    // Nearly every call has a known prefix.
+    constexpr size_t maxScannedCalls = 1000;
+    trace.producerKind = producerKindOf(trace.producer);
+    for (Gpu& gpu : trace.gpus) gpu.vendor = gpuVendorOf(gpu.name);
+    const bool isAmd = std::ranges::any_of(
+        trace.gpus, [](const Gpu& gpu) { return gpu.vendor == GpuVendor::Amd; });
+    trace.gpuApi = isAmd ? GpuApi::Hip : GpuApi::Cuda;
+    const size_t scanned = std::min(trace.apiCalls.name.size(), maxScannedCalls);
+    for (size_t row = 0; row < scanned; ++row)
+        if (const auto api = gpuApiOf(trace.strings.at(trace.apiCalls.name[row]))) {
+            trace.gpuApi = *api;
+            return;
+        }
+}
+
 }  // namespace
 
 bool finishTrace(Trace& trace, unsigned threads, const std::stop_token& stop) {
@@ -181,6 +199,7 @@ bool finishTrace(Trace& trace, unsigned threads, const std::stop_token& stop) {
     computeDepths(trace, stop);
     noteColors(trace.nvtx);
     buildStacks(trace, stop);
+    setKinds(trace);
     // Later steps require sorted rows and complete links.
     if (stop.stop_requested()) return false;
     trace.links = buildLaunchLinks(trace, threads, stop);

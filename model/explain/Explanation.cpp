@@ -161,7 +161,7 @@ class Explainer {
         findOddSteps();
         findPattern();
         // Otherwise it is unknown when the GPU did nothing, or nothing else.
-        if (!hasNcclKernelsOnly(run_.facts.producer)) findWaste(isOneLate);
+        if (run_.facts.producerKind != ProducerKind::NcclInspector) findWaste(isOneLate);
     }
 
     void findWaste(bool isOneLate) {

@@ -109,11 +109,6 @@ std::string drainedSentence(const WorkerSummary& worker, std::string_view per) {
 
 namespace {
 
-/// All parts of a merged trace are.
-bool isOwnRecording(std::string_view producer) {
-    return producer.starts_with("Lanescope ") && producer.find(" and ") == std::string_view::npos;
-}
-
 double launchesPerStep(const WorkerSummary& worker) {
     return static_cast<double>(worker.launches.count) / static_cast<double>(worker.steps.size());
 }
@@ -121,7 +116,7 @@ double launchesPerStep(const WorkerSummary& worker) {
 }  // namespace
 
 int64_t recorderShareNs(const RunSummary& run, const WorkerSummary& worker) {
-    if (!isOwnRecording(run.facts.producer) || worker.steps.empty()) return 0;
+    if (run.facts.producerKind != ProducerKind::Lanescope || worker.steps.empty()) return 0;
     const int64_t eachNs =
         std::clamp<int64_t>(worker.launches.medianNs - plainLaunchNs, 0, maxOverheadNs);
     return static_cast<int64_t>(std::min(launchesPerStep(worker) * static_cast<double>(eachNs),

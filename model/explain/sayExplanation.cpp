@@ -157,7 +157,7 @@ class Words {
                                  : run_.source == StepSource::Chosen ? "stretch"
                                                                      : "mean " + unit();
         std::string text =
-            hasNcclKernelsOnly(run_.facts.producer)
+            run_.facts.producerKind == ProducerKind::NcclInspector
                 ? fmt::format("Only NCCL's kernels are known of the {} of {}", what,
                               scale.text(meanNs))
                 : fmt::format("{} {} % of the {} of {}",

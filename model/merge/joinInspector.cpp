@@ -427,7 +427,7 @@ std::optional<ProcessPlace> sameProcess(std::span<const TracePtr> traces, const 
     std::vector<ProcessPlace> named, unnamed;
     for (size_t index = 0; index < traces.size(); ++index) {
         const Trace& trace = *traces[index];
-        if (hasNcclKernelsOnly(trace.producer)) continue;
+        if (trace.producerKind == ProducerKind::NcclInspector) continue;
         for (uint32_t process = 0; process < trace.processes.size(); ++process) {
             if (trace.processes[process].pid != pid) continue;
             const std::string of = hostNameOf(trace, trace.processes[process]);
@@ -448,7 +448,7 @@ std::vector<TracePtr> joinInspector(std::span<const TracePtr> traces, unsigned t
     std::map<size_t, InspectorJoin> joins;
     for (size_t index = 0; index < all.size(); ++index) {
         TracePtr& log = all[index];
-        if (!hasNcclKernelsOnly(log->producer)) continue;
+        if (log->producerKind != ProducerKind::NcclInspector) continue;
         std::vector<ProcessPlace> places;
         for (const Process& process : log->processes)
             if (const auto place = sameProcess(traces, hostNameOf(*log, process), process.pid))

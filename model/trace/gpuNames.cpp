@@ -8,30 +8,6 @@
 
 namespace lanescope {
 
-namespace {
-
-/// Limit of scanned calls; nearly every call has a known prefix.
-constexpr size_t maxScannedCalls = 1000;
-
-bool isAmdGpu(const Gpu& gpu) {
-    constexpr std::array<std::string_view, 4> words{"AMD", "Instinct", "Radeon", "gfx"};
-    return std::ranges::any_of(
-        words, [&](std::string_view word) { return gpu.name.find(word) != std::string::npos; });
-}
-
-}  // namespace
-
-GpuApi gpuApi(const Trace& trace) {
-    const size_t scanned = std::min(trace.apiCalls.name.size(), maxScannedCalls);
-    for (size_t row = 0; row < scanned; ++row)
-        if (const auto api = gpuApiOf(trace.strings.at(trace.apiCalls.name[row]))) return *api;
-    return std::ranges::any_of(trace.gpus, isAmdGpu) ? GpuApi::Hip : GpuApi::Cuda;
-}
-
-std::string_view processorsName(const Gpu& gpu) {
-    return isAmdGpu(gpu) ? "CUs" : "SMs";
-}
-
 const std::vector<ThrottleReason>& throttleReasons() {
     static const std::vector<ThrottleReason> reasons{
         {0x1, "idle", false, "it has nothing to do"},

@@ -6,18 +6,15 @@
 #include <string_view>
 #include <vector>
 
-#include "model/text/apiCalls.h"
 #include "model/text/kernelNames.h"
 #include "model/trace/Trace.h"
 
 namespace lanescope {
 
-/// Returns the API of the program: `Hip` for AMD's GPUs. Decided by the first call with a known
-/// prefix, else by the GPUs. O(GPUs).
-GpuApi gpuApi(const Trace& trace);
-
 /// Returns the name of a GPU's processors: "SMs", or "CUs" for AMD's. O(1).
-std::string_view processorsName(const Gpu& gpu);
+inline std::string_view processorsName(const Gpu& gpu) {
+    return gpu.vendor == GpuVendor::Amd ? "CUs" : "SMs";
+}
 
 /// Returns the kernel's name in its source without arguments; `LaunchConfig::shortName` may be more
 /// detailed. O(length).

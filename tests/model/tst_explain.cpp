@@ -222,11 +222,11 @@ class TestExplain : public QObject {
                      90 * ms);
         }
         made.run().workers[1].steps.back().wallNs += 900 * ms;
-        made.run().facts.producer = inspectorProducer;
+        made.run().facts.producerKind = ProducerKind::NcclInspector;
         for (const Rule rule : rulesOf(made))
             QVERIFY(rule != Rule::ExposedCommunication && rule != Rule::QueuedIdle &&
                     rule != Rule::GpuIdle);
-        made.run().facts.producer = "Lanescope";
+        made.run().facts.producerKind = ProducerKind::Lanescope;
         QVERIFY(std::ranges::count(rulesOf(made), Rule::ExposedCommunication) == 1);
     }
 

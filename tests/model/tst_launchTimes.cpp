@@ -134,21 +134,21 @@ class tst_launchTimes : public QObject {
         QFETCH(qint64, medianNs);
         QFETCH(qint64, eachNs);
         MadeRun made;
-        made.run().facts.producer = ours;
+        made.run().facts.producerKind = ProducerKind::Lanescope;
         WorkerSummary& worker = made.run().workers[0];
         worker.launches = {100 * MadeRun::steps, medianNs};
         QCOMPARE(recorderShareNs(made.run(), worker), 100 * eachNs);
         // What others add was not measured.
         for (const char* other : {"torch.profiler", "Nsight Systems 2026.2.1", "",
                                   "Lanescope 0.1.0 and torch.profiler"}) {
-            made.run().facts.producer = other;
+            made.run().facts.producerKind = producerKindOf(other);
             QCOMPARE(recorderShareNs(made.run(), worker), int64_t{0});
         }
     }
 
     void aHugeCountOverflowsNothing() {
         MadeRun made;
-        made.run().facts.producer = ours;
+        made.run().facts.producerKind = ProducerKind::Lanescope;
         made.run().workers[0].launches = {INT64_MAX, INT64_MAX};
         QCOMPARE(recorderShareNs(made.run(), made.run().workers[0]), maxTimestampNs);
         made.run().workers[0].steps.clear();
@@ -164,7 +164,7 @@ class tst_launchTimes : public QObject {
 
         // All launches are in time, however long they take.
         MadeRun ahead;
-        ahead.run().facts.producer = ours;
+        ahead.run().facts.producerKind = ProducerKind::Lanescope;
         ahead.add(StepPart::OtherIdle, ContributorKind::Idle, idle(CauseKind::QueuedWork),
                   11'500 * us);
         ahead.add(StepPart::Synchronization, ContributorKind::Idle, idleIn("count"), 3'300 * us);
