@@ -5,7 +5,6 @@
 
 #include <memory>
 #include <optional>
-#include <set>
 
 #include "app/cli/ComparisonAnswer.h"
 #include "app/cli/Output.h"
@@ -34,10 +33,7 @@ struct ExplainOptions {
 
 std::string rulesText() {
     std::string text = "Rules:\n";
-    for (size_t index = 0; index < ruleCount; ++index) {
-        const RuleFacts& rule = factsOf(static_cast<Rule>(index));
-        text += fmt::format("  {:<22} {}\n", rule.identifier, rule.finds);
-    }
+    for (const Rule* rule : allRules()) text += fmt::format("  {:<22} {}\n", rule->id, rule->finds);
     return text;
 }
 
@@ -81,9 +77,9 @@ Result<int> runExplain(const ExplainOptions& options) {
     Result<analysis::RunSummary> run =
         summarizeFile(options.file, options.selection, loadForCommand);
     if (!run) return fail(run.error());
-    std::set<Rule> muted;
+    MutedRules muted;
     for (const std::string& name : options.muted)
-        if (const Result<Rule> rule = parseRule(name)) muted.insert(*rule);
+        if (const Result<const Rule*> rule = parseRule(name)) muted.insert(*rule);
     report::ExplanationReport explained{std::move(*run), {}, output->lineWidth()};
     explained.explanation = explain::explain(explained.run, muted);
     output->write(printed(explained, options.format));

@@ -10,7 +10,6 @@
 #include "app/cli/Output.h"
 #include "app/cli/commandOptions.h"
 #include "app/help/HelpFormatter.h"
-#include "model/export/chromeTrace.h"
 #include "model/export/kinetoTrace.h"
 #include "model/export/perfettoTrace.h"
 #include "model/export/traceFile.h"
@@ -31,7 +30,7 @@ constexpr const char* threads = "threads";
 
 struct ExportOptions {
     std::string file;
-    std::string format = "chrome";
+    std::string format = "perfetto";
     std::string output;
     std::string over = "lines";  ///< The frames of a flame graph.
     std::string range;
@@ -163,10 +162,8 @@ Result<void> runExport(const ExportOptions& options) {
     };
     if (isFlame(options))
         writeFlame(**trace, options, range, write);
-    else if (options.format == "perfetto")
-        writePerfettoTrace(**trace, write);
     else
-        writeChromeTrace(**trace, write);
+        writePerfettoTrace(**trace, write);
     if (const Result<void> closed = output->close(); !closed) return closed;
     reportHealth(**trace);
     return {};
@@ -181,12 +178,11 @@ void addExport(CLI::App& app, int& exitStatus) {
     help::acceptOneOf(
         command->add_option(
             "-f,--format", options->format,
-            "chrome: trace-event JSON, which Perfetto and chrome://tracing open; kineto: JSON as "
-            "torch.profiler writes it, a file for each rank; perfetto: packets of Perfetto, which "
-            "its page opens however large they are; folded: time on GPUs by Python stack, for "
-            "flame graphs; flame: such a graph as SVG; flame-ranges: one over the ranges of the "
-            "program; sqlite: a trace of our own, of a file of another profiler"),
-        {"chrome", "kineto", "perfetto", folded, flame, flameOfNvtx, "sqlite"})
+            "perfetto: packets for ui.perfetto.dev; kineto: JSON as torch.profiler writes it, a "
+            "file per rank; folded: GPU time by Python stack, for flame graphs; flame: such a "
+            "graph as SVG; flame-ranges: a graph over the ranges of the program; sqlite: a "
+            "Lanescope trace of another profiler's file"),
+        {"perfetto", "kineto", folded, flame, flameOfNvtx, "sqlite"})
         ->capture_default_str();
     help::acceptOneOf(
         command->add_option("--over", options->over,
@@ -207,9 +203,9 @@ void addExport(CLI::App& app, int& exitStatus) {
         "A trace is SQLite with the tables of an Nsight Systems export, so it needs no "
         "export for SQL.\nTables as CSV or JSON: see 'lanescope stats --help'.\n\n"
         "Examples:\n"
-        "  lanescope export run.sqlite -o run.json\n"
-        "  lanescope export run.sqlite | gzip > run.json.gz\n"
-        "  lanescope export -f perfetto run.sqlite -o run.pftrace\n"
+        "  lanescope export run.sqlite -o run.pftrace\n"
+        "  lanescope export run.sqlite | gzip > run.pftrace.gz\n"
+        "  lanescope export -f kineto run.sqlite -o run.json\n"
         "  lanescope export -f flame-ranges run.sqlite -o run.svg\n"
         "  lanescope export -f flame --over functions --range 850ms:1.2s run.sqlite -o run.svg\n"
         "  lanescope export -f folded --over threads run.sqlite > threads.folded\n"

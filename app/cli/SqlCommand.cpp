@@ -7,8 +7,7 @@
 #include "app/cli/Output.h"
 #include "app/help/HelpFormatter.h"
 #include "model/importers/TraceFormat.h"
-#include "model/query/QueryProcess.h"
-#include "model/query/TraceQuery.h"
+#include "model/query/TimedQuery.h"
 #include "model/text/formatTable.h"
 
 namespace lanescope::cli {
@@ -53,7 +52,7 @@ struct Answer {
 };
 
 Result<Answer> ask(const SqlOptions& options, const std::string& sql, TableFormat format) {
-    Result<QueryProcess> query = QueryProcess::open(options.file);
+    Result<TimedQuery> query = TimedQuery::open(options.file);
     if (!query) return fail(query.error());
     const auto result = query->run(sql, options.limits());
     if (!result) return fail({sentenceOf(result.error(), sql)});
@@ -61,8 +60,8 @@ Result<Answer> ask(const SqlOptions& options, const std::string& sql, TableForma
     if (result->isCut)
         answer.warning = fmt::format("Only the first {} rows are here; --rows allows more.",
                                      formatCount(static_cast<int64_t>(result->table.rows.size())));
-    if (!query->doubt().empty())
-        answer.warning += (answer.warning.empty() ? "" : " ") + query->doubt();
+    if (const std::string doubt = query->doubt(); !doubt.empty())
+        answer.warning += (answer.warning.empty() ? "" : " ") + doubt;
     return answer;
 }
 

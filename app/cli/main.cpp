@@ -19,7 +19,6 @@
 #include "model/format/version.h"
 #include "model/importers/TraceFormat.h"
 #include "model/pages/ComparisonReport.h"
-#include "model/query/QueryProcess.h"
 #include "model/reports/describeTrace.h"
 #include "model/reports/reports.h"
 
@@ -225,7 +224,6 @@ int run(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    if (lanescope::isQueryProcess(argc, argv)) return lanescope::serveQueries();
     // Our code does not throw; the standard library does when out of memory.
     try {
         return run(argc, argv);

@@ -169,19 +169,17 @@ bool RunGuide::isBusy() const {
 
 void RunGuide::restore(const AppSettings& settings) {
     showCard_->setChecked(settings.isPanelVisible("explanation"));
-    std::set<explain::Rule> muted;
+    explain::MutedRules muted;
     for (const QString& name : settings.mutedRules())
-        if (const auto rule = explain::ruleCalled(name.toStdString())) muted.insert(*rule);
+        if (const auto* rule = explain::ruleCalled(name.toStdString())) muted.insert(rule);
     card_->setMuted(std::move(muted));
 }
 
 void RunGuide::store(AppSettings& settings) const {
     settings.setPanelVisible("explanation", showCard_->isChecked());
     QStringList muted;
-    for (const explain::Rule rule : card_->muted()) {
-        const std::string_view name = factsOf(rule).identifier;
-        muted << QString::fromUtf8(name.data(), static_cast<qsizetype>(name.size()));
-    }
+    for (const explain::Rule* rule : explain::allRules())
+        if (card_->muted().contains(rule)) muted << QString::fromUtf8(rule->id);
     settings.setMutedRules(muted);
 }
 

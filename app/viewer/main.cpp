@@ -13,7 +13,6 @@
 #include "app/viewer/renderWindow.h"
 #include "app/viewer/windowStyle.h"
 #include "model/format/version.h"
-#include "model/query/QueryProcess.h"
 #include "model/text/formatValue.h"
 
 namespace lanescope::viewer {
@@ -107,7 +106,6 @@ int show(const ViewerOptions& options) {
 }  // namespace lanescope::viewer
 
 int main(int argc, char** argv) {
-    if (lanescope::isQueryProcess(argc, argv)) return lanescope::serveQueries();
     const auto options = lanescope::viewer::parseViewerOptions(argc, argv);
     if (!options) return options.error();
     if (options->render) {

@@ -9,13 +9,13 @@
 
 #include "model/analysis/RunSummary.h"
 #include "model/analysis/stepPatterns.h"
-#include "model/explain/rules.h"
+#include "model/explain/Rule.h"
 
 namespace lanescope::explain {
 
 /// A problem that a rule found in a run. Times are of the mean step.
 struct Finding {
-    Rule rule = Rule::LaunchBound;
+    const Rule* rule = nullptr;  ///< Never null in an explanation.
     /// Index into `RunSummary::workers`.
     uint32_t worker = 0;
     /// Time of the finding per step. Upper bound of the saving; most changes save less.
@@ -31,7 +31,7 @@ struct Finding {
     double countPerStep = 0;  ///< Count of the contributor; 0 if meaningless.
     /// Time of an example on the clock of the trace: the longest step, if relevant.
     std::optional<int64_t> atNs;
-    /// For `StepPattern`: the affected steps.
+    /// The affected steps if they form a pattern.
     std::optional<analysis::StepPattern> pattern;
     std::string sentence;  ///< Text for people.
     /// A query of the trace file that shows the finding in its own steps and ranges; empty if none
@@ -62,8 +62,12 @@ struct Explanation {
     bool operator==(const Explanation&) const = default;
 };
 
+/// Rules that are evaluated but not reported.
+using MutedRules = std::set<const Rule*>;
+
 /// Explains a run by its summary alone, without the rules in `muted`. O(workers * contributors);
 /// any thread.
-Explanation explain(const analysis::RunSummary& run, const std::set<Rule>& muted = {});
+Explanation explain(const analysis::RunSummary& run, const MutedRules& muted = {},
+                    RuleList rules = allRules());
 
 }  // namespace lanescope::explain

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <optional>
 
 #include "model/format/optionValues.h"
 #include "model/text/formatValue.h"
@@ -29,22 +30,20 @@ std::optional<double> parsePercent(std::string_view text) {
 
 }  // namespace
 
-Result<Rule> parseRule(std::string_view text) {
-    if (const std::optional<Rule> rule = ruleCalled(trimmed(text))) return *rule;
+Result<const Rule*> parseRule(std::string_view text, RuleList rules) {
+    if (const Rule* rule = ruleCalled(trimmed(text), rules)) return rule;
     std::string names;
-    for (size_t index = 0; index < ruleCount; ++index)
-        names +=
-            (index == 0 ? "" : ", ") + std::string(factsOf(static_cast<Rule>(index)).identifier);
+    for (const Rule* rule : rules) names += (names.empty() ? "" : ", ") + std::string(rule->id);
     return fail("There is no rule \"{}\"; there are: {}.", printable(text), names);
 }
 
-Result<RuleCondition> parseRuleCondition(std::string_view text) {
+Result<RuleCondition> parseRuleCondition(std::string_view text, RuleList rules) {
     RuleCondition condition;
     condition.text = std::string(text);
     const size_t sign = text.find('>');
     const std::string_view name = trimmed(text.substr(0, sign));
     if (name != "any") {
-        const Result<Rule> rule = parseRule(name);
+        const Result<const Rule*> rule = parseRule(name, rules);
         if (!rule) return fail(rule.error());
         condition.rule = *rule;
     }

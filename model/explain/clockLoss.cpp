@@ -7,7 +7,6 @@
 #include <cmath>
 
 #include "model/analysis/shownNumbers.h"
-#include "model/explain/rules.h"
 #include "model/trace/CounterSeries.h"
 #include "model/trace/gpuNames.h"
 

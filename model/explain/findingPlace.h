@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 
 #include "model/explain/Explanation.h"
 #include "model/format/Result.h"
@@ -18,15 +17,11 @@ struct FindingPlace {
     EventRef event;
 };
 
-/// Returns the most expensive place of a finding: the longest piece of its contributor within the
-/// compared steps, for outlier steps within the longest. For a throttled GPU: the longest time in
-/// which it ran slower for the reasons found. Fails if the trace is not that of the summary, which
-/// was made with the default selection. O(n log n) in the events of its worker; any thread.
+/// Returns the most expensive place of a finding: that of its rule (`Rule::place`), else the
+/// longest piece of its contributor within the compared steps, or within the named step for
+/// findings about single steps. Fails if the trace is not that of the summary, which was made with
+/// the default selection. O(n log n) in the events of its worker; any thread.
 Result<FindingPlace> placeOf(const Trace& trace, const analysis::RunSummary& run,
                              const Finding& finding);
-
-/// Returns a query of the trace file that shows a finding of `run`: that of its rule, or one for
-/// the steps, ranges or copies of this run. Empty if none does.
-std::string queryOf(const analysis::RunSummary& run, const Finding& finding);
 
 }  // namespace lanescope::explain

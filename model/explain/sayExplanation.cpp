@@ -4,20 +4,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <optional>
 #include <string>
 #include <vector>
 
-#include "model/analysis/IdleCauses.h"
 #include "model/analysis/RunSummary.h"
 #include "model/analysis/requestSteps.h"
 #include "model/analysis/shownNumbers.h"
+#include "model/explain/FindingText.h"
 #include "model/explain/clockLoss.h"
-#include "model/explain/findingPlace.h"
 #include "model/explain/hostTime.h"
-#include "model/explain/kernelKinds.h"
-#include "model/explain/launchedWork.h"
 #include "model/text/formatValue.h"
 #include "model/text/knownRangeName.h"
 #include "model/trace/healthNotes.h"
@@ -34,10 +29,6 @@ namespace {
 
 /// Minimum share of the GPU work between the steps, of all of it, that is reported.
 constexpr double minShareBetween = 0.03;
-
-std::string percent(double share) {
-    return percentText(100 * share) + " %";
-}
 
 std::string spanText(int64_t ns) {
     return timeText(static_cast<double>(ns));
@@ -96,7 +87,7 @@ std::string stepsSentence(const RunSummary& run) {
     text += patternText(run);
     if (const auto share = of.coverage(); share)
         text +=
-            fmt::format(", {} of the time from the first to the last GPU work", percent(*share));
+            fmt::format(", {} of the time from the first to the last GPU work", shareText(*share));
     if (of.warmUpSteps > 0) text += fmt::format(", {} left out as warm-up", of.warmUpSteps);
     if (of.isLastLeftOut) text += ", the last since no next one ends it";
     if (const std::string ahead = of.aheadText(); !ahead.empty()) text += ", " + ahead;
@@ -107,7 +98,6 @@ namespace {
 
 constexpr size_t maxReportedParts = 2;
 constexpr double computingShareThreshold = 0.9;
-constexpr double alternatingShareThreshold = 0.5;
 constexpr size_t minSteps = 4;
 
 class Words {
@@ -119,23 +109,22 @@ class Words {
         made_.sentence = (run_.facts.isStillRecorded ? "Of the run so far: " : "") + sentence();
         made_.steps = stepsSentence(run_);
         for (Finding& finding : made_.findings) {
-            finding.sentence = sentenceOf(finding) + sharedTimeSentence(finding);
-            finding.sql = queryOf(run_, finding);
+            finding.sentence =
+                finding.rule->say({run_, made_, finding}) + sharedTimeSentence(finding);
+            finding.sql = finding.rule->query != nullptr ? finding.rule->query(run_, finding)
+                                                         : std::string(finding.rule->sql);
         }
         addDoubts();
     }
 
   private:
     bool isWhole() const { return run_.source == StepSource::WholeRun; }
-    /// Returns " a step", or nothing for a run without steps.
-    std::string per() const { return isWhole() ? std::string() : " a " + unit(); }
     /// Returns the repeated unit of the run: "step", "request".
     std::string unit() const { return std::string(identifier(run_.kind)); }
     const WorkerSummary& worker(uint32_t index) const { return run_.workers[index]; }
     static double shareOf(int64_t ns, int64_t wholeNs) {
         return wholeNs > 0 ? static_cast<double>(ns) / static_cast<double>(wholeNs) : 0;
     }
-    std::string percent(double share) const { return percentText(100 * share) + " %"; }
 
     /// Returns the sum of all workers; its parts are shares of the time of all GPUs.
     WorkerParts together() const {
@@ -185,7 +174,7 @@ class Words {
     std::string partText(StepPart part) const {
         if (part == StepPart::WaitingForRanks)
             for (const Finding& finding : made_.findings)
-                if (finding.rule == Rule::LateRank && worker(finding.worker).rank)
+                if (finding.rule->isOfLateRank && worker(finding.worker).rank)
                     return fmt::format("waiting for rank {}", *worker(finding.worker).rank);
         return std::string(name(part));
     }
@@ -201,227 +190,12 @@ class Words {
         const std::string at =
             most->launched.empty() ? "" : ", " + shortContributorName(most->launched, true);
         return fmt::format("; what takes most is {}{}, {}", shortName(most->name), at,
-                           percent(shareOf(most->exposedNs, worker(critical).totalWallNs())));
+                           shareText(shareOf(most->exposedNs, worker(critical).totalWallNs())));
     }
 
-    std::string where(const Finding& finding) const {
-        return (finding.path.empty() ? "" : " in " + printable(finding.path)) +
-               (finding.launched.empty() ? ""
-                                         : ", " + shortContributorName(finding.launched, true));
-    }
-    /// The name of idle time already contains its place.
-    static std::string inText(const Finding& finding) {
-        return finding.contributor.isIdle() ? "" : "in ";
-    }
-    static std::string contributorText(const Finding& finding) {
-        return shortName(finding.contributor);
-    }
-    /// Returns the thread's activity instead of launching, in short; the contributor has the
-    /// details.
-    static std::string_view notLaunching(const Finding& finding) {
-        const IdleCause& cause = finding.contributor.idle;
-        if (cause.isMostlyWithoutCore()) return "gets no core for most of it";
-        if (cause.runsAndWaits())
-            return "cannot have run meanwhile, as the kernel counts no more of its time on a core";
-        const std::optional<ThreadState> state = cause.state();
-        if (state == ThreadState::Sleep) return "sleeps of its own accord";
-        return state == ThreadState::Runnable ? "gets no core" : "itself waits";
-    }
-    /// Returns true if a thread's activity is known for any cause.
-    bool hasKnownState(uint32_t index) const {
-        const auto& all = worker(index).contributors;
-        return std::any_of(all.begin(), all.end(),
-                           [](const Contributor& each) { return each.name.idle.isObserved(); });
-    }
-    /// Returns true if a thread's activity in host code is unknown.
-    static bool isUnseen(const IdleCause& cause) {
-        return cause.kind == CauseKind::OutsideCalls && !cause.isObserved();
-    }
-    /// Returns a caveat if most of the launch-bound time, by `nsOf` of each contributor, is of
-    /// threads that also waited, or may have: fewer launches may not help.
-    template <class NsOf>
-    std::string byTurnsSentence(const Finding& finding, NsOf nsOf) const {
-        int64_t byTurnsNs = 0, unknownNs = 0, allNs = 0;
-        for (const Contributor& each : worker(finding.worker).contributors) {
-            if (each.part != StepPart::LaunchBound || each.kind == ContributorKind::Others)
-                continue;
-            const int64_t ns = nsOf(each);
-            allNs += ns;
-            if (each.name.idle.runsAndWaitsAlternately()) byTurnsNs += ns;
-            if (isUnseen(each.name.idle)) unknownNs += ns;
-        }
-        if (!hasKnownState(finding.worker) &&
-            shareOf(unknownNs, allNs) >= alternatingShareThreshold)
-            return fmt::format(
-                " What the thread did in {} of it is not known: if it waited, less to launch does "
-                "not help.",
-                percent(shareOf(unknownNs, allNs)));
-        if (shareOf(byTurnsNs, allNs) < alternatingShareThreshold) return {};
-        return fmt::format(
-            " For {} of it the thread was seen to run and to wait by turns; which of both kept the "
-            "GPU waiting is not known{}: see what it waits for first.",
-            percent(shareOf(byTurnsNs, allNs)),
-            finding.rule == Rule::LaunchBound ? ", so less to launch may not help" : "");
-    }
-    /// Returns true if host work has a finding of its own.
-    bool isHostWorkReported(uint32_t index) const {
-        return std::ranges::any_of(made_.findings, [index](const Finding& each) {
-            return each.rule == Rule::HostWork && each.worker == index;
-        });
-    }
-    /// Returns the launch-bound time attributed to launches.
-    auto ofLaunches(const Finding& finding) const {
-        return [isReported = isHostWorkReported(finding.worker)](const Contributor& each) {
-            return ranNs(each) - (isReported ? each.workedNs : 0);
-        };
-    }
-    std::string hostWork(const Finding& finding, const std::string& time,
-                         const std::string& what) const {
-        std::string text = fmt::format(
-            "The GPU waits {} while the thread that launches its work is busy with something else "
-            "on the CPU{}, for long at a time: mostly {}{}",
-            time, finding.contributor.idle.isInPython() ? " (Python, or what that calls)" : "",
-            what, where(finding));
-        const std::string place = hostWorkPlace(worker(finding.worker));
-        if (!place.empty() && place != placeText(finding.contributor.idle))
-            text += fmt::format("; where it was seen to run, that was most {}", place);
-        return text + "." +
-               byTurnsSentence(finding, [](const Contributor& each) { return each.workedNs; }) +
-               coresSentence(run_, finding.worker);
-    }
-
-    /// Returns "12.1 a step", or "12 in all" for a run without steps.
-    std::string times(const Finding& finding) const {
-        return fmt::format("{} {}", countText(finding.countPerStep),
-                           isWhole() ? "in all" : "a " + unit());
-    }
-
-    /// Returns "in 12.1 gaps a step": idle time is in gaps, of which one call may make several.
-    std::string gaps(const Finding& finding) const {
-        const std::string count = countText(finding.countPerStep);
-        return fmt::format("in {} gap{} {}", count, count == "1" ? "" : "s",
-                           isWhole() ? "in all" : "a " + unit());
-    }
-
-    std::string sentenceOf(const Finding& finding) const {
-        const auto whole =
-            std::find_if(made_.workers.begin(), made_.workers.end(),
-                         [&](const WorkerParts& each) { return each.worker == finding.worker; });
-        const DurationScale scale = DurationScale::ofStep(whole->meanNs);
-        const std::string time =
-            fmt::format("{} of {} ({})", scale.text(finding.maxGainNs),
-                        isWhole() ? "the run" : "a " + unit(), percent(finding.share));
-        const std::string what = contributorText(finding);
-        switch (finding.rule) {
-            case Rule::LateRank:
-                return fmt::format(
-                    "The other ranks wait and exchange data for at least {} more "
-                    "than {}, which comes last{}.",
-                    time, worker(finding.worker).label(),
-                    what.empty() ? ""
-                                 : ", mostly because of more time " + inText(finding) + what +
-                                       where(finding));
-            case Rule::InputData:
-                return inputDataSentence(worker(finding.worker), time, what + where(finding)) +
-                       coresSentence(run_, finding.worker);
-            case Rule::HostSynchronization:
-                return fmt::format(
-                    "The GPU is idle {} because the CPU waited for it before it went on: mostly "
-                    "{}{}, {}.",
-                    time, what, where(finding), gaps(finding));
-            case Rule::LaunchBound:
-                return fmt::format("The GPU waits {} for work to be launched: mostly {}{}{}.", time,
-                                   what, where(finding),
-                                   launchedWork(worker(finding.worker), per())) +
-                       recorderSentence(worker(finding.worker), finding.recorderNs, per()) +
-                       drainedSentence(worker(finding.worker), unit()) +
-                       byTurnsSentence(finding, ofLaunches(finding)) +
-                       coresSentence(run_, finding.worker);
-            case Rule::HostWork:
-                return hostWork(finding, time, what);
-            case Rule::HostWaits:
-                return fmt::format(
-                           "The GPU waits {} for work to be launched, mostly for a thread that {}: "
-                           "{}{}.",
-                           time, notLaunching(finding), what, where(finding)) +
-                       coresSentence(run_, finding.worker);
-            case Rule::Allocations:
-                return fmt::format(
-                    "The GPU waits {} while memory is allocated or freed: mostly {}{}, {}.", time,
-                    what, where(finding), gaps(finding));
-            case Rule::SynchronousCopies:
-                return fmt::format(
-                    "The GPU is idle {} while the CPU is in copies that wait for it: mostly {}{}, "
-                    "{}.",
-                    time, what, where(finding), gaps(finding));
-            case Rule::SynchronousMemsets:
-                return fmt::format(
-                    "The GPU is idle {} while the CPU is in memsets that wait for it: mostly {}{}, "
-                    "{}.",
-                    time, what, where(finding), gaps(finding));
-            case Rule::PageableCopies:
-                return fmt::format("Copies of pageable memory take {}: mostly {}{}, {}.", time,
-                                   what, where(finding), times(finding));
-            case Rule::GpuThrottled:
-                return clockSentence(run_, finding.worker, time);
-            case Rule::IdleBetweenSteps:
-                return pauses(finding, time);
-            case Rule::GpuIdle:
-                return fmt::format(
-                           "The GPU has no work for {} for causes that are each too small for a "
-                           "rule of their own{}.",
-                           time, what.empty() ? "" : ": mostly " + what + where(finding)) +
-                       recorderSentence(worker(finding.worker), finding.recorderNs, per());
-            case Rule::ExposedCopies:
-                return fmt::format("Copies that nothing hides take {}: mostly {}{}, {}.", time,
-                                   what, where(finding), times(finding));
-            case Rule::NvlinkUnused:
-                return fmt::format(
-                    "NVLink joins these GPUs and carried nothing; {} they only exchange data over "
-                    "something slower, mostly in {}.",
-                    time, what);
-            case Rule::ExposedCommunication:
-                return fmt::format("GPUs do nothing but exchange data for {}: mostly {}{}, {}.",
-                                   time, what, where(finding), times(finding));
-            case Rule::OddSteps:
-                return oddSteps(finding, time);
-            case Rule::Memsets:
-                return fmt::format("Setting memory that nothing hides takes {}: mostly {}{}, {}.",
-                                   time, what, where(finding), times(finding));
-            case Rule::QueuedIdle:
-                return fmt::format(
-                    "The GPU is idle {} though its work was launched in time: mostly {}{}.", time,
-                    what, where(finding));
-            case Rule::StepPattern:
-                return pattern(finding);
-            case Rule::LongKernel:
-                return longKernelSentence(finding, time, what);
-            case Rule::DataMovement:
-                return fmt::format(
-                    "Copies within the GPU and kernels that only move values take {}: mostly {}{}, "
-                    "{}.",
-                    time, what, where(finding), times(finding));
-            case Rule::DoublePrecision:
-                return fmt::format(
-                    "Products in double precision take {}, beside others in less: mostly {}{}, {}.",
-                    time, what, where(finding), times(finding));
-            case Rule::UnbalancedRanks:
-                return fmt::format("{} computes {} longer than the mean of all ranks: mostly {}{}.",
-                                   worker(finding.worker).label(), time, what, where(finding));
-        }
-        return {};
-    }
-
-    /// Returns the longer part of the steps of a finding about single steps.
-    std::optional<StepPart> partOfOddSteps(const Finding& finding) const {
-        if (finding.pattern && finding.pattern->kind == PatternKind::Period)
-            return finding.pattern->part;
-        if (finding.rule != Rule::OddSteps) return std::nullopt;
-        return worker(finding.worker).outliers.front().part;
-    }
     /// Returns a note if an earlier finding about single steps counts some of the same time.
     std::string sharedTimeSentence(const Finding& finding) const {
-        if (partOfOddSteps(finding) || finding.rule == Rule::StepPattern) return {};
+        if (finding.rule->isOfSingleSteps()) return {};
         const auto& all = worker(finding.worker).contributors;
         const auto main = std::ranges::find_if(all, [&](const Contributor& each) {
             return each.name == finding.contributor && each.path == finding.path;
@@ -429,89 +203,11 @@ class Words {
         if (main == all.end()) return {};
         for (const Finding& above : made_.findings) {
             if (&above == &finding) break;
-            if (above.worker == finding.worker && partOfOddSteps(above) == main->part)
-                return fmt::format(" {} tells some of the same time.",
-                                   factsOf(above.rule).identifier);
+            if (above.worker == finding.worker && above.rule->isOfSingleSteps() &&
+                above.rule->longerPart(run_, above) == main->part)
+                return fmt::format(" {} tells some of the same time.", above.rule->id);
         }
         return {};
-    }
-
-    std::string longKernelSentence(const Finding& finding, const std::string& time,
-                                   const std::string& what) const {
-        const auto& all = worker(finding.worker).contributors;
-        const auto kernel = std::ranges::find_if(all, [&](const Contributor& each) {
-            return each.kind == ContributorKind::Kernel && each.name == finding.contributor &&
-                   each.path == finding.path;
-        });
-        return fmt::format("One kernel takes {}: {}{}{}", time, what, where(finding),
-                           longKernelText(worker(finding.worker), *kernel, unit()));
-    }
-
-    std::string pauses(const Finding& finding, const std::string& time) const {
-        const StepPauses& all = worker(finding.worker).pauses;
-        const std::string longest = timeText(static_cast<double>(all.longestNs));
-        if (all.count == 1)
-            return fmt::format("The GPU has no work for {} between steps, in one pause of {}.",
-                               time, longest);
-        return fmt::format(
-            "The GPU has no work for {} between steps, in {} pauses that belong to none; that with "
-            "most of it takes {}.",
-            time, all.count, longest);
-    }
-
-    /// "rank 2, GPU 2: every third step takes 13.900 ms longer ...".
-    std::string pattern(const Finding& finding) const {
-        const StepPattern& found = *finding.pattern;
-        std::string which;
-        switch (found.kind) {
-            case PatternKind::Period:
-                which = fmt::format("every {} {}, from {} on, takes", ordinalText(found.period),
-                                    unit(), found.firstNumber);
-                break;
-            case PatternKind::Level:
-                which = fmt::format("{}s from {} on take", unit(), found.firstNumber);
-                break;
-            case PatternKind::TwoModes:
-                which =
-                    fmt::format("{} of the {}s, in no order, take", percent(found.share), unit());
-                break;
-            case PatternKind::Drift:
-                which = unit() + "s grow all the way, at the end they take";
-                break;
-        }
-        std::string text =
-            fmt::format("{}: {} {} longer, {} in the mean: {}", worker(finding.worker).label(),
-                        which, timeText(static_cast<double>(found.excessNs)),
-                        timeText(static_cast<double>(finding.maxGainNs)), name(found.part));
-        if (!finding.contributor.empty())
-            text += fmt::format(", mostly {}{}", contributorText(finding), where(finding));
-        return text + ".";
-    }
-
-    std::string oddSteps(const Finding& finding, const std::string& time) const {
-        const WorkerSummary& odd = worker(finding.worker);
-        const OutlierStep& longest = odd.outliers.front();
-        std::string text = fmt::format(
-            "{} of {} {}s take{} far longer than the others, {} in the mean; {} {} by {}: {}",
-            odd.outliers.size(), odd.steps.size(), unit(), odd.outliers.size() == 1 ? "s" : "",
-            time, unit(), longest.number, timeText(static_cast<double>(longest.excessNs)),
-            name(longest.part));
-        if (!finding.contributor.empty())
-            text += fmt::format(", {}{}", contributorText(finding), where(finding));
-        if (const int64_t every = distanceOf(odd.outliers); every > 1)
-            text += fmt::format(". They are every {} {}", ordinalText(every), unit());
-        return text + ".";
-    }
-    /// Returns the number of steps from each outlier to the next if constant; else 0.
-    static int64_t distanceOf(const std::vector<OutlierStep>& odd) {
-        constexpr size_t fewest = 4;
-        if (odd.size() < fewest) return 0;
-        std::vector<int64_t> numbers;
-        for (const OutlierStep& each : odd) numbers.push_back(each.number);
-        std::ranges::sort(numbers);
-        for (size_t index = 2; index < numbers.size(); ++index)
-            if (numbers[index] - numbers[index - 1] != numbers[1] - numbers[0]) return 0;
-        return numbers[1] - numbers[0];
     }
 
     void addDoubts() {

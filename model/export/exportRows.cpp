@@ -146,7 +146,7 @@ void collect(const Table& table, EventKind kind, const Column<uint32_t>& subject
 
 }  // namespace
 
-ChromeRows::ChromeRows(const Trace& trace) : trace_(trace) {
+ExportRows::ExportRows(const Trace& trace) : trace_(trace) {
     for (const EventKind kind :
          {EventKind::Api, EventKind::Nvtx, EventKind::Kernel, EventKind::Memcpy, EventKind::Memset})
         tids_[static_cast<size_t>(kind)].assign(trace.rowCount(kind), noTid);
@@ -154,30 +154,30 @@ ChromeRows::ChromeRows(const Trace& trace) : trace_(trace) {
     placeGpu();
 }
 
-int64_t ChromeRows::pidOfGpu(uint32_t gpu) {
+int64_t ExportRows::pidOfGpu(uint32_t gpu) {
     return firstGpuPid + gpu;
 }
 
-int64_t ChromeRows::pidOf(const Process& process) {
+int64_t ExportRows::pidOf(const Process& process) {
     return int64_t{hostOf(process.globalPid)} << 24 | process.pid;
 }
 
-ChromeRows::Row ChromeRows::rowOfThread(uint32_t thread) const {
+ExportRows::Row ExportRows::rowOfThread(uint32_t thread) const {
     return {pidOf(trace_.processes[trace_.threads[thread].process]), trace_.threads[thread].tid};
 }
 
-ChromeRows::Row ChromeRows::rowOf(EventRef event) const {
+ExportRows::Row ExportRows::rowOf(EventRef event) const {
     const uint32_t tid = tids_[static_cast<size_t>(event.kind())][event.row()];
     const uint32_t thread = threadOf(trace_, event);
     if (thread != noIndex) return {rowOfThread(thread).pid, tid};
     return {pidOfGpu(gpuOf(trace_, event)), tid};
 }
 
-uint32_t& ChromeRows::tidOf(EventRef event) {
+uint32_t& ExportRows::tidOf(EventRef event) {
     return tids_[static_cast<size_t>(event.kind())][event.row()];
 }
 
-void ChromeRows::placeCpu() {
+void ExportRows::placeCpu() {
     std::vector<std::vector<Interval>> intervals(trace_.threads.size());
     collect(trace_.apiCalls, EventKind::Api, trace_.apiCalls.thread, intervals);
     const NvtxTable& nvtx = trace_.nvtx;
@@ -201,7 +201,7 @@ void ChromeRows::placeCpu() {
     }
 }
 
-void ChromeRows::placeGpu() {
+void ExportRows::placeGpu() {
     std::vector<std::vector<Interval>> intervals(trace_.streams.size());
     collect(trace_.kernels, EventKind::Kernel, trace_.kernels.stream, intervals);
     collect(trace_.memcpys, EventKind::Memcpy, trace_.memcpys.stream, intervals);

@@ -50,13 +50,13 @@ void forEachThreadRow(const Trace& trace, Visit&& visit) {
         for (const ThreadRow& row : threadRows(trace, track)) visit(row);
 }
 
-/// Rows of slices in a Chrome trace. Slices of one row (one tid) must nest or not touch at all,
-/// else viewers draw them wrong. Overlapping slices thus get additional rows: "Stream 7 (2)". GPU
-/// work never nests, calls and push/pop ranges do.
-class ChromeRows {
+/// Rows of slices in a trace for another viewer. Slices of one row (one tid) must nest or not
+/// touch, else viewers draw them wrong. Overlapping slices thus get additional rows: "Stream 7
+/// (2)". GPU work never nests, calls and push/pop ranges do.
+class ExportRows {
   public:
     static constexpr uint32_t noTid = 0xffffffff;
-    /// A row of the Chrome trace; `tid` is `noTid` for events without room.
+    /// A row; `tid` is `noTid` for events without room.
     struct Row {
         int64_t pid = 0;
         uint32_t tid = 0;
@@ -67,7 +67,7 @@ class ChromeRows {
     };
 
     /// O(n log n) in the events.
-    explicit ChromeRows(const Trace& trace);
+    explicit ExportRows(const Trace& trace);
 
     /// Returns the row of an API call, push/pop range or GPU operation. O(1).
     Row rowOf(EventRef event) const;

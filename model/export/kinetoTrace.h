@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "model/export/chromeTrace.h"
+#include "model/export/TextSink.h"
 #include "model/trace/Trace.h"
 
 namespace lanescope {

@@ -306,7 +306,7 @@ class Writer {
     }
 
   private:
-    using Row = ChromeRows::Row;
+    using Row = ExportRows::Row;
     using Key = std::pair<int64_t, uint32_t>;
 
     std::string_view text(StringIndex index) const { return trace_.strings.at(index); }
@@ -338,13 +338,13 @@ class Writer {
         }
         // Rows of threads come before those of GPUs, each after the row that it belongs to.
         uint64_t parent = 0;
-        for (const ChromeRows::NamedRow& named : rows_.names()) {
+        for (const ExportRows::NamedRow& named : rows_.names()) {
             const Key key{named.row.pid, named.row.tid};
             if (const auto found = tracks_.find(key); found != tracks_.end()) {
                 parent = found->second;
                 continue;
             }
-            const int64_t gpu = named.row.pid - ChromeRows::pidOfGpu(0);
+            const int64_t gpu = named.row.pid - ExportRows::pidOfGpu(0);
             const bool isOfGpu = gpu >= 0 && gpu < static_cast<int64_t>(gpuTracks_.size());
             tracks_[key] = ++lastTrack_;
             packets_.plainTrack(lastTrack_, isOfGpu ? gpuTracks_[static_cast<size_t>(gpu)] : parent,
@@ -386,7 +386,7 @@ class Writer {
                 if (kind == EventKind::Nvtx && trace_.nvtx.style[row] != NvtxStyle::PushPop)
                     continue;
                 const Row at = rows_.rowOf(event);
-                if (at.tid == ChromeRows::noTid) {
+                if (at.tid == ExportRows::noTid) {
                     loose_.push_back(event);
                     continue;
                 }
@@ -585,7 +585,7 @@ class Writer {
     }
 
     const Trace& trace_;
-    const ChromeRows rows_;
+    const ExportRows rows_;
     PerfettoPackets packets_;
     std::vector<uint64_t> processTracks_, gpuTracks_, threadTracks_;
     std::map<Key, uint64_t> tracks_;  ///< Tracks of rows.

@@ -12,7 +12,6 @@
 
 #include "model/assemble/TraceBuilder.h"
 #include "model/merge/alignClocks.h"
-#include "model/merge/joinInspector.h"
 #include "model/merge/placeParts.h"
 #include "model/text/formatValue.h"
 #include "model/trace/processes.h"
@@ -352,11 +351,10 @@ std::string_view identifier(ClockMethod method) {
     return "start";
 }
 
-Result<TraceBuilder> mergeTraces(std::span<const TracePtr> all, const MergeOptions& options,
+Result<TraceBuilder> mergeTraces(std::span<const TracePtr> traces, const MergeOptions& options,
                                  const std::stop_token& stop) {
-    if (all.empty()) return fail("There is no trace to merge.");
-    if (const Result<void> apart = checkNoCopies(all); !apart) return fail(apart.error());
-    const std::vector<TracePtr> traces = joinInspector(all, options.threads, stop);
+    if (traces.empty()) return fail("There is no trace to merge.");
+    if (const Result<void> apart = checkNoCopies(traces); !apart) return fail(apart.error());
     Result<PlacedParts> placed = placeParts(traces);
     if (!placed) return fail(placed.error());
     Result<AlignedClocks> clocks = alignClocks(traces, *placed, options.method);
@@ -381,9 +379,9 @@ Result<TraceBuilder> mergeTraces(std::span<const TracePtr> all, const MergeOptio
     builder.description().startUtcNs = clocks->startUtcNs;
     // A trace joined from several files is none of these, and has their names already.
     FileNames names;
-    const std::vector<std::string> ofAll = shortNames(all);
-    for (size_t index = 0; index < all.size() && all.size() > 1; ++index)
-        names.emplace(all[index].get(), ofAll[index]);
+    const std::vector<std::string> ofAll = shortNames(traces);
+    for (size_t index = 0; index < traces.size() && traces.size() > 1; ++index)
+        names.emplace(traces[index].get(), ofAll[index]);
     Descriptions(traces, *placed, *clocks, names, options.cut, builder).write(placements, isTaken);
     if (!builder.finish(options.threads, stop)) return fail("Merging was cancelled.");
     return builder;

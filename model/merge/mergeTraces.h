@@ -36,7 +36,7 @@ struct MergeOptions {
 
 /// Merges several traces, such as ranks of a job with a file each. Processes keep their PIDs and
 /// have their host in their packed ids, GPUs get new numbers, and times are by the clock of the
-/// first. Logs of NCCL Inspector become a part of the traces of their processes (`joinInspector`).
+/// first.
 ///
 /// Warnings and properties of each process contain the synchronization of clocks and its precision:
 /// `clock.method`, `clock.offsetNs`, `clock.driftPpm`, `clock.errorNs`. For each setting

@@ -83,7 +83,7 @@ class LargeMemory::File {
     /// Disk space is reserved in multiples of this size.
     static constexpr size_t grain = size_t{1} << 20;
     /// Limit of disk space that stays reserved for free slots: temporary blocks come and go, and
-    /// their pages can be reused without a page fault.
+    /// their pages can be reused without a fault.
     static constexpr size_t maxReservedFreeBytes = size_t{1} << 30;
 
     File(TemporaryFile file, std::byte* base, size_t mappedBytes)

@@ -55,10 +55,9 @@ std::string_view partsTitleOf(const ExplanationReport& report) {
 }
 
 std::string headingOf(const ExplanationReport& report, const explain::Finding& finding) {
-    return fmt::format("{}, up to {} {} {}", factsOf(finding.rule).identifier,
-                       scaleOf(report).text(finding.maxGainNs),
-                       report.run.source == StepSource::WholeRun ? "of the" : "a",
-                       report.explanation.what);
+    return fmt::format(
+        "{}, up to {} {} {}", finding.rule->id, scaleOf(report).text(finding.maxGainNs),
+        report.run.source == StepSource::WholeRun ? "of the" : "a", report.explanation.what);
 }
 
 namespace {
@@ -120,7 +119,7 @@ std::string findingsText(const ExplanationReport& report) {
     for (const explain::Finding& finding : report.explanation.findings) {
         text += fmt::format("\n{}. {}\n", ++number, headingOf(report, finding));
         text += indented(printable(finding.sentence), report.lineWidth);
-        text += indented("Try: " + std::string(factsOf(finding.rule).advice), report.lineWidth);
+        text += indented("Try: " + std::string(finding.rule->advice), report.lineWidth);
         if (finding.atNs)
             text += fmt::format("   Look at {} s.\n",
                                 fmt::format("{:.6f}", static_cast<double>(*finding.atNs) / 1e9));
@@ -166,10 +165,9 @@ std::string findingsHtml(const ExplanationReport& report) {
     std::string html = "<section>\n<h2>What to change first</h2>\n";
     if (report.explanation.findings.empty()) html += "<p>No rule found anything to change.</p>\n";
     for (const explain::Finding& finding : report.explanation.findings) {
-        html +=
-            fmt::format("<h3>{}</h3>\n<p>{}</p>\n<p class=\"note\">{}</p>\n",
-                        markupEscaped(headingOf(report, finding)), markupEscaped(finding.sentence),
-                        markupEscaped(factsOf(finding.rule).advice));
+        html += fmt::format("<h3>{}</h3>\n<p>{}</p>\n<p class=\"note\">{}</p>\n",
+                            markupEscaped(headingOf(report, finding)),
+                            markupEscaped(finding.sentence), markupEscaped(finding.rule->advice));
         if (!finding.sql.empty())
             html += fmt::format(
                 "<details><summary>A query that shows it</summary>\n<p><code>{}</code></p>\n"

@@ -354,7 +354,7 @@ Json coreWaitsJson(const std::optional<analysis::CoreWaits>& waits) {
 }
 
 Json findingJson(const ExplanationReport& report, const explain::Finding& finding) {
-    return {{"rule", factsOf(finding.rule).identifier},
+    return {{"rule", finding.rule->id},
             {"worker", report.run.workers[finding.worker].label()},
             {"mostGainNs", finding.maxGainNs},
             {"share", finding.share},
@@ -365,7 +365,7 @@ Json findingJson(const ExplanationReport& report, const explain::Finding& findin
             {"countPerStep", finding.countPerStep},
             {"atNs", orNull(finding.atNs)},
             {"sentence", finding.sentence},
-            {"advice", factsOf(finding.rule).advice},
+            {"advice", finding.rule->advice},
             {"sql", finding.sql}};
 }
 

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
 #include <filesystem>
-#include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -12,14 +15,45 @@
 #include "model/format/ReadWatch.h"
 #include "model/format/Result.h"
 #include "model/importers/loadTrace.h"
-#include "model/query/QueryResult.h"
+#include "model/text/ReportTable.h"
 
 struct sqlite3;
 
 namespace lanescope {
 
-/// Called at intervals with the running time of a query, on its thread. Returns false to stop it.
-using QueryProgress = std::function<bool(std::chrono::milliseconds elapsed)>;
+struct QueryLimits {
+    std::chrono::milliseconds time{30'000};    ///< The query fails after this time.
+    int64_t rows = 100'000;                    ///< Later rows are skipped, which is reported.
+    int64_t resultBytes = int64_t{256} << 20;  ///< Size of the result. Later rows are skipped, too.
+    int64_t workingBytes = int64_t{1} << 30;   ///< For sorting and grouping; then the query fails.
+};
+
+struct QueryResult {
+    ReportTable table;
+    bool isCut = false;  ///< More rows exist beyond the limits.
+    std::chrono::milliseconds took{0};
+};
+
+struct QueryError {
+    std::string sentence;
+    /// Position in the text of the query in bytes, if known.
+    std::optional<size_t> offset;
+};
+
+/// The errors of a query that ran out of time, was cancelled, or ran out of memory.
+QueryError timeError(const QueryLimits& limits);
+QueryError stopError();
+QueryError memoryError();
+
+/// A readable table with its columns in order.
+struct QueryTable {
+    struct Column {
+        std::string name;
+        std::string type;  ///< As declared. May be empty.
+    };
+    std::string name;
+    std::vector<Column> columns;
+};
 
 /// A trace file opened for SQL of the user. Neither the file nor the SQL is trusted. Statements may
 /// only read tables, call harmless functions and read the layout of tables. Views, triggers and
@@ -34,9 +68,12 @@ class TraceQuery {
 
     /// Runs one statement. Columns called `start`, `startNs`, `end`, `endNs` or `timestamp` are
     /// times. A column called `communicator` contains names (`communicatorId`). The second of two
-    /// columns with one name is called `name_2`. Texts are unchanged. Blocks up to `limits.time`.
-    Result<QueryResult, QueryError> run(std::string_view sql, const QueryLimits& limits = {},
-                                        const QueryProgress& progress = {}) const;
+    /// columns with one name is called `name_2`. Texts are unchanged. Blocks up to
+    /// `limits.time`, and until a function of SQLite returns: some take minutes.
+    Result<QueryResult, QueryError> run(std::string_view sql, const QueryLimits& limits = {}) const;
+    /// Makes a running query fail at its next check, within one function of SQLite. Any thread. No
+    /// effect if no query runs.
+    void interrupt() const;
 
     /// Returns the doubts about the file, if the data read so far may differ from the recording or
     /// be incomplete.

@@ -3,8 +3,6 @@
 #include <linux/magic.h>
 #include <sys/mman.h>
 #include <sys/random.h>
-#include <sys/resource.h>
-#include <sys/socket.h>
 #include <sys/timex.h>
 #include <sys/vfs.h>
 #include <unistd.h>
@@ -13,7 +11,6 @@
 #include <array>
 #include <cerrno>
 #include <cstdio>
-#include <fstream>
 #include <string>
 #include <system_error>
 
@@ -87,28 +84,8 @@ bool openPipe(std::array<int, 2>& ends) {
     return ::pipe2(ends.data(), O_CLOEXEC) == 0;
 }
 
-bool openSockets(std::array<int, 2>& ends) {
-    return ::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) == 0;
-}
-
-ssize_t sendWithoutSignal(int socket, const void* bytes, size_t count) {
-    return ::send(socket, bytes, count, MSG_NOSIGNAL);
-}
-
 char** environment() {
     return ::environ;
-}
-
-void limitFurtherMemory(uint64_t bytes) {
-    // The sixth number is the pages that RLIMIT_DATA counts.
-    std::ifstream file("/proc/self/statm");
-    uint64_t pages = 0;
-    for (int field = 0; field < 6; ++field) file >> pages;
-    const rlim_t present = pages * static_cast<rlim_t>(::sysconf(_SC_PAGESIZE));
-    rlimit memory{};
-    if (!file || ::getrlimit(RLIMIT_DATA, &memory) != 0) return;
-    memory.rlim_cur = std::min<rlim_t>(memory.rlim_max, present + bytes);
-    ::setrlimit(RLIMIT_DATA, &memory);
 }
 
 void preferLargePages(void* memory, size_t bytes) {
@@ -120,10 +97,6 @@ std::filesystem::path ownProgram() {
     std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", error);
     if (error) return {};
     return program;
-}
-
-std::filesystem::path programToRestart() {
-    return "/proc/self/exe";
 }
 
 std::optional<uint64_t> randomNumber() {

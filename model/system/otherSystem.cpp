@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // For systems of POSIX that are not Linux.
-// For systems of POSIX that are not Linux.
 #include <fcntl.h>
 #include <stdlib.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -99,22 +97,6 @@ bool openPipe(std::array<int, 2>& ends) {
     return true;
 }
 
-bool openSockets(std::array<int, 2>& ends) {
-    if (::socketpair(AF_UNIX, SOCK_STREAM, 0, ends.data()) != 0) return false;
-    for (const int end : ends) {
-        ::fcntl(end, F_SETFD, FD_CLOEXEC);
-#ifdef SO_NOSIGPIPE
-        const int yes = 1;
-        ::setsockopt(end, SOL_SOCKET, SO_NOSIGPIPE, &yes, sizeof yes);
-#endif
-    }
-    return true;
-}
-
-ssize_t sendWithoutSignal(int socket, const void* bytes, size_t count) {
-    return ::send(socket, bytes, count, 0);
-}
-
 char** environment() {
 #ifdef __APPLE__
     return *::_NSGetEnviron();  // Libraries cannot access `environ` itself.
@@ -122,8 +104,6 @@ char** environment() {
     return ::environ;
 #endif
 }
-
-void limitFurtherMemory(uint64_t) {}
 
 void preferLargePages(void*, size_t) {}
 
@@ -135,10 +115,6 @@ std::filesystem::path ownProgram() {
     if (::_NSGetExecutablePath(path.data(), &length) == 0) return path.c_str();
 #endif
     return {};
-}
-
-std::filesystem::path programToRestart() {
-    return ownProgram();
 }
 
 std::optional<uint64_t> randomNumber() {

@@ -70,20 +70,9 @@ namespace lanescope::system {
 /// `errno` on failure.
 bool openPipe(std::array<int, 2>& ends);
 
-/// Opens two connected sockets that child processes do not inherit. Returns false with `errno` on
-/// failure.
-bool openSockets(std::array<int, 2>& ends);
-
-/// Sends as `send` does, without a signal if the peer has closed.
-ssize_t sendWithoutSignal(int socket, const void* bytes, size_t count);
-
 /// Returns the environment variables that child processes get, null-terminated. Owned by the
 /// system.
 char** environment();
-
-/// Limits how much further memory the calling process can allocate, if the system supports that.
-/// Allocations beyond the limit fail. A later call replaces the limit.
-void limitFurtherMemory(uint64_t bytes);
 
 /// Requests large pages for memory that begins at a page boundary, if the system supports that.
 /// Without them access is only slower.
@@ -91,10 +80,6 @@ void preferLargePages(void* memory, size_t bytes);
 
 /// Returns the file of the running program; empty if unknown.
 std::filesystem::path ownProgram();
-
-/// Returns the path that starts the running program again. If the system allows, it works also
-/// after the file was replaced.
-std::filesystem::path programToRestart();
 
 /// Returns a random number that cannot be predicted; nullopt early in a boot. Does not block.
 std::optional<uint64_t> randomNumber();

@@ -36,7 +36,7 @@ enum class SliceCategory : uint8_t {
     NcclCall,
     Projection,
     Graph,
-    ManagedMemory,  ///< Page faults and other events, without copies.
+    ManagedMemory,  ///< Managed memory without copies.
     Counter,
     Busy,
     CpuRunning,

@@ -15,7 +15,6 @@ struct Outcome {
     QString errors;
 };
 
-/// `lanescope compare` with these arguments.
 inline Outcome compareFiles(const QStringList& arguments) {
     QProcess process;
     process.start(QStringLiteral(LANESCOPE_BINARY_DIR "/bin/lanescope"),
@@ -25,7 +24,7 @@ inline Outcome compareFiles(const QStringList& arguments) {
             process.readAllStandardOutput(), QString::fromUtf8(process.readAllStandardError())};
 }
 
-/// The fields of each line; those in quotes may hold commas, and no test has lines in them.
+/// Returns the fields of each line; quoted fields may contain commas, but no line breaks.
 inline QList<QByteArrayList> csvRows(const QByteArray& csv) {
     QList<QByteArrayList> rows;
     QByteArrayList row = {{}};
@@ -54,7 +53,7 @@ inline QJsonObject candidateOf(const QJsonObject& document, int index = 0) {
     return document["candidates"].toArray()[index].toObject();
 }
 
-/// The pair of workers that the answer is about.
+/// Returns the pair of workers of the answer.
 inline QJsonObject criticalPair(const QJsonObject& candidate) {
     return candidate["workers"].toArray()[candidate["critical"].toInt()].toObject();
 }

@@ -87,7 +87,7 @@ bool writeSampleTrace(const std::filesystem::path& path, int steps, long long ke
     return !error;
 }
 
-bool writeForeignDatabase(const std::filesystem::path& path) {
+bool writeThirdPartyDatabase(const std::filesystem::path& path) {
     Result<Database> database = Database::create(path);
     return database && database->execute("CREATE TABLE shop (price INTEGER)").has_value();
 }

@@ -14,7 +14,7 @@
 
 using namespace lanescope;
 
-/// What lies beside a trace or behind it and is not of it: every command says so.
+/// Tests that every command reports data next to or after a trace that does not belong to it.
 class tst_BesideTraces : public QObject {
     Q_OBJECT
 
@@ -25,8 +25,8 @@ class tst_BesideTraces : public QObject {
                                        *folder_ / "run.sqlite"));
     }
 
-    void bytesBehindThePack_data() { eachReader(); }
-    void bytesBehindThePack() {
+    void trailingBytesOfACompressedFileAreReported_data() { eachReader(); }
+    void trailingBytesOfACompressedFileAreReported() {
         QFETCH(QStringList, command);
         QProcess gzip;
         gzip.setWorkingDirectory(at(""));
@@ -48,8 +48,8 @@ class tst_BesideTraces : public QObject {
         }
     }
 
-    void aJournalThatWaits_data() { eachReader(); }
-    void aJournalThatWaits() {
+    void pendingJournalIsReported_data() { eachReader(); }
+    void pendingJournalIsReported() {
         QFETCH(QStringList, command);
         {
             Result<Database> database = openForWriting(*folder_ / "run.sqlite");
@@ -58,7 +58,7 @@ class tst_BesideTraces : public QObject {
             QVERIFY(
                 database->execute("BEGIN; UPDATE StringIds SET value = value || 'x'; UPDATE "
                                   "CUPTI_ACTIVITY_KIND_KERNEL SET start = start + 1"));
-            // As a program that is killed now leaves it.
+            // As left by a killed program.
             for (const char* ending : {"", "-journal"})
                 QVERIFY(QFile::copy(at(QString("run.sqlite") + ending),
                                     at(QString("late.sqlite") + ending)));
@@ -73,7 +73,7 @@ class tst_BesideTraces : public QObject {
                  qPrintable(outcome.said));
         QCOMPARE(outcome.exitCode, command[0] == "compare" ? 3 : 1);
         {
-            // What that does.
+            // Effect of the recovery.
             Result<Database> database = openForWriting(*folder_ / "late.sqlite");
             QVERIFY(database && database->execute("SELECT count(*) FROM sqlite_schema"));
         }

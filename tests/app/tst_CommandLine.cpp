@@ -25,7 +25,7 @@ struct Outcome {
     QString errors;
 };
 
-/// Runs the built `lanescope` as a user would.
+/// Runs the built `lanescope` like a user.
 Outcome run(const QStringList& arguments) {
     QProcess process;
     process.start(QStringLiteral(LANESCOPE_BINARY_DIR "/bin/lanescope"), arguments);
@@ -58,7 +58,7 @@ class TestCommandLine : public QObject {
         return file.fileName();
     }
 
-    /// A failure is one sentence on stderr and nothing on stdout.
+    /// Checks that a failure is one sentence on stderr and nothing on stdout.
     static void verifyFailure(const Outcome& outcome, int exitCode, const QString& mentions) {
         QCOMPARE(outcome.exitCode, exitCode);
         QVERIFY2(outcome.output.isEmpty(), outcome.output.constData());
@@ -77,7 +77,7 @@ class TestCommandLine : public QObject {
     void versionAndHelpSucceed() {
         const Outcome version = run({"--version"});
         QCOMPARE(version.exitCode, 0);
-        // Scripts take the version from the first line.
+        // Scripts read the version from the first line.
         const QList<QByteArray> lines = version.output.trimmed().split('\n');
         QCOMPARE(lines.size(), 3);
         QCOMPARE(lines[0], QByteArray("lanescope ") + productVersion());
@@ -95,7 +95,7 @@ class TestCommandLine : public QObject {
         QVERIFY(run({"stats", "--help"}).output.contains("cuda_gpu_kern_sum"));
     }
 
-    void nonsenseIsAUsageError_data() {
+    void nonsenseArgumentsAreUsageErrors_data() {
         QTest::addColumn<QStringList>("arguments");
         QTest::addColumn<QString>("mentions");
         QTest::newRow("command") << QStringList{"frobnicate"} << "frobnicate";
@@ -113,7 +113,7 @@ class TestCommandLine : public QObject {
         QTest::newRow("steps") << QStringList{"compare", "a", "b", "--steps", "x"} << "x";
         QTest::newRow("table") << QStringList{"compare", "a", "b", "--table", "x"}
                                << "contributors";
-        QTest::newRow("export format") << QStringList{"export", "a", "-f", "x"} << "chrome";
+        QTest::newRow("export format") << QStringList{"export", "a", "-f", "x"} << "perfetto";
         QTest::newRow("range") << QStringList{"stats", "x", "--range", "now"} << "START:END";
         QTest::newRow("unit") << QStringList{"stats", "x", "--range", "1d:2d"} << "START:END";
         QTest::newRow("no rows") << QStringList{"compare", "x", "y", "--top", "0"}
@@ -133,7 +133,7 @@ class TestCommandLine : public QObject {
         QTest::newRow("top") << QStringList{"compare", "a", "b", "--top", "-1"} << "--top";
     }
 
-    void nonsenseIsAUsageError() {
+    void nonsenseArgumentsAreUsageErrors() {
         QFETCH(QStringList, arguments);
         QFETCH(QString, mentions);
         const Outcome outcome = run(arguments);
@@ -141,7 +141,7 @@ class TestCommandLine : public QObject {
         QVERIFY(outcome.errors.contains("--help"));
     }
 
-    void aNameWithADashInFrontIsNoOption() {
+    void nameWithALeadingDashIsNoOption() {
         const QString file = fileWith("-dash.sqlite", "no trace");
         const Outcome outcome =
             runShell(QString("cd '%1' && " LANESCOPE_BINARY_DIR "/bin/lanescope info -dash.sqlite")
@@ -151,7 +151,7 @@ class TestCommandLine : public QObject {
         verifyFailure(run({"info", "-dish.sqlite"}), 2, "no option \"-dish.sqlite\". Try");
     }
 
-    void helpIsMeantForPeople() {
+    void helpIsReadable() {
         const QRegularExpression leak("\\b(TEXT|FLOAT|INT|REQUIRED|Needs)\\b|[^q]\\{|SIZE:");
         for (const char* command : {"record", "info", "stats", "sql", "compare", "export"}) {
             const QString help = run({command, "--help"}).output;
@@ -162,19 +162,19 @@ class TestCommandLine : public QObject {
         QVERIFY2(help.contains("(default: text)"), help);
     }
 
-    void helpThatCannotBeWrittenFails() {
+    void unwritableHelpFails() {
         const QString program = LANESCOPE_BINARY_DIR "/bin/lanescope";
         verifyFailure(runShell(program + " --help > /dev/full"), 1, "Cannot write the output");
         verifyFailure(runShell(program + " stats --help > /dev/full"), 1,
                       "Cannot write the output");
     }
 
-    void aTraceThatIsBeingRecordedIsNamed() {
+    void traceBeingRecordedIsNamed() {
         fileWith("live.sqlite.partial", "unfinished");
         verifyFailure(run({"stats", path("live.sqlite")}), 1, "live.sqlite.partial has what");
     }
 
-    void aFolderThatIsMissingIsNamed() {
+    void missingFolderIsNamed() {
         verifyFailure(run({"stats", fast_, "-o", path("nodir/x.csv")}), 1, "nodir; create it");
     }
 
@@ -198,7 +198,7 @@ class TestCommandLine : public QObject {
         QTest::newRow("header only") << fileWith("header.lanescope", whole.left(100));
         QTest::newRow("truncated") << fileWith("truncated.lanescope", whole.left(whole.size() / 2));
         const QString foreign = path("foreign.sqlite");
-        QVERIFY(writeForeignDatabase(foreign.toStdString()));
+        QVERIFY(writeThirdPartyDatabase(foreign.toStdString()));
         QTest::newRow("foreign") << foreign;
     }
 
@@ -211,7 +211,7 @@ class TestCommandLine : public QObject {
         QVERIFY(!QFile::exists(path("never.json")));
     }
 
-    void infoTellsWhatTheTraceHolds() {
+    void infoDescribesTheTrace() {
         const Outcome text = run({"info", fast_});
         QCOMPARE(text.exitCode, 0);
         for (const char* part :
@@ -226,7 +226,7 @@ class TestCommandLine : public QObject {
         QVERIFY(!object["health"].toArray().isEmpty());
     }
 
-    void infoSortsFactsByWhatTheyAreAbout() {
+    void infoSortsFactsBySubject() {
         const QByteArray text = run({"info", fast_}).output;
         QVERIFY2(text.contains("Working folder  /home/simulated"), text);
         QVERIFY2(text.contains("132 SMs, 18 NVLinks"), text);
@@ -241,8 +241,8 @@ class TestCommandLine : public QObject {
         QCOMPARE(gpu["properties"].toObject()["nvlinkCount"].toString(), QString("18"));
     }
 
-    /// The same description that the viewer's page of health shows.
-    void infoPrintsAllThatTheTraceSaysOfItself() {
+    /// The same description as on the viewer's health page.
+    void infoPrintsTheWholeDescription() {
         const Result<TracePtr> trace = loadTrace(fast_.toStdString());
         QVERIFY(trace.has_value());
         const DescribedTrace description = describeTrace(**trace);
@@ -265,7 +265,7 @@ class TestCommandLine : public QObject {
         QCOMPARE(health[0].toObject()["severity"].toString(), QString("warning"));
     }
 
-    void statsPrintsTheReportsAsked() {
+    void statsPrintsTheRequestedReports() {
         const Outcome csv = run({"stats", fast_, "-r", "cuda_gpu_kern_sum", "-f", "csv"});
         QCOMPARE(csv.exitCode, 0);
         const QList<QByteArray> lines = csv.output.split('\n');
@@ -278,7 +278,7 @@ class TestCommandLine : public QObject {
         QCOMPARE(copies["Source"].toString(), QString("pinned"));
     }
 
-    void statsSumsCopiesUpByRangeOrListsInstances() {
+    void statsSumsCopiesByRangeOrListsInstances() {
         const auto rowsBy = [&](const QStringList& how) {
             const Outcome json = run(
                 QStringList{"stats", fast_, "-r", "memcpy_bandwidth", "-f", "json", "--by"} + how);
@@ -335,7 +335,7 @@ class TestCommandLine : public QObject {
                                          .output);
     }
 
-    void statsOfARangeOutsideOfTheTraceFailWithWhatTheTraceHas() {
+    void statsOfARangeOutsideTheTraceFailsAndNamesTheTraceRange() {
         const Outcome all = run({"stats", fast_, "--range", "100:"});
         verifyFailure(
             all, 1,
@@ -346,20 +346,20 @@ class TestCommandLine : public QObject {
         const QString output = path("outside.csv");
         verifyFailure(run({"stats", fast_, "-o", output, "--range", "100:"}), 1, "The range");
         QVERIFY(!QFile::exists(output));
-        // Within the trace there may be nothing of a kind.
+        // A range within the trace may lack a kind of event.
         const Outcome none = run({"stats", fast_, "-r", "nccl_sum", "--range", "0:1"});
         QCOMPARE(none.exitCode, 0);
         QVERIFY(none.output.contains("No such events."));
     }
 
-    void statsOfRangesOfANameThatNoneHasFailWithThoseThereAre() {
+    void statsOfUnknownRangeNamesFailsAndListsExistingOnes() {
         const QStringList bandwidth = {"stats", fast_, "-r", "memcpy_bandwidth", "--by", "range"};
         verifyFailure(run(bandwidth + QStringList{"--range-name", "no such range"}), 1,
                       "fast.lanescope has no NVTX range called \"no such range\"; "
                       "there is \"step\".");
         verifyFailure(run({"stats", fast_, "-r", "energy_by_range", "--range-name", "epoch #"}), 1,
                       "there is \"step\"");
-        // The range is over by then, its work is not.
+        // The range has ended by then, its work has not.
         const QString short_ = path("short.lanescope");
         QVERIFY(writeSampleTrace(short_.toStdString(), 1, 5'000'000));
         const Outcome outcome = run({"stats", short_, "-r", "memcpy_bandwidth", "--by", "range",
@@ -370,13 +370,13 @@ class TestCommandLine : public QObject {
                  outcome.output.constData());
     }
 
-    void optionsThatNoReportAskedForTakesAreUsageErrors() {
+    void optionsOfNoRequestedReportAreUsageErrors() {
         verifyFailure(run({"stats", fast_, "--range-name", "step"}), 2,
                       "A name of ranges is for reports by NVTX range");
         verifyFailure(run({"stats", fast_, "-r", "nvtx_sum", "--by", "link"}), 2, "by link");
     }
 
-    void compareOfRangesOfANameThatNoneHasFails() {
+    void compareOfUnknownRangeNamesFails() {
         const QString other = path("other.lanescope");
         QVERIFY(writeSampleTrace(other.toStdString(), 10, 500'000));
         verifyFailure(run({"compare", fast_, other, "--range", "epoch"}), 3,
@@ -394,7 +394,7 @@ class TestCommandLine : public QObject {
         QVERIFY(outcome.errors.contains("lanescope: warning: fast.lanescope: Three buffers"));
     }
 
-    void outputGoesToAFileWhole() {
+    void outputFileIsWrittenCompletely() {
         const QString file = path("kernels.csv");
         const Outcome outcome =
             run({"stats", fast_, "-f", "csv", "-r", "cuda_api_sum", "-o", file});
@@ -406,7 +406,7 @@ class TestCommandLine : public QObject {
         QCOMPARE(QDir(folder_.path()).entryList({"*.part"}).size(), 0);
     }
 
-    void theInputIsNeverWrittenOver() {
+    void inputIsNeverOverwritten() {
         QFile trace(fast_);
         QVERIFY(trace.open(QIODevice::ReadOnly));
         const QByteArray before = trace.readAll();
@@ -430,7 +430,7 @@ class TestCommandLine : public QObject {
         QVERIFY(outcome.errors.contains("lanescope: Cannot write /dev/full"));
     }
 
-    void aDiskThatFillsUpLeavesTheFormerOutput() {
+    void fullDiskKeepsTheFormerOutput() {
         const QString file = fileWith("kept.json", "before");
         const Outcome outcome =
             runShell("trap '' XFSZ; ulimit -f 1; " LANESCOPE_BINARY_DIR "/bin/lanescope export " +
@@ -441,30 +441,32 @@ class TestCommandLine : public QObject {
         QCOMPARE(kept.readAll(), QByteArray("before"));
     }
 
-    void aReaderThatLeavesEarlyIsNoError() {
+    void closedPipeIsNoError() {
         const QString program = QStringLiteral(LANESCOPE_BINARY_DIR "/bin/lanescope");
         const Outcome outcome = runShell(program + " stats " + fast_ + " 2>/dev/null | head -n 1");
         QCOMPARE(outcome.exitCode, 0);
         QVERIFY(outcome.output.startsWith("NVTX Range Summary"));
-        // As started by a program that ignores SIGPIPE, which children inherit.
+        // As if started by a program that ignores SIGPIPE, which children inherit.
         const Outcome ignoring = runShell("trap '' PIPE; " + program + " export " + fast_ +
                                           " | true; echo ${PIPESTATUS[0]}");
         QCOMPARE(ignoring.output.trimmed(), QByteArray("0"));
         QVERIFY(!ignoring.errors.contains("Cannot write"));
     }
 
-    void exportedTraceEventsAreJson() {
-        const Outcome outcome = run({"export", fast_});
-        QCOMPARE(outcome.exitCode, 0);
-        const QJsonObject object = QJsonDocument::fromJson(outcome.output).object();
-        int slices = 0;
-        for (const QJsonValue& event : object["traceEvents"].toArray())
-            if (event.toObject()["ph"].toString() == "X") ++slices;
-        QCOMPARE(slices, 40);
+    void defaultExportReopensWithAllGpuWork() {
+        const QString exported = path("run.pftrace");
+        QCOMPARE(run({"export", fast_, "-o", exported}).exitCode, 0);
+        const auto kernels = [](const QByteArray& info) {
+            const qsizetype at = info.indexOf("  kernels ");
+            return at < 0 ? QByteArray() : info.mid(at, info.indexOf('\n', at) - at).simplified();
+        };
+        const QByteArray before = kernels(run({"info", fast_}).output);
+        QVERIFY(before.startsWith("kernels "));
+        QCOMPARE(kernels(run({"info", exported}).output), before);
     }
 
-    void viewWithoutAViewerSaysSo() {
-        // The program alone in a folder, with nothing in PATH.
+    void missingViewerIsReported() {
+        // The program alone in a folder, with an empty PATH.
         const QString lone = path("lanescope");
         QVERIFY(QFile::copy(QStringLiteral(LANESCOPE_BINARY_DIR "/bin/lanescope"), lone));
         QProcess process;
@@ -478,7 +480,7 @@ class TestCommandLine : public QObject {
                       1, "Install lanescope-viewer of the same release");
     }
 
-    void viewBecomesTheViewerBesideIt() {
+    void viewStartsTheViewerNextToIt() {
         const QString script = fileWith("lanescope-viewer", "#!/bin/sh\necho \"$@\"\nexit 7\n");
         QFile(script).setPermissions(QFile::ReadOwner | QFile::WriteOwner | QFile::ExeOwner);
         QProcess process;

@@ -25,7 +25,7 @@ using namespace lanescope::analysis;
 
 namespace {
 
-/// A trace whose every name is hostile to a web page, a terminal and a table.
+/// Writes a trace whose every name is hostile to a web page, a terminal and a table.
 bool writeHostileTrace(const QString& path, int64_t extraNs) {
     SimulatedTrace builder;
     const uint32_t thread = builder.defaultThread();
@@ -42,8 +42,8 @@ bool writeHostileTrace(const QString& path, int64_t extraNs) {
     return writeTraceFile(*builder.finish(), path.toStdString()).has_value();
 }
 
-/// Steps of 20 ms and a little; in every third, from the second on, the CPU does something else for
-/// `hiccupNs` before it launches the kernel.
+/// Writes steps of slightly more than 20 ms; in every third, from the second on, the CPU is busy
+/// for `hiccupNs` before it launches the kernel.
 bool writeUnevenTrace(const QString& path, int64_t hiccupNs) {
     SimulatedTrace builder;
     const uint32_t thread = builder.defaultThread();
@@ -121,7 +121,7 @@ class TestCompareCommand : public QObject {
         QVERIFY(!fast_.isEmpty() && !slow_.isEmpty() && !same_.isEmpty());
     }
 
-    void theAnswerComesFirst() {
+    void answerComesFirst() {
         const Outcome outcome = compareFiles({sample("nvlink"), sample("no-p2p")});
         QCOMPARE(outcome.exitCode, 0);
         const QByteArray answer = outcome.output.left(outcome.output.indexOf("\n\n"));
@@ -132,12 +132,12 @@ class TestCompareCommand : public QObject {
         verifyFits(outcome.output);
     }
 
-    void theOtherWayRoundItIsFaster() {
+    void swappedRunsAreFaster() {
         const Outcome outcome = compareFiles({sample("no-p2p"), sample("nvlink")});
         QVERIFY2(outcome.output.left(100).contains("shorter"), outcome.output.constData());
     }
 
-    void thePartsThatArePrintedAddUp() {
+    void printedPartsAddUp() {
         const Outcome outcome = compareFiles({sample("nvlink"), sample("no-p2p")});
         const QStringList lines = QString::fromUtf8(outcome.output).split('\n');
         const qsizetype heading = lines.indexOf(QRegularExpression("^Mean step.*"));
@@ -163,7 +163,7 @@ class TestCompareCommand : public QObject {
         QVERIFY(isChecked);
     }
 
-    void jsonHoldsPartsThatSumExactly() {
+    void jsonPartsSumExactly() {
         const QJsonObject document = jsonOf({sample("nvlink"), sample("no-p2p")});
         QCOMPARE(document["schema"].toString(), QString("lanescope-comparison"));
         QCOMPARE(document["version"].toInt(), 4);
@@ -225,13 +225,13 @@ class TestCompareCommand : public QObject {
         const Outcome outcome = compareFiles(arguments);
         QVERIFY2(outcome.exitCode == exitCode,
                  qPrintable(QString::fromUtf8(outcome.output) + outcome.errors));
-        // Programs get the same status, and the reason on stderr.
+        // JSON output has the same status, and the reason on stderr.
         const Outcome json = compareFiles(arguments + QStringList{"-f", "json"});
         QCOMPARE(json.exitCode, exitCode);
         QCOMPARE(json.errors.isEmpty(), exitCode == 0);
     }
 
-    void aMissingNameMayBeSkipped() {
+    void missingNameMayBeSkipped() {
         const QStringList arguments{fast_, slow_, "--fail-if", "kernel nothing > 1%"};
         const Outcome outcome = compareFiles(arguments);
         QCOMPARE(outcome.exitCode, 3);
@@ -246,7 +246,7 @@ class TestCompareCommand : public QObject {
         QVERIFY2(outcome.output.contains("[2] step > +3%: met"), outcome.output);
     }
 
-    void candidatesStandInColumns() {
+    void candidatesAreColumns() {
         const Outcome text = compareFiles({fast_, same_, slow_});
         QCOMPARE(text.exitCode, 0);
         QVERIFY2(text.output.contains("[1] lost") && text.output.contains("[2] lost"), text.output);
@@ -267,7 +267,7 @@ class TestCompareCommand : public QObject {
         QCOMPARE(all.count("slow.sqlite,"), 26);
     }
 
-    void csvOfSeveralTablesIsOneTable() {
+    void severalCsvTablesAreOneTable() {
         const QList<QByteArrayList> rows =
             csvRows(compareFiles({fast_, slow_, "-f", "csv"}).output);
         QVERIFY(rows.size() > 30);
@@ -287,7 +287,7 @@ class TestCompareCommand : public QObject {
         QCOMPARE(countOf["parts"], 26);
         for (const char* table : {"contributors", "ranges", "steps"}) QVERIFY(countOf[table] > 2);
 
-        // What a table has of its own is the same there.
+        // Columns specific to a table are the same there.
         const auto parts = csvRows(
             compareFiles({fast_, slow_, "-f", "csv", "--table", "parts", "--table", "parts"})
                 .output);
@@ -306,7 +306,7 @@ class TestCompareCommand : public QObject {
         QCOMPARE(two[1][0], QByteArray("parts"));
     }
 
-    void aStoredSummaryStandsForTheEvents() {
+    void storedSummaryReplacesTheEvents() {
         QStringList files;
         for (const double scale : {1.0, 1.3}) {
             SimulatedTraining training;
@@ -319,18 +319,18 @@ class TestCompareCommand : public QObject {
                 QVERIFY(summary && database && createTraceTables(*database));
                 QVERIFY(writeRunSummary(*database, *summary).has_value());
             }
-            // Without it nobody knows which events it is of.
+            // Without the summary, the steps are unknown.
             QCOMPARE(compareFiles({files.last(), fast_}).exitCode, 3);
             QVERIFY(sealPages(files.last().toStdString()).has_value());
         }
         const Outcome outcome = compareFiles(files);
         QCOMPARE(outcome.exitCode, 0);
         QVERIFY2(outcome.output.contains("longer"), outcome.output);
-        // Other steps need the events, of which these files have none.
+        // Other steps need the events, which these files lack.
         QVERIFY(compareFiles(files + QStringList{"--steps", "1-4"}).exitCode == 3);
     }
 
-    void severalRunsASideDecideOnPrograms() {
+    void severalRunsPerSideComparePrograms() {
         const auto runs = [](const char* names) {
             QStringList files;
             for (const QString& name : QString(names).split(' '))
@@ -349,7 +349,7 @@ class TestCompareCommand : public QObject {
         QVERIFY(slower.output.contains("by the spread of 3 earlier ones"));
     }
 
-    void runsThatMakeNoSenseAreRefused() {
+    void inconsistentRunsAreRefused() {
         QCOMPARE(compareFiles({"--baseline", fast_}).exitCode, 2);
         QCOMPARE(compareFiles({fast_, "--baseline", fast_, "--candidate", slow_}).exitCode, 2);
         QCOMPARE(compareFiles({"--baseline", fast_, fast_, "--candidate", slow_}).exitCode, 2);
@@ -357,8 +357,8 @@ class TestCompareCommand : public QObject {
         QCOMPARE(compareFiles({fast_}).exitCode, 2);
     }
 
-    /// What no median tells: every third step of the candidate.
-    void aPatternOfStepsIsNamed() {
+    /// A change that no median shows: every third step of the candidate.
+    void patternOfStepsIsReported() {
         QVERIFY(writeUnevenTrace(path("even.sqlite"), 0));
         QVERIFY(writeUnevenTrace(path("uneven.sqlite"), 13'900'000));
         const QStringList files{path("even.sqlite"), path("uneven.sqlite")};
@@ -378,7 +378,7 @@ class TestCompareCommand : public QObject {
         QVERIFY(candidateOf(jsonOf({path("even.sqlite"), fast_}))["patterns"].toArray().isEmpty());
     }
 
-    void topLimitsTheListsOfText() {
+    void topLimitsTheListsInText() {
         const auto lines = [&](const QString& top) {
             return compareFiles({sample("nvlink"), sample("no-p2p"), "--top", top})
                 .output.count('\n');
@@ -386,7 +386,7 @@ class TestCompareCommand : public QObject {
         QVERIFY(lines("1") < lines("5"));
     }
 
-    void htmlNeedsNothingElse() {
+    void htmlIsSelfContained() {
         const QString file = path("report.html");
         const Outcome outcome =
             compareFiles({sample("nvlink"), sample("no-p2p"), "-f", "html", "-o", file});
@@ -402,7 +402,7 @@ class TestCompareCommand : public QObject {
         QVERIFY(html.contains("longer"));
     }
 
-    void namesFromATraceNeverBecomeMarkup() {
+    void namesNeverBecomeMarkup() {
         const QString other = path("hostile-too.sqlite");
         QVERIFY(writeHostileTrace(other, 500'000));
         const Outcome html = compareFiles({hostile_, other, "-f", "html"});
@@ -418,7 +418,7 @@ class TestCompareCommand : public QObject {
                      .isNull());
     }
 
-    void stepsAndRangesAreChosen() {
+    void stepsAndRangesAreSelected() {
         const QJsonObject chosen =
             criticalPair(candidateOf(jsonOf({fast_, slow_, "--steps", "2-5"})));
         QCOMPARE(chosen["baselineSteps"].toObject()["count"].toInt(), 4);
@@ -444,7 +444,7 @@ class TestCompareCommand : public QObject {
         verifyFailure(compareFiles({fast_, slow_, "--align", "#3"}), 2, "names no range");
     }
 
-    void theSameFileTwiceIsAMistake() {
+    void sameFileTwiceIsAnError() {
         verifyFailure(compareFiles({fast_, fast_}), 2, "same file");
         verifyFailure(compareFiles({fast_, slow_, slow_}), 2, "same file");
         const QString link = path("link.sqlite");
@@ -468,12 +468,12 @@ class TestCompareCommand : public QObject {
         half.close();
         verifyFailure(compareFiles({fast_, half.fileName()}), 3, "half.sqlite");
         const QString foreign = path("foreign.sqlite");
-        QVERIFY(writeForeignDatabase(foreign.toStdString()));
+        QVERIFY(writeThirdPartyDatabase(foreign.toStdString()));
         verifyFailure(compareFiles({foreign, fast_}), 3, "foreign.sqlite");
         verifyFailure(compareFiles({fast_, slow_, "-o", fast_}), 3, "being read");
     }
 
-    void anEmptyTraceCannotBeCompared() {
+    void emptyTraceCannotBeCompared() {
         const Outcome outcome = compareFiles({fast_, empty_, "--fail-if", "step > 3%"});
         QCOMPARE(outcome.exitCode, 3);
         QVERIFY2(outcome.output.contains("not comparable"), outcome.output);

@@ -16,7 +16,8 @@
 using namespace lanescope;
 using namespace lanescope::analysis;
 
-/// A run among earlier ones of its folder: `--history`, and `--spread` of a folder. Simulated.
+/// Tests of a run among earlier ones of its folder: `--history`, and `--spread` with a folder.
+/// Simulated.
 class TestCompareHistory : public QObject {
     Q_OBJECT
 
@@ -53,7 +54,7 @@ class TestCompareHistory : public QObject {
         return sealPages(path).has_value();
     }
 
-    /// Runs of that length relative to each other, one a day: r1.sqlite, r2.sqlite ...
+    /// Writes runs with these relative lengths, one per day: r1.sqlite, r2.sqlite ...
     void writeRuns(const std::vector<double>& scales) const {
         QVERIFY(QDir(folder_->path()).mkpath("runs"));
         int day = 0;
@@ -66,7 +67,7 @@ class TestCompareHistory : public QObject {
   private slots:
     void init() { folder_ = std::make_unique<QTemporaryDir>(); }
 
-    void aFolderTellsTheSpread() {
+    void folderGivesTheSpread() {
         writeRuns({1, 1.002, 0.998, 1.001, 0.999});
         QVERIFY(write({"runs/other.sqlite", 3, 2, "python other.py"}));
         QVERIFY(write({"runs/elsewhere.sqlite", 3, 2, "python train.py", "gpu2"}));
@@ -83,8 +84,7 @@ class TestCompareHistory : public QObject {
                  text);
     }
 
-    /// What is compared is no earlier run of itself.
-    void theComparedRunsAreNoEarlierOnes() {
+    void comparedRunsAreNotEarlierOnes() {
         writeRuns({1, 1.002, 0.998, 1.2});
         const QJsonObject document =
             jsonOf({in("runs/r1.sqlite"), in("runs/r4.sqlite"), "--spread", in("runs")});
@@ -93,7 +93,7 @@ class TestCompareHistory : public QObject {
         QCOMPARE(claim["outcome"].toString(), QString("slower"));
     }
 
-    void aFolderOfOtherRunsTellsNothing() {
+    void folderOfOtherRunsIsIgnored() {
         writeRuns({1, 1.002});
         QVERIFY(write({"a.sqlite", 1, 20, "python a.py"}));
         QVERIFY(write({"b.sqlite", 1.1, 21, "python b.py"}));
@@ -107,7 +107,7 @@ class TestCompareHistory : public QObject {
         QVERIFY2(one.errors.contains("There is one earlier run"), qPrintable(one.errors));
     }
 
-    void aRunLikeTheEarlierOnesIsWithinThem() {
+    void ordinaryRunIsWithinTheEarlierOnes() {
         writeRuns({1, 1.004, 0.996, 1.002, 0.999, 1.001});
         QVERIFY(write({"runs/today.sqlite", 1.002, 10}));
         QVERIFY(write({"runs/later.sqlite", 1.5, 11}));
@@ -122,7 +122,7 @@ class TestCompareHistory : public QObject {
         QVERIFY2(text.contains("Their level did not change"), text);
     }
 
-    void aRunOutsideOfThemIsSlower() {
+    void runOutsideTheEarlierOnesIsSlower() {
         writeRuns({1, 1.004, 0.996, 1.002, 0.999, 1.001});
         QVERIFY(write({"today.sqlite", 1.1, 10}));
         const QStringList asked{"--history", in("runs"), in("today.sqlite"), "--fail-if", "slower"};
@@ -141,8 +141,7 @@ class TestCompareHistory : public QObject {
         QCOMPARE(last["history"].toObject()["comparedRuns"].toInt(), 4);
     }
 
-    /// What was slower before is not told of this run again.
-    void aChangeOfLevelIsNamed() {
+    void levelChangeIsReported() {
         writeRuns({1, 1.004, 0.996, 1.002, 0.999, 1.001, 1.2, 1.204, 1.196, 1.201});
         QVERIFY(write({"today.sqlite", 1.2, 20}));
         const QStringList asked{"--history", in("runs"), in("today.sqlite"), "--fail-if", "slower"};
@@ -157,7 +156,7 @@ class TestCompareHistory : public QObject {
         QCOMPARE(history["comparedRuns"].toInt(), 4);
     }
 
-    void aHistoryNeedsRuns() {
+    void historyNeedsRuns() {
         writeRuns({1, 1.004});
         QVERIFY(write({"today.sqlite", 1, 10}));
         QVERIFY(write({"nowhere.sqlite", 1, 10, "python train.py", ""}));
@@ -170,7 +169,7 @@ class TestCompareHistory : public QObject {
         QVERIFY(compareFiles({"--history", in("none"), in("today.sqlite")}).exitCode == 3);
     }
 
-    void wordsThatMakeNoSense() {
+    void wrongArgumentsAreRefused() {
         QVERIFY(write({"a.sqlite"}) && write({"b.sqlite"}));
         const QString folder = folder_->path();
         for (const QStringList& words :

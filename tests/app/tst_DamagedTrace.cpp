@@ -31,8 +31,8 @@
 
 using namespace lanescope;
 
-/// What the program says, and does not say, of traces and indexes that are damaged: in their
-/// events, as they are packed, after their summary was stored.
+/// Tests of output for corrupt traces and indexes: corrupt in their events, in compressed data, or
+/// after their summary was stored.
 class tst_DamagedTrace : public QObject {
     Q_OBJECT
 
@@ -41,13 +41,13 @@ class tst_DamagedTrace : public QObject {
     std::filesystem::path file(const char* name) const { return folder_ / name; }
     QString path(const char* name) const { return QString::fromStdString(file(name).string()); }
 
-    /// A recording that was closed: with its summary and its checksums.
+    /// Writes a finished recording: with its summary and its checksums.
     void writeClosed(const std::filesystem::path& to, double scale) const {
         const TracePtr trace = simulatedTraining({.steps = 8, .layers = 6, .kernelScale = scale});
         QVERIFY(test::writeClosedTrace(*trace, to));
         QVERIFY(std::filesystem::file_size(to) < OpenOptions().minBytes);  // no index
     }
-    /// Changes a byte of events and none of the summary.
+    /// Changes a byte of the events and none of the summary.
     void damage(const std::filesystem::path& which) const {
         QFile bytes(QString::fromStdString(which.string()));
         QVERIFY(bytes.open(QIODevice::ReadWrite));
@@ -88,7 +88,7 @@ class tst_DamagedTrace : public QObject {
     }
     static std::string packed(std::string_view content) {
         z_stream stream{};
-        // 16 more asks for the format of gzip.
+        // 16 more selects the gzip format.
         if (deflateInit2(&stream, 6, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) != Z_OK)
             qFatal("zlib does not pack");
         std::string result(deflateBound(&stream, content.size()), '\0');
@@ -101,8 +101,8 @@ class tst_DamagedTrace : public QObject {
         deflateEnd(&stream);
         return result;
     }
-    /// Damages the index of `trace` in one place after the other, until a few made `command` fail;
-    /// `made` is there only when it did not.
+    /// Corrupts the index of `trace` in one place after the other, until a few made `command` fail;
+    /// `made` exists only if it did not.
     void expectNothingWritten(const QString& trace, const QStringList& command,
                               const QString& made) const {
         QCOMPARE(run({"index", trace}).exitCode, 0);
@@ -127,7 +127,7 @@ class tst_DamagedTrace : public QObject {
     QJsonObject document(const QStringList& arguments) const {
         return QJsonDocument::fromJson(said(arguments + QStringList{"-f", "json"})).object();
     }
-    /// What `info` says of the damage.
+    /// The health output of `info` on the corruption.
     QString ofHealth(const QString& trace) const {
         for (const QJsonValue& note : document({"info", trace})["health"].toArray())
             if (note["code"].toString() == "pages-damaged") return note["sentence"].toString();
@@ -143,19 +143,19 @@ class tst_DamagedTrace : public QObject {
         QVERIFY(ofHealth(path("whole.sqlite")).isEmpty());
     }
 
-    void explainSaysIt() {
+    void explainReportsCorruption() {
         const QString sentence = ofHealth(path("broken.sqlite"));
         QVERIFY(document({"explain", path("broken.sqlite")})["doubts"].toArray().contains(
             QJsonValue(sentence)));
         QVERIFY(!said({"explain", path("whole.sqlite")}).contains("damaged"));
-        // Nor are its numbers those of the damaged events.
+        // The summary of the corrupt events is not stored either.
         const auto stored = analysis::readRunSummary(file("broken.sqlite"));
         const QJsonObject worker =
             document({"explain", path("broken.sqlite")})["workers"][0].toObject();
         QCOMPARE(worker["steps"].toInteger(), qint64(stored->workers[0].steps.size()));
     }
 
-    void compareSaysIt() {
+    void compareReportsCorruption() {
         const QString sentence = ofHealth(path("broken.sqlite"));
         const QByteArray text =
             said({"compare", path("whole.sqlite"), path("broken.sqlite"), "-f", "json"});
@@ -164,8 +164,7 @@ class tst_DamagedTrace : public QObject {
                     .contains(("The baseline: " + sentence).toUtf8()));
     }
 
-    /// Nor does a gate pass, or close, by what it holds.
-    void noConditionIsJudged() {
+    void conditionsAreNotComparable() {
         const QString broken = path("broken.sqlite"), whole = path("whole.sqlite");
         for (const char* condition : {"step.p50 > +3%", "step.p50 > +90%"}) {
             for (const auto& [before, after] : {std::pair(whole, broken), {broken, whole}}) {
@@ -193,8 +192,8 @@ class tst_DamagedTrace : public QObject {
         QCOMPARE(run({"explain", whole, "--fail-if", "any > 90%"}).exitCode, 0);
     }
 
-    /// Nor by one of another tool, of which a packet or a message is damaged.
-    void noConditionIsJudgedByDamagedPackets() {
+    /// The same for a file of another tool with a corrupt packet or message.
+    void corruptPacketsMakeConditionsNotComparable() {
         const TracePtr trace = simulatedTraining({.steps = 8, .layers = 6});
         std::string packets;
         writePerfettoTrace(*trace, [&packets](std::string_view text) {
@@ -219,8 +218,8 @@ class tst_DamagedTrace : public QObject {
         QVERIFY(damaged > 0);
     }
 
-    /// Where a file is opened by its index, nobody reads its pages.
-    void whoHasAnIndexReadsNoPages() {
+    /// A file opened by its index is not read page by page.
+    void indexedTraceReadsNoPages() {
         QVERIFY(!hasIndex(file("whole.sqlite")));
         const std::filesystem::path large = file("large.sqlite");
         QVERIFY(writeTraceFile(*simulatedTraining({.steps = 100}), large));
@@ -229,7 +228,7 @@ class tst_DamagedTrace : public QObject {
         QVERIFY(hasIndex(large));
     }
 
-    void whatCannotBeUnpackedGetsItsCauseAndWhatToDo_data() {
+    void unpackErrorsNameCauseAndAction_data() {
         QTest::addColumn<QByteArray>("content");
         QTest::addColumn<QByteArray>("cause");
         QTest::addColumn<QByteArray>("advice");
@@ -250,7 +249,7 @@ class tst_DamagedTrace : public QObject {
         row("cut", whole.substr(0, 12), "is cut short", "Copy it again");
     }
 
-    void whatCannotBeUnpackedGetsItsCauseAndWhatToDo() {
+    void unpackErrorsNameCauseAndAction() {
         QFETCH(QByteArray, content);
         QFETCH(QByteArray, cause);
         QFETCH(QByteArray, advice);
@@ -265,8 +264,7 @@ class tst_DamagedTrace : public QObject {
         }
     }
 
-    /// What comes out before the damage is shown, and the cause is said.
-    void ofADamagedPackWhatIsWholeIsShown() {
+    void corruptCompressedFileShowsItsValidPart() {
         const std::string whole = packed(torchTrace::traceOf(torchTrace::manyOperators(2'000)));
         write("half.json.gz", whole.substr(0, whole.size() / 2));
         const Outcome cut = run({"stats", path("half.json.gz"), "-r", "nvtx_sum"});
@@ -280,8 +278,8 @@ class tst_DamagedTrace : public QObject {
         QVERIFY2(damaged.errors.contains("is damaged. Copy it again."), damaged.errors.constData());
     }
 
-    /// Programs of Windows put one before their texts.
-    void aByteOrderMarkIsNoDamage() {
+    /// Windows programs write one at the start of text.
+    void byteOrderMarkIsNoCorruption() {
         const std::string bare = "[\n" + torchTrace::joined(torchTrace::smallRun()) + "\n]";
         const std::string text = torchTrace::traceOf(torchTrace::smallRun());
         write("plain.json", text);
@@ -303,8 +301,8 @@ class tst_DamagedTrace : public QObject {
         }
     }
 
-    /// Whoever makes something of a trace once does not look at it again.
-    void whatIsMadeOfADamagedTraceSaysSo() {
+    /// Derived files are used without reading the trace again.
+    void filesDerivedFromACorruptTraceReportIt() {
         const std::string text = torchTrace::traceOf(torchTrace::smallRun());
         write("torn.json", text.substr(0, text.rfind("gpu_memset")));
         for (const char* command : {"index", "summarize"}) {
@@ -316,8 +314,8 @@ class tst_DamagedTrace : public QObject {
         }
     }
 
-    /// What was made of a damaged index is wrong: none of it is printed.
-    void nothingIsPrintedOfADamagedIndex() {
+    /// Output from a corrupt index is wrong: none of it is printed.
+    void nothingIsPrintedFromACorruptIndex() {
         const std::filesystem::path trace = file("indexed.sqlite");
         QVERIFY(writeTraceFile(*simulatedTraining({.steps = 100}), trace));
         const QString index = path("indexed.sqlite.lanescope-index");
@@ -360,8 +358,7 @@ class tst_DamagedTrace : public QObject {
         QVERIFY(found[0] > 0 && found[1] > 0 && found[5] > 0 && found[6] > 0);
     }
 
-    /// Nor is a file left that was written before the damage was met.
-    void nothingIsWrittenOfADamagedIndex() {
+    void nothingIsWrittenFromACorruptIndex() {
         write("other.json", torchTrace::traceOf(torchTrace::manyOperators(20'000)));
         QVERIFY(writeTraceFile(*simulatedTraining({.steps = 100}), file("summed.sqlite")));
         const QString json = path("other.json"), trace = path("summed.sqlite");
@@ -371,7 +368,7 @@ class tst_DamagedTrace : public QObject {
         expectNothingWritten(trace, {"summarize", trace}, summary);
     }
 
-    void anAbnormalEndIsSaidAsHealthSaysIt() {
+    void abnormalEndUsesTheHealthSentence() {
         SimulatedTrace builder;
         builder.addKernel(builder.defaultStream(), "gemm", 0, 1000);
         builder.processes()[0].endedAbnormally = true;

@@ -7,7 +7,7 @@
 #include <QtTest>
 #include <cmath>
 
-#include "model/explain/rules.h"
+#include "model/explain/Rule.h"
 #include "model/export/traceFile.h"
 #include "tests/support/SampleCopies.h"
 #include "tests/support/SimulatedTrace.h"
@@ -26,7 +26,7 @@ struct Outcome {
 
 }  // namespace
 
-/// `lanescope explain` as a user runs it, on the two recordings that are shipped.
+/// Tests of `lanescope explain` from the command line, on the two shipped recordings.
 class TestExplainCommand : public QObject {
     Q_OBJECT
 
@@ -58,7 +58,7 @@ class TestExplainCommand : public QObject {
     }
 
   private slots:
-    void nvlinkThatIsNotUsedComesFirst() {
+    void unusedNvlinkComesFirst() {
         const QJsonObject unused = document({unused_});
         QCOMPARE(rulesIn(unused).value(0), QString("nvlink_unused"));
         QVERIFY(!rulesIn(document({used_})).contains("nvlink_unused"));
@@ -85,7 +85,7 @@ class TestExplainCommand : public QObject {
             0);
     }
 
-    void whatCannotBeExplainedIsOneSentence() {
+    void unexplainableTraceIsOneSentence() {
         const Outcome missing = explained({"missing.sqlite"});
         QCOMPARE(missing.exitCode, 1);
         QCOMPARE(explained({"nowhere.sqlite", "--fail-if", "any"}).exitCode, 3);
@@ -97,8 +97,8 @@ class TestExplainCommand : public QObject {
         QCOMPARE(explained({used_, "--steps", "900-901"}).exitCode, 1);
     }
 
-    /// A file of another tool that was cut before its first work of a GPU.
-    void whatIsMissingIsSaidAndDecidesNothing() {
+    /// A file of another tool, truncated before its first GPU work.
+    void missingDataIsReportedAndDecidesNothing() {
         const QString path = folder_.filePath("cut.json");
         QFile file(path);
         QVERIFY(file.open(QIODevice::WriteOnly));
@@ -122,7 +122,7 @@ class TestExplainCommand : public QObject {
         QVERIFY(!checked.output.contains("Every event in it can be read"));
     }
 
-    void stepsAndFilesAreThoseAskedFor() {
+    void requestedStepsAndFilesAreExplained() {
         const QJsonObject three = document({used_, "--steps", "3-5"});
         QCOMPARE(three["workers"].toArray()[0].toObject()["steps"].toInt(), 3);
         const Outcome written = explained({used_, "-f", "html", "-o", "page.html"});
@@ -135,20 +135,19 @@ class TestExplainCommand : public QObject {
     void rulesAreListedAndTheirQueriesRun() {
         const Outcome rules = explained({"--rules"});
         QCOMPARE(rules.exitCode, 0);
-        for (size_t index = 0; index < ruleCount; ++index) {
-            const RuleFacts& rule = factsOf(static_cast<Rule>(index));
-            QVERIFY(rules.output.contains(std::string(rule.identifier).c_str()));
-            if (rule.sql.empty()) continue;
+        for (const Rule* rule : allRules()) {
+            QVERIFY(rules.output.contains(std::string(rule->id).c_str()));
+            if (rule->sql.empty()) continue;
             const Outcome asked =
                 run({"sql", used_,
-                     QString::fromUtf8(rule.sql.data(), static_cast<int>(rule.sql.size()))});
+                     QString::fromUtf8(rule->sql.data(), static_cast<int>(rule->sql.size()))});
             QVERIFY2(asked.exitCode == 0, qPrintable(asked.errors));
         }
     }
 
     /// From the counters of a file to the exit status. Simulated: at half of its clock from the
     /// second of twenty steps on.
-    void aHotGpuDecidesTheStatus() {
+    void hotGpuDecidesTheStatus() {
         SimulatedTrace builder;
         constexpr int64_t stepNs = 10'000'000, steps = 20;
         for (int64_t step = 0; step < steps; ++step) {
@@ -194,7 +193,7 @@ class TestExplainCommand : public QObject {
         QVERIFY2(asked.exitCode == 0 && asked.output.count('\n') > 4, qPrintable(asked.errors));
     }
 
-    /// Also where steps are called as nobody else calls them.
+    /// Also with unusual step names.
     void queriesOfFindingsReturnTheirRows() {
         SimulatedTrace builder;
         const uint32_t thread = builder.defaultThread();
@@ -204,7 +203,7 @@ class TestExplainCommand : public QObject {
         for (int number = 0; number < 60; ++number) {
             const int64_t lengthUs = number % 3 == 0 ? 9'000 : 5'000;
             builder.addNvtx(thread, "iter's " + std::to_string(number), at, at + lengthUs * us);
-            // The batch takes longer: what only computes for longer may be of another size.
+            // The batch takes longer: longer compute alone may be caused by another size.
             const int64_t readyUs = lengthUs - 3'000;
             builder.addNvtx(thread, "next_batch", at, at + readyUs * us);
             builder.launch(thread, stream, "gemm", at + (readyUs + 10) * us,

@@ -21,8 +21,8 @@ using namespace lanescope;
 
 namespace fs = std::filesystem;
 
-/// What `lanescope` says of files that are in the way, damaged, locked or called as no file can be:
-/// the true cause, and nothing that would cost somebody a trace.
+/// Tests of messages on files that block the output, are corrupt, locked or impossibly named: they
+/// give the true cause, and no advice that would destroy a trace.
 class tst_FileSentences : public QObject {
     Q_OBJECT
 
@@ -36,7 +36,7 @@ class tst_FileSentences : public QObject {
         fs::remove(made);
     }
 
-    void whatIsInTheWayOfATraceIsSaidBeforeAnythingIsRead_data() {
+    void existingOutputIsReportedBeforeReading_data() {
         QTest::addColumn<QString>("target");
         QTest::addColumn<QString>("sentence");
         QTest::newRow("file") << "there.sqlite"
@@ -68,7 +68,7 @@ class tst_FileSentences : public QObject {
                                        "that broke off. Choose another name; or, if no program "
                                        "makes it any more, remove that.";
     }
-    void whatIsInTheWayOfATraceIsSaidBeforeAnythingIsRead() {
+    void existingOutputIsReportedBeforeReading() {
         QFETCH(QString, target);
         QFETCH(QString, sentence);
         put("there.sqlite", "mine");
@@ -96,8 +96,8 @@ class tst_FileSentences : public QObject {
         QCOMPARE(contentOf("there.sqlite"), QByteArray("mine"));
     }
 
-    /// Nobody can tell what is in it, and so nothing is said to be there.
-    void aFolderThatNobodyMayEnterIsTheCause() {
+    /// Its content is unknown, and the message claims none.
+    void inaccessibleFolderIsTheReportedCause() {
         put("run.json", R"([{"ph":"X","name":"a","ts":1,"dur":2,"pid":1}])");
         QVERIFY(QDir(at("")).mkdir("closed"));
         fs::permissions(*folder_ / "closed", fs::perms(0500));
@@ -113,11 +113,11 @@ class tst_FileSentences : public QObject {
         }
     }
 
-    void nobodyIsToldToRemoveWhatHeImports_data() {
+    void importSourceIsNeverSuggestedForRemoval_data() {
         QTest::addColumn<QString>("kind");
         for (const char* kind : {"ours", "export", "JSON"}) QTest::newRow(kind) << kind;
     }
-    void nobodyIsToldToRemoveWhatHeImports() {
+    void importSourceIsNeverSuggestedForRemoval() {
         QFETCH(QString, kind);
         put("run.sqlite",
             kind == "JSON" ? R"([{"ph":"X","name":"a","ts":1,"dur":2,"pid":1}])" : recorded_);
@@ -140,7 +140,7 @@ class tst_FileSentences : public QObject {
         QVERIFY(::mkfifo((*folder_ / "pipe.sqlite").c_str(), 0600) == 0);
         QCOMPARE(run({"import", "pipe.sqlite"}).errors,
                  QString("lanescope: pipe.sqlite is not a regular file: name a trace file.\n"));
-        // One of a folder that would become another of it.
+        // Two files of a folder whose outputs would have the same name.
         put("run.json", R"([{"ph":"X","name":"a","ts":1,"dur":2,"pid":1}])");
         const Outcome both = run({"import", "run.json"});
         QCOMPARE(both.exitCode, 1);
@@ -148,8 +148,8 @@ class tst_FileSentences : public QObject {
                  qPrintable(both.errors));
     }
 
-    void anIndexThatIsNotMadeSaysWhy() {
-        putDamaged("broken.sqlite");
+    void missingIndexGivesTheReason() {
+        writeCorrupt("broken.sqlite");
         const Outcome damaged = run({"index", "broken.sqlite"});
         QCOMPARE(damaged.exitCode, 1);
         QVERIFY2(damaged.errors.contains("No index is made of broken.sqlite"),
@@ -160,7 +160,7 @@ class tst_FileSentences : public QObject {
         QVERIFY2(damaged.errors.contains("The table CUPTI_ACTIVITY_KIND_KERNEL is damaged"),
                  qPrintable(damaged.errors));
         QCOMPARE(damaged.errors.count('\n'), 1);
-        // Neither beside it nor in the cache.
+        // Neither next to it nor in the cache.
         put("run.sqlite", recorded_);
         QVERIFY(QDir(at("")).mkpath("run.sqlite.lanescope-index/in the way"));
         put("cache", "no folder");
@@ -171,14 +171,14 @@ class tst_FileSentences : public QObject {
         QVERIFY2(full.errors.contains("it is a folder"), qPrintable(full.errors));
     }
 
-    void rowsBesideATraceThatNobodyMayReadAreTheCause() {
+    void unreadableWalIsTheReportedCause() {
         QVERIFY(QDir(at("")).mkdir("locked"));
         put("run.sqlite", recorded_);
         {
             Result<Database> database = openForWriting(*folder_ / "run.sqlite");
             QVERIFY(database && database->execute("PRAGMA journal_mode = WAL"));
             QVERIFY(database->execute("CREATE TABLE mine (a); INSERT INTO mine VALUES (1)"));
-            // As it lies there while somebody writes, or was copied then.
+            // As during writing, or as copied then.
             for (const char* name : {"run.sqlite", "run.sqlite-wal"})
                 put(("locked/" + std::string(name)).c_str(), contentOf(name));
         }
@@ -200,7 +200,7 @@ class tst_FileSentences : public QObject {
         fs::permissions(*folder_ / "locked", fs::perms(0755));
     }
 
-    void aDamagedHeaderAsksForAnotherCopy_data() {
+    void corruptHeaderSuggestsAnotherCopy_data() {
         QTest::addColumn<int>("place");
         QTest::addColumn<int>("value");
         QTest::newRow("page size") << 16 << 7;
@@ -210,7 +210,7 @@ class tst_FileSentences : public QObject {
         QTest::newRow("cut in it") << -50 << 0;
         QTest::newRow("cut behind it") << -5000 << 0;
     }
-    void aDamagedHeaderAsksForAnotherCopy() {
+    void corruptHeaderSuggestsAnotherCopy() {
         QFETCH(int, place);
         QFETCH(int, value);
         QByteArray bytes = recorded_;
@@ -225,7 +225,7 @@ class tst_FileSentences : public QObject {
         QVERIFY2(outcome.errors.endsWith("Copy it again.\n"), qPrintable(outcome.errors));
     }
 
-    void ranksGetNoFilesOfDevicesAndFolders() {
+    void ranksGetNoFilesFromDevicesAndFolders() {
         const SampleCopies sample;
         for (const QString& place : {QString("/dev/null"), at("")}) {
             const QStringList before = entries();
@@ -238,7 +238,7 @@ class tst_FileSentences : public QObject {
         }
     }
 
-    void whatIsMergedMustBeThere() {
+    void mergedFilesMustExist() {
         const Outcome one = run({"merge", "nowhere", "-o", "job.sqlite"});
         QCOMPARE(one.exitCode, 1);
         QCOMPARE(one.errors, QString("lanescope: There is no file nowhere: check the path.\n"));
@@ -247,12 +247,12 @@ class tst_FileSentences : public QObject {
         QVERIFY2(alone.errors.contains("there is only run.sqlite"), qPrintable(alone.errors));
     }
 
-    void aNameTooLongForWhatLiesBesideItHasNothingThere_data() {
+    void tooLongNameHasNoNeighbourFiles_data() {
         QTest::addColumn<int>("length");
         for (const int length : {236, 240, 247, 255})
             QTest::newRow(qPrintable(QString::number(length))) << length;
     }
-    void aNameTooLongForWhatLiesBesideItHasNothingThere() {
+    void tooLongNameHasNoNeighbourFiles() {
         QFETCH(int, length);
         const QString name = QString(length - 7, 'a') + ".sqlite";
         put(qPrintable(name), recorded_);
@@ -267,7 +267,7 @@ class tst_FileSentences : public QObject {
         QCOMPARE(removed.exitCode, 0);
     }
 
-    void aNameOfNothingIsNone_data() {
+    void emptyNameIsAnError_data() {
         QTest::addColumn<QStringList>("command");
         const auto row = [](const QString& words) {
             QTest::newRow(qPrintable(words)) << words.split(' ');
@@ -280,11 +280,11 @@ class tst_FileSentences : public QObject {
               "fleet . --html", "bench true --- true -o", "record true -o"})
             row(words);
     }
-    void aNameOfNothingIsNone() {
+    void emptyNameIsAnError() {
         QFETCH(QStringList, command);
         put("run.sqlite", recorded_);
         const QStringList before = entries();
-        // The option before the command that may follow.
+        // The option before the subcommand.
         const QString option = command.takeLast();
         command.insert(1, option);
         command.insert(2, "");
@@ -294,7 +294,7 @@ class tst_FileSentences : public QObject {
         QVERIFY2(outcome.errors.count('\n') <= 2, qPrintable(outcome.errors));
         QCOMPARE(outcome.output, QString());
         QCOMPARE(entries(), before);
-        // Where a variable of a script is not set: the parser would take the next word.
+        // As with an unset script variable: the parser would take the next word.
         command.removeAt(2);
         command[1] = (option == "-o" ? "--output" : option) + QString("=");
         const Outcome unset = run(command);
@@ -303,13 +303,13 @@ class tst_FileSentences : public QObject {
         QCOMPARE(entries(), before);
     }
 
-    void whatAProgramIsGivenIsItsOwn() {
+    void argumentsOfAProgramAreItsOwn() {
         const Outcome recorded =
             run({"record", "-o", "run.sqlite", "echo", "--output=", "--", "x"});
         QVERIFY2(recorded.output.contains("--output= -- x"), qPrintable(recorded.output));
     }
 
-    void noReportReplacesATrace() {
+    void reportsNeverReplaceATrace() {
         put("run.sqlite", recorded_);
         const SampleCopies sample;
         put("other.sqlite", recorded_);
@@ -339,8 +339,8 @@ class tst_FileSentences : public QObject {
         }
     }
 
-    /// It may be a trace that somebody else recorded into this folder.
-    void noReportReplacesWhatCannotBeRead() {
+    /// It may be a trace that another user recorded into this folder.
+    void outputRefusesToOverwriteUnreadableFile() {
         put("run.sqlite", recorded_);
         put("secret.sqlite", recorded_);
         fs::permissions(*folder_ / "run.sqlite", fs::perms(0644));
@@ -355,14 +355,14 @@ class tst_FileSentences : public QObject {
         QCOMPARE(contentOf("secret.sqlite"), recorded_);
     }
 
-    void aNameThatIsTooLongSaysByHowMuch() {
+    void tooLongNameReportsItsExcess() {
         const QString name = QString(243, 'a') + ".sqlite";
         put(qPrintable(name), recorded_);
         const Outcome summed = run({"summarize", name});
         QCOMPARE(summed.exitCode, 1);
         QVERIFY2(summed.errors.endsWith(" bytes too long. Give the trace a shorter one.\n"),
                  qPrintable(summed.errors));
-        for (const char* format : {"perfetto", "chrome", "folded"}) {
+        for (const char* format : {"perfetto", "folded"}) {
             const Outcome exported = run({"export", "-f", format, name, "-o", QString(260, 'b')});
             QCOMPARE(exported.exitCode, 1);
             QCOMPARE(exported.errors, "lanescope: Cannot write " + QString(260, 'b') +
@@ -378,7 +378,7 @@ class tst_FileSentences : public QObject {
         QCOMPARE(entries().size(), 1);
     }
 
-    void aFileCanHaveTheLongestName() {
+    void longestFileNameWorks() {
         put("run.sqlite", recorded_);
         const QString name = QString(250, 'b') + ".json";
         const Outcome exported = run({"export", "run.sqlite", "-o", name});
@@ -387,7 +387,7 @@ class tst_FileSentences : public QObject {
         QVERIFY(entries().size() == 2);
     }
 
-    void allTellAlikeThatAnotherProgramWroteToATrace() {
+    void allCommandsReportChangesByOtherPrograms() {
         put("run.sqlite", recorded_);
         {
             Result<Database> database = openForWriting(*folder_ / "run.sqlite");
@@ -446,8 +446,8 @@ class tst_FileSentences : public QObject {
         QFile file(at(name));
         return file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray();
     }
-    /// A trace whose first page of kernels cannot be read.
-    void putDamaged(const char* name) const {
+    /// Writes a trace whose first page of kernels is unreadable.
+    void writeCorrupt(const char* name) const {
         put(name, recorded_);
         int64_t page = 0;
         {

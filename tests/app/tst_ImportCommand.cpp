@@ -29,7 +29,6 @@ QByteArray contentOf(const QString& path) {
 
 }  // namespace
 
-/// `lanescope import` as a user runs it.
 class TestImportCommand : public QObject {
     Q_OBJECT
 
@@ -40,7 +39,7 @@ class TestImportCommand : public QObject {
               R"([{"ph": "X", "name": "forward", "ts": 1, "dur": 2, "pid": 1, "tid": 1}])");
     }
 
-    void whatItMakesCanBeAskedInSql() {
+    void importedTraceCanBeQueriedInSql() {
         const Outcome made = lanescopeWith({"import", path("run.json")});
         QVERIFY2(made.exitCode == 0, qPrintable(made.errors));
         QCOMPARE(made.output.trimmed(), path("run.sqlite"));
@@ -50,7 +49,7 @@ class TestImportCommand : public QObject {
         QCOMPARE(asked.output, QString("text,ns\r\nforward,2000\r\n"));
     }
 
-    void oneFileCanHaveAnyName() {
+    void singleOutputMayHaveAnyName() {
         const Outcome made = lanescopeWith({"import", path("run.json"), "-o", path("mine")});
         QVERIFY2(made.exitCode == 0, qPrintable(made.errors));
         QVERIFY(contentOf(path("mine")).startsWith("SQLite format 3"));
@@ -62,7 +61,7 @@ class TestImportCommand : public QObject {
         QVERIFY(!QFile::exists(path("both.sqlite")));
     }
 
-    void nothingThatIsThereIsLost() {
+    void existingFilesAreKept() {
         write("run.sqlite", "a trace of mine");
         const Outcome made = lanescopeWith({"import", path("run.json")});
         QCOMPARE(made.exitCode, 1);
@@ -70,7 +69,7 @@ class TestImportCommand : public QObject {
         QCOMPARE(contentOf(path("run.sqlite")), QByteArray("a trace of mine"));
     }
 
-    void makesTheFolderThatIsNamed() {
+    void outputFolderIsCreated() {
         const Outcome made =
             lanescopeWith({"import", path("run.json"), "--into", path("new/folder")});
         QVERIFY2(made.exitCode == 0, qPrintable(made.errors));
@@ -81,7 +80,7 @@ class TestImportCommand : public QObject {
         QVERIFY2(inAFile.errors.contains("cannot be made"), qPrintable(inAFile.errors));
     }
 
-    void oneThatCannotBeReadKeepsNoOther() {
+    void unreadableFileDoesNotStopTheOthers() {
         write("letter.json", "to nobody");
         const Outcome made = lanescopeWith({"import", path("letter.json"), path("run.json")});
         QCOMPARE(made.exitCode, 1);

@@ -12,7 +12,7 @@ using namespace lanescope;
 
 namespace {
 
-/// A rank that was recorded in windows, which its health tells.
+/// A rank recorded in windows, which its health notes report.
 TracePtr rankInWindows(int rank) {
     SimulatedTrace made;
     made.processes()[0].rank = rank;
@@ -30,12 +30,11 @@ TracePtr rankInWindows(int rank) {
 
 }  // namespace
 
-/// `lanescope merge` as a user runs it.
 class TestMergeCommand : public QObject {
     Q_OBJECT
 
   private slots:
-    void saysHowStepsCountAndNotWhatEachFileTells() {
+    void reportsStepNumberingWithoutNotesOfEachFile() {
         const QTemporaryDir folder;
         QStringList words{"merge"};
         for (const int rank : {0, 1}) {

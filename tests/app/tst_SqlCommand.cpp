@@ -22,7 +22,6 @@ struct Outcome {
 
 }  // namespace
 
-/// `lanescope sql` as a user runs it.
 class TestSqlCommand : public QObject {
     Q_OBJECT
 
@@ -35,19 +34,19 @@ class TestSqlCommand : public QObject {
     void printsAnAlignedTable() {
         const Outcome outcome = sql({"SELECT count(*) AS n FROM NVTX_EVENTS"});
         QCOMPARE(outcome.exitCode, 0);
-        // Numbers stand at the right, and so does what they are called.
+        // Numbers and their headings are right-aligned.
         QVERIFY2(outcome.output.startsWith(" n\n"), outcome.output.constData());
         QVERIFY(outcome.output.contains("10"));
         QVERIFY(outcome.errors.isEmpty());
     }
 
-    void csvHoldsPlainNumbers() {
+    void csvHasPlainNumbers() {
         const Outcome outcome =
             sql({"SELECT text, \"end\" - start AS ns FROM NVTX_EVENTS LIMIT 1", "--format", "csv"});
         QCOMPARE(outcome.output, QByteArray("text,ns\r\nstep,1000000\r\n"));
     }
 
-    void jsonCanBeRead() {
+    void jsonIsValid() {
         const Outcome outcome =
             sql({"SELECT start, text FROM NVTX_EVENTS ORDER BY start LIMIT 2", "-f", "json"});
         const QJsonArray rows = QJsonDocument::fromJson(outcome.output).array();
@@ -55,7 +54,7 @@ class TestSqlCommand : public QObject {
         QCOMPARE(rows[1].toObject()["text"].toString(), QString("step"));
     }
 
-    void columnsOfOneNameAreAllThere() {
+    void columnsOfOneNameAreAllKept() {
         const QString query = "SELECT 1 a, 2 a, 3 a_2, 4 start, 5 start";
         const Outcome json = sql({query, "-f", "json"});
         QCOMPARE(json.output.simplified(),
@@ -76,7 +75,7 @@ class TestSqlCommand : public QObject {
         QCOMPARE(outcome.output, QByteArray("answer\r\n42\r\n"));
     }
 
-    void saysWhatIsLeftOut() {
+    void reportsOmittedRows() {
         const Outcome outcome = sql({"SELECT start FROM NVTX_EVENTS", "--rows", "3", "-f", "csv"});
         QCOMPARE(outcome.exitCode, 0);
         QCOMPARE(outcome.output.count('\n'), 4);
@@ -120,8 +119,8 @@ class TestSqlCommand : public QObject {
         QVERIFY2(outcome.errors.contains(mentions), qPrintable(outcome.errors));
     }
 
-    void noFunctionRunsOnBeyondTheTime() {
-        // Each call compares some 10^10 bytes, and none of them looks at a clock.
+    void timeLimitEndsEveryFunction() {
+        // Each call compares some 10^10 bytes without checking a clock.
         const QString query =
             "WITH t(x) AS (SELECT replace(hex(zeroblob(250000)), '0', 'a')) "
             "SELECT instr(x, substr(x, 1, 250000) || 'b'), instr(x, substr(x, 1, 250001) || 'b'),"
@@ -132,14 +131,14 @@ class TestSqlCommand : public QObject {
         const qint64 tookMs = timer.elapsed();
         QCOMPARE(outcome.exitCode, 1);
         QVERIFY2(outcome.errors.contains("stopped after 1 s"), qPrintable(outcome.errors));
-        // The start of the program is not the query's.
+        // The start of the program does not count for the query.
         timer.restart();
         sql({"SELECT 1"});
         const qint64 startMs = timer.elapsed();
         QVERIFY2(tookMs - startMs < 1100, qPrintable(QString::number(tookMs - startMs)));
     }
 
-    void whatItWritesIsItsOwnersAndFollowsNoLink() {
+    void outputIsPrivateAndFollowsNoLink() {
         const QString file = folder_.filePath("mine.csv"), link = folder_.filePath("link.csv");
         const auto owners =
             QFile::ReadOwner | QFile::WriteOwner | QFile::ReadUser | QFile::WriteUser;

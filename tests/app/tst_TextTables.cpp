@@ -31,8 +31,8 @@ Widths widthsOf(const QByteArray& text) {
 
 }  // namespace
 
-/// The text of `explain` and `compare`, as wide as where it is read, with no line that says
-/// nothing.
+/// Tests of the text of `explain` and `compare`: as wide as its output device, without empty lines
+/// in tables.
 class tst_TextTables : public QObject {
     Q_OBJECT
 
@@ -40,7 +40,7 @@ class tst_TextTables : public QObject {
     const QStringList compare_{"compare", sample_("nvlink"), sample_("no-p2p")};
     const QStringList explain_{"explain", sample_("no-p2p")};
 
-    /// Runs it with this variable COLUMNS, or without it, on `terminal` if there is one.
+    /// Runs it with this variable COLUMNS, or without it, on `terminal` if given.
     static Widths run(const QStringList& arguments, const char* columns,
                       const Terminal* terminal = nullptr) {
         QProcess process;
@@ -62,16 +62,17 @@ class tst_TextTables : public QObject {
     }
 
   private slots:
-    void withoutATerminalLinesHaveAHundredColumns() {
+    void withoutTerminalLinesHaveAHundredColumns() {
         for (const QStringList& command : {compare_, explain_}) {
-            const Widths usual = run(command, nullptr);
-            QVERIFY2(usual.longest <= 100 && usual.longest > 90, usual.text);
+            const Widths defaultWidths = run(command, nullptr);
+            QVERIFY2(defaultWidths.longest <= 100 && defaultWidths.longest > 90,
+                     defaultWidths.text);
             for (const char* senseless : {"", "0", "-80", "wide", "80x", "99999999999999999999"})
-                QCOMPARE(run(command, senseless).text, usual.text);
+                QCOMPARE(run(command, senseless).text, defaultWidths.text);
         }
     }
 
-    void columnsSaysHowWide() {
+    void columnsVariableSetsTheWidth() {
         for (const QStringList& command : {compare_, explain_}) {
             const Widths narrow = run(command, "80"), wide = run(command, "140");
             QVERIFY2(narrow.longest <= 80 && narrow.longest > 70, narrow.text);
@@ -80,8 +81,7 @@ class tst_TextTables : public QObject {
         }
     }
 
-    /// What does not fit goes on in the next line, or makes the table wider.
-    void noNumberIsCut() {
+    void numbersAreNeverTruncated() {
         static const QRegularExpression number(
             R"((?<![\w.,])[+-]?\d[\d,]*(\.\d+( (ns|us|ms|s|%|GB/s))?| (ns|us|ms|s|%|GB/s))(?![\w.]))");
         for (const QStringList& command : {compare_, explain_}) {
@@ -102,7 +102,7 @@ class tst_TextTables : public QObject {
                     QVERIFY2(whole != wide.end() && times <= whole->second,
                              qPrintable(each + " at " + columns + ":\n" + narrow.text));
                 }
-                // Where all workers have no room, `explain` shows fewer, and says so.
+                // If the workers do not fit, `explain` shows fewer, and reports it.
                 const bool showsAll =
                     !narrow.text.contains(" of 2 workers; -f json has all of them.");
                 QVERIFY2(!showsAll || said == wide, narrow.text);
@@ -111,14 +111,14 @@ class tst_TextTables : public QObject {
         }
     }
 
-    void aTerminalKnowsBetter() {
+    void terminalWidthTakesPrecedence() {
         const Terminal wide(132), narrow(84), unknown(0);
         for (const QStringList& command : {compare_, explain_}) {
             QCOMPARE(run(command, "80", &wide).text, run(command, "132").text);
             QCOMPARE(run(command, nullptr, &narrow).text, run(command, "84").text);
             QCOMPARE(run(command, "120", &unknown).text, run(command, "120").text);
         }
-        // What goes into a file is not for this terminal.
+        // File output ignores the width of this terminal.
         QTemporaryDir folder;
         const QString file = folder.filePath("run.txt");
         run(explain_ + QStringList{"-o", file}, nullptr, &wide);
@@ -127,8 +127,7 @@ class tst_TextTables : public QObject {
         QCOMPARE(written.readAll(), run(explain_, nullptr).text);
     }
 
-    /// Below the headings of a table stands its rule, or its units if it has several.
-    void noLineOfATableIsEmpty() {
+    void tablesHaveNoEmptyLines() {
         for (const QStringList& command : {compare_, explain_}) {
             const QList<QByteArray> lines = run(command, nullptr).text.split('\n');
             int rules = 0;
@@ -146,11 +145,11 @@ class tst_TextTables : public QObject {
         }
     }
 
-    void unitsStayWhereTheyWere() {
+    void unitsKeepTheirPlace() {
         const QByteArray explained = run(explain_, nullptr).text;
         QVERIFY2(explained.contains("\nMean step (ms)  "), explained);
         const QByteArray compared = run(compare_, nullptr).text;
-        QVERIFY2(compared.contains(" Change (%)  "), compared);  // of every worker
+        QVERIFY2(compared.contains(" Change (%)  "), compared);  // for every worker
         const qsizetype parts = compared.indexOf("Mean step ");
         const QList<QByteArray> lines = compared.mid(parts).split('\n');
         QCOMPARE(lines[1].simplified(), QByteArray("ms ms ms %"));

@@ -24,8 +24,8 @@ using namespace lanescope;
 using namespace lanescope::cli;
 using namespace lanescope::analysis;
 
-/// One load of a trace that was just recorded gives its summary and its index, or leaves the trace
-/// as it is.
+/// Tests that one load of a new trace gives its summary and its index, or leaves the trace
+/// unchanged.
 class tst_TraceClosing : public QObject {
     Q_OBJECT
 
@@ -78,7 +78,7 @@ class tst_TraceClosing : public QObject {
         QCOMPARE((*opened)->kernels.size(), (*loaded)->kernels.size());
     }
 
-    void checkTellsWhetherItIsWhatWasRecorded() {
+    void checkReportsIfATraceIsUnchanged() {
         TraceClosing closing({});
         close(closing);
         std::filesystem::rename(unfinished(), trace());
@@ -101,7 +101,7 @@ class tst_TraceClosing : public QObject {
         QVERIFY2(said.contains("BAD  Another program wrote to the trace"), said.constData());
     }
 
-    void storingTwiceIsStoringOnce() {
+    void storingTwiceEqualsStoringOnce() {
         TraceClosing closing({});
         close(closing);
         const std::optional<RunSummary> once = readRunSummary(unfinished());
@@ -109,10 +109,10 @@ class tst_TraceClosing : public QObject {
         QVERIFY(once && readRunSummary(unfinished()) == once);
     }
 
-    void aSummaryInAFileOfItsOwnIsTheOneThatIsStored() {
+    void separateSummaryEqualsTheStoredOne() {
         TraceClosing closing({});
         close(closing);
-        // By one that has not stored it, and must read the trace for it.
+        // In a folder without a stored summary, so that the trace must be read.
         std::filesystem::create_directory(*folder_ / "made");
         TraceClosing later({});
         QVERIFY(later.writeSummary(unfinished(), trace(), *folder_ / "made").has_value());
@@ -128,7 +128,7 @@ class tst_TraceClosing : public QObject {
         QVERIFY(!later.writeSummary(unfinished(), trace(), *folder_ / "nowhere").has_value());
     }
 
-    void whoeverCancelsKeepsTheTrace() {
+    void cancellingKeepsTheTrace() {
         for (const double cancelledAt : {0.0, 0.5, 0.8, 0.9}) {
             TraceClosing closing([cancelledAt](double fraction, std::string_view) {
                 return fraction < cancelledAt;
@@ -144,7 +144,7 @@ class tst_TraceClosing : public QObject {
         }
     }
 
-    void whatIsNoTraceStaysAsItIs() {
+    void foreignFileStaysUnchanged() {
         Result<Database> database = Database::create(*folder_ / "none.sqlite");
         QVERIFY(database.has_value());
         TraceClosing closing({});
@@ -152,7 +152,7 @@ class tst_TraceClosing : public QObject {
         QCOMPARE(database->tables().size(), size_t{0});
     }
 
-    void aRunWithoutGpuWorkHasNothingToStore() {
+    void runWithoutGpuWorkHasNothingToStore() {
         TraceBuilder nothing;
         QVERIFY(nothing.finish());
         QVERIFY(writeTraceFile(*nothing.take(), *folder_ / "empty.sqlite"));
@@ -163,8 +163,8 @@ class tst_TraceClosing : public QObject {
         QVERIFY(!database->hasTable("LANESCOPE_STORED"));
     }
 
-    /// A comparison opens a trace by its index, and makes that, only where events are needed.
-    void aComparisonReadsNoEventsOfTracesThatHaveASummary() {
+    /// A comparison opens a trace by its index, and creates it, only if it needs events.
+    void comparisonReadsNoEventsOfSummarizedTraces() {
         TraceClosing closing({});
         close(closing);
         std::filesystem::remove(indexPaths(trace()).front());
@@ -177,7 +177,7 @@ class tst_TraceClosing : public QObject {
             Result<Database> database = openForWriting(*folder_ / "a.sqlite");
             QVERIFY(database && database->execute("DROP TABLE LANESCOPE_STORED"));
         }
-        // As if nobody had: that another program wrote to it would be said.
+        // Hides the change: a write by another program would be reported.
         QVERIFY(sealPages(*folder_ / "a.sqlite"));
         QCOMPARE(compared(), stored);
         QVERIFY(std::filesystem::exists(indexPaths(*folder_ / "a.sqlite").front()));
@@ -202,7 +202,7 @@ class tst_TraceClosing : public QObject {
         QVERIFY2(written.has_value(), written ? "" : written.error().sentence.c_str());
     }
 
-    /// The middle of a file, whatever is there.
+    /// Flips a bit in the middle of a file.
     static void flipBitOf(const std::filesystem::path& path) {
         std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
         const auto middle = static_cast<std::streamoff>(std::filesystem::file_size(path) / 2);

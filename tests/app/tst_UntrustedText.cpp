@@ -15,8 +15,8 @@ using namespace lanescope;
 
 namespace {
 
-/// What a terminal acts upon, or cannot show: it colours, rings, breaks the line, begins a sequence
-/// by one character, turns the direction of writing, and is no UTF-8.
+/// Text that a terminal acts upon or cannot show: it changes colours, rings, breaks the line,
+/// starts a sequence with one character, reverses the direction of writing, and is invalid UTF-8.
 constexpr std::string_view hostile =
     "\x1b[31m\x07\r\n\t\x7f\xc2\x9b"
     "1m\xe2\x80\xae\xff\xfe";
@@ -26,7 +26,7 @@ struct Outcome {
     QByteArray output, errors;
 };
 
-/// The first thing in a text that may not reach a terminal; empty if there is none. Lines may end.
+/// The first part of a text that may not reach a terminal; empty if none. Line breaks are allowed.
 QByteArray harmIn(QByteArrayView text, QByteArrayView allowed = "\n") {
     std::string_view rest(text.data(), static_cast<size_t>(text.size()));
     while (!rest.empty()) {
@@ -47,8 +47,8 @@ QByteArray harmIn(QByteArrayView text, QByteArrayView allowed = "\n") {
 
 }  // namespace
 
-/// Names that a trace or a folder holds come from anybody: what a terminal would act upon is not
-/// printed, wherever it comes from and wherever it goes.
+/// Tests that untrusted names of a trace or a folder are escaped for the terminal, wherever they
+/// are printed.
 class tst_UntrustedText : public QObject {
     Q_OBJECT
 
@@ -62,7 +62,7 @@ class tst_UntrustedText : public QObject {
         QCOMPARE(std::fclose(stream), 0);
     }
 
-    /// A training run all of whose names are hostile. In JSON a control character of C0 is escaped.
+    /// A training run all of whose names are hostile. In JSON, C0 control characters are escaped.
     static std::string hostileTrace(int kernelUs) {
         const std::string name = R"(\u001b[31m\u0007\r\n\t\u007f)"
                                  "\xc2\x9b"
@@ -108,7 +108,7 @@ class tst_UntrustedText : public QObject {
         write("y" + std::string(hostile) + ".txt", "nothing that is known");
     }
 
-    void noTextReachesTheTerminalAsItIs_data() {
+    void textIsEscapedForTheTerminal_data() {
         QTest::addColumn<QString>("line");
         for (const char* line :
              {"lanescope info a.json",
@@ -148,20 +148,20 @@ class tst_UntrustedText : public QObject {
             QTest::newRow(line) << line;
     }
 
-    void noTextReachesTheTerminalAsItIs() {
+    void textIsEscapedForTheTerminal() {
         QFETCH(QString, line);
         const Outcome outcome = run(line);
         QVERIFY2(!outcome.output.isEmpty() || !outcome.errors.isEmpty(), "nothing is said");
         QVERIFY2(harmIn(outcome.output).isEmpty(), outcome.output.constData());
         QVERIFY2(harmIn(outcome.errors).isEmpty(), outcome.errors.constData());
-        // A name cannot end a sentence and begin another of its own.
+        // A name cannot end a sentence and begin its own.
         for (const QByteArray& sentence : outcome.errors.trimmed().split('\n'))
             QVERIFY2(sentence.isEmpty() || sentence.startsWith("lanescope: "),
                      outcome.errors.constData());
     }
 
-    /// The path that a program gets is one; of it a terminal gets what it can show.
-    void aPathIsPrintedForWhoReadsIt() {
+    /// A pipe gets the exact path; a terminal gets its printable form.
+    void pathIsPrintedForItsReader() {
         const QString line = "lanescope import \"x$bad.json\"";
         const Outcome piped = run(line + "; rm \"x$bad.sqlite\"");
         QCOMPARE(piped.exitCode, 0);
@@ -173,8 +173,8 @@ class tst_UntrustedText : public QObject {
         QVERIFY2(harmIn(shown).isEmpty(), shown.constData());
     }
 
-    /// CSV has lines within quotes.
-    void norAsCsv() {
+    /// CSV has line breaks within quotes.
+    void csvIsEscaped() {
         for (const char* line :
              {"lanescope stats a.json -f csv", "lanescope stats a.json -f nsys-csv",
               "lanescope compare a.json b.json -f csv"}) {
@@ -184,8 +184,8 @@ class tst_UntrustedText : public QObject {
         }
     }
 
-    /// A line for each path, whose frames are as many as they were: two here.
-    void foldedTextStaysALineForEachPath() {
+    /// A line for each path with an unchanged number of frames: two here.
+    void foldedTextKeepsOneLinePerPath() {
         const Outcome outcome = run("lanescope export -f folded --over ranges a.json");
         QCOMPARE(outcome.exitCode, 0);
         const QList<QByteArray> lines = outcome.output.trimmed().split('\n');

@@ -33,11 +33,11 @@ using namespace lanescope::bench;
 
 namespace {
 
-/// How long it may take to close a trace, in times of writing its rows.
-constexpr double mostTimesTheInsert = 1.2;
+/// Maximum time to close a trace, relative to writing its rows.
+constexpr double maxTimesInsert = 1.2;
 constexpr double mostOwnBytes = double{1 << 30};
 
-/// Time on the wall and of all processors, in seconds.
+/// Wall time and CPU time of all threads, in seconds.
 struct Cost {
     double wall = 0;
     double cpu = 0;
@@ -69,14 +69,13 @@ class Stopwatch {
     double cpu_ = cpuSeconds();
 };
 
-/// Bytes in memory: the process's own, and those of files that it has mapped, which the kernel can
-/// drop.
+/// Memory in bytes: private, and that of mapped files, which the kernel can drop.
 struct Memory {
     double own = 0;
     double mapped = 0;
 };
 
-/// The most of each that this process had in memory while it lived.
+/// Peak of each kind of memory of this process during its lifetime.
 class MemoryWatch {
   public:
     MemoryWatch() : thread_([this] { watch(); }) {}
@@ -109,7 +108,7 @@ class MemoryWatch {
     std::thread thread_;
 };
 
-/// What closing a trace took the time of, as far as its progress tells.
+/// Wall time of each part of closing a trace, by its progress reports.
 class PartWatch {
   public:
     LoadProgress progress() {
@@ -123,7 +122,7 @@ class PartWatch {
         if (!parts_.empty() && parts_.back().name == part) return;
         parts_.push_back({std::string(part), Stopwatch()});
     }
-    /// "rows 2.10 s, tracks 1.20 s": on the wall.
+    /// Returns "rows 2.10 s, tracks 1.20 s": wall time.
     std::string text() const {
         std::string text;
         for (size_t part = 0; part < parts_.size(); ++part) {
@@ -164,9 +163,8 @@ void bindValue(Statement& statement, int parameter, const Value& value) {
 
 }  // namespace
 
-/// What follows the end of a recorded program, against writing the rows of its trace plainly.
-/// LANESCOPE_BENCH_EVENTS sets the number of events. Assertions need LANESCOPE_BENCH_ASSERT=1 and a
-/// quiet machine.
+/// Compares closing a trace after recording with plainly writing its rows. LANESCOPE_BENCH_EVENTS
+/// sets the number of events. Assertions need LANESCOPE_BENCH_ASSERT=1 and a quiet machine.
 class bench_Close : public QObject {
     Q_OBJECT
 
@@ -174,7 +172,7 @@ class bench_Close : public QObject {
     void closingAgainstInserting() {
         const int64_t events = eventCount();
         makeTrace(events);
-        // By turns, since what else the machine does changes.
+        // Interleaved, because the load of the machine changes.
         const size_t rounds = events < 20'000'000 ? 3 : 1;
         std::vector<double> wall, cpu;
         Memory most;
@@ -201,7 +199,7 @@ class bench_Close : public QObject {
         std::sort(cpu.begin(), cpu.end());
         qInfo("median: %.2f times on the wall, %.2f of CPU", wall[rounds / 2], cpu[rounds / 2]);
         if (qEnvironmentVariableIntValue("LANESCOPE_BENCH_ASSERT") == 0) return;
-        QVERIFY(wall[rounds / 2] <= mostTimesTheInsert);
+        QVERIFY(wall[rounds / 2] <= maxTimesInsert);
         QVERIFY(most.own <= mostOwnBytes);
     }
 
@@ -225,8 +223,8 @@ class bench_Close : public QObject {
         QVERIFY(writer->finish(simulation.endNs()).has_value());
     }
 
-    /// As `record` does when the last of the logs is read: the summary is stored while the file is
-    /// still written, then its log comes home, then index, disk and name.
+    /// Closes like `record` after the last log: the summary is stored during writing, then the
+    /// write-ahead log is merged, then come index, disk and name.
     void close(Cost& cost) {
         const std::filesystem::path trace = folder_ / "closed.sqlite";
         const std::filesystem::path partial = folder_ / "closed.sqlite.partial";
@@ -258,8 +256,8 @@ class bench_Close : public QObject {
         std::filesystem::remove(trace.string() + ".lanescope-index");
     }
 
-    /// The same rows into the same tables: one transaction of prepared statements, and to disk.
-    /// What it takes to read them from the source is not counted.
+    /// Writes the same rows into the same tables: one transaction of prepared statements, and to
+    /// disk. Reading them from the source does not count.
     void insertPlainly(Cost& cost) {
         const std::filesystem::path path = folder_ / "inserted.sqlite";
         const Result<Database> from = Database::openReadOnly(source());

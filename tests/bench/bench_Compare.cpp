@@ -19,9 +19,9 @@ using namespace lanescope::analysis;
 using namespace lanescope::compare;
 using namespace lanescope::report;
 
-/// Compares two simulated traces by the summaries stored in them, and one of the traces is asked in
-/// plain SQL for the time of each kernel. LANESCOPE_BENCH_EVENTS is how many events each trace
-/// holds, at least; without it they are few, so that the test is quick.
+/// Compares two simulated traces by their stored summaries, and one of them is queried in plain SQL
+/// for the time of each kernel. LANESCOPE_BENCH_EVENTS is the minimum number of events per trace;
+/// without it there are few, so that the test is fast.
 class bench_Compare : public QObject {
     Q_OBJECT
 
@@ -30,13 +30,13 @@ class bench_Compare : public QObject {
     void comparingCostsLessThanOneQuery();
 
   private:
-    /// Most of the time that the query takes. The summaries must not grow with the events, or the
+    /// Maximum share of the query time. The summaries must not grow with the events, or the
     /// comparison would take as long as reading them.
-    static constexpr double mostTimesQuery = 0.1;
-    /// With fewer events the query is over before anything can be said.
-    static constexpr qint64 fewestEventsForClaim = 1'000'000;
+    static constexpr double maxTimesQuery = 0.1;
+    /// With fewer events, the query is too fast for a claim.
+    static constexpr qint64 minEventsForClaim = 1'000'000;
     static constexpr qint64 defaultEvents = 100'000;
-    /// Layers that give a step about as many events as one of a ResNet-152 has.
+    /// Layers that give a step about as many events as one of a ResNet-152.
     static constexpr int layers = 100;
 
     qint64 queryNs() const;
@@ -49,7 +49,7 @@ class bench_Compare : public QObject {
 void bench_Compare::initTestCase() {
     qint64 wanted = qEnvironmentVariableIntValue("LANESCOPE_BENCH_EVENTS");
     const bool isAsserted = qEnvironmentVariableIntValue("LANESCOPE_BENCH_ASSERT") != 0;
-    if (wanted <= 0) wanted = isAsserted ? fewestEventsForClaim : defaultEvents;
+    if (wanted <= 0) wanted = isAsserted ? minEventsForClaim : defaultEvents;
     for (const auto& [name, scale] : {std::pair("baseline", 1.0), std::pair("candidate", 1.03)}) {
         SimulatedTraining training{.steps = 10, .layers = layers, .kernelScale = scale};
         const auto eventsIn = [](const Trace& trace) {
@@ -112,7 +112,7 @@ qint64 bench_Compare::compareNs() const {
 }
 
 void bench_Compare::comparingCostsLessThanOneQuery() {
-    // The best of some rounds each, side by side, so that a busy machine does not decide.
+    // The best of some rounds each, interleaved, so that a busy machine does not decide.
     qint64 bestQueryNs = INT64_MAX;
     qint64 bestCompareNs = INT64_MAX;
     for (int round = 0; round < 5; ++round) {
@@ -125,8 +125,8 @@ void bench_Compare::comparingCostsLessThanOneQuery() {
     qInfo("one query %.1f ms, comparing %.1f ms, ratio %.3f",
           static_cast<double>(bestQueryNs) / 1e6, static_cast<double>(bestCompareNs) / 1e6, ratio);
     if (qEnvironmentVariableIntValue("LANESCOPE_BENCH_ASSERT") == 0) return;
-    if (events_ < fewestEventsForClaim) return;
-    QVERIFY(ratio < mostTimesQuery);
+    if (events_ < minEventsForClaim) return;
+    QVERIFY(ratio < maxTimesQuery);
 }
 
 QTEST_APPLESS_MAIN(bench_Compare)

@@ -25,9 +25,9 @@ using namespace lanescope::analysis;
 using namespace lanescope::compare;
 using namespace lanescope::viewer;
 
-/// How long the window takes from being asked to compare two simulated traces to the answer on the
-/// screen, and to the comparison of all events. LANESCOPE_BENCH_EVENTS is how many events each
-/// trace holds, at least; without it they are few, so that the test is quick.
+/// Measures the time from the request to compare two simulated traces to the answer on the screen,
+/// and to the comparison of all events. LANESCOPE_BENCH_EVENTS is the minimum number of events per
+/// trace; without it there are few, so that the test is fast.
 class bench_ComparePreview : public QObject {
     Q_OBJECT
 
@@ -36,8 +36,8 @@ class bench_ComparePreview : public QObject {
     void theAnswerIsThereAtOnce();
 
   private:
-    static constexpr double mostSeconds = 0.3;
-    static constexpr qint64 fewestEventsForClaim = 1'000'000;
+    static constexpr double maxSeconds = 0.3;
+    static constexpr qint64 minEventsForClaim = 1'000'000;
     static constexpr qint64 defaultEvents = 50'000;
     static constexpr int layers = 100;
 
@@ -49,7 +49,7 @@ void bench_ComparePreview::initTestCase() {
     registerIcons();
     qint64 wanted = qEnvironmentVariableIntValue("LANESCOPE_BENCH_EVENTS");
     const bool isAsserted = qEnvironmentVariableIntValue("LANESCOPE_BENCH_ASSERT") != 0;
-    if (wanted <= 0) wanted = isAsserted ? fewestEventsForClaim : defaultEvents;
+    if (wanted <= 0) wanted = isAsserted ? minEventsForClaim : defaultEvents;
     const auto eventsIn = [](const Trace& trace) {
         return qint64{trace.kernels.size()} + trace.memcpys.size() + trace.memsets.size() +
                trace.apiCalls.size() + trace.nvtx.size();
@@ -103,8 +103,8 @@ void bench_ComparePreview::theAnswerIsThereAtOnce() {
         if (answerSeconds > 0) bestSeconds = std::min(bestSeconds, answerSeconds);
     }
     if (qEnvironmentVariableIntValue("LANESCOPE_BENCH_ASSERT") == 0) return;
-    if (events_ < fewestEventsForClaim) return;
-    QVERIFY(bestSeconds < mostSeconds);
+    if (events_ < minEventsForClaim) return;
+    QVERIFY(bestSeconds < maxSeconds);
 }
 
 QTEST_MAIN(bench_ComparePreview)

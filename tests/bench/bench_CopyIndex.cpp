@@ -12,10 +12,10 @@ using namespace lanescope;
 namespace {
 
 constexpr int copyCount = 500'000;
-/// A frame and a bit: a selection is summed up while it is dragged.
+/// Slightly more than a frame: a selection is summed during its drag.
 constexpr double wantedMs = 20;
 
-/// Copies of many sizes, of four kinds and two memories, and as many kernels beside them.
+/// Copies of many sizes, of four kinds and two memories, and equally many kernels.
 TracePtr manyCopies() {
     std::mt19937 random(1);
     SimulatedTrace builder;

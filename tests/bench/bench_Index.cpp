@@ -23,7 +23,7 @@ double mebibytes(uint64_t bytes) {
     return static_cast<double>(bytes) / (1 << 20);
 }
 
-/// Processor time of this process: says more than the clock where others are at work, too.
+/// CPU time of this process, which a busy machine affects less than wall time.
 class CpuTimer {
   public:
     double ms() const { return now() - start_; }
@@ -35,7 +35,7 @@ class CpuTimer {
     double start_ = now();
 };
 
-/// Time on the wall: an index is built on all cores.
+/// Wall time: all cores build an index.
 class WallTimer {
   public:
     double ms() const {
@@ -47,7 +47,7 @@ class WallTimer {
     Clock::time_point start_ = Clock::now();
 };
 
-/// Counts what columns take in the file.
+/// Counts the bytes of columns in the file.
 class StoredBytes {
   public:
     template <class T>
@@ -86,7 +86,7 @@ double mebibytesOf(const T&... parts) {
     return mebibytes(stored.bytes());
 }
 
-/// Where the bytes of an index go.
+/// Prints the size of each part of an index.
 void printSizes(const Trace& trace) {
     qInfo(
         "tables: kernels %.2f, copies %.2f, API calls %.2f, syncs %.2f, NVTX %.2f, "
@@ -115,7 +115,7 @@ void printSizes(const Trace& trace) {
             sizes[6], sizes[7]);
 }
 
-/// The most memory that this process had so far.
+/// Peak memory of this process so far.
 uint64_t peakBytes() {
     rusage usage{};
     ::getrusage(RUSAGE_SELF, &usage);
@@ -124,9 +124,8 @@ uint64_t peakBytes() {
 
 }  // namespace
 
-/// What it costs to make the index of a trace, against stepping through all cells of the same
-/// tables, and what opening costs from then on. Takes a trace of one's own from the environment
-/// variable LANESCOPE_BENCH_TRACE.
+/// Compares making the index of a trace with stepping through all cells of the same tables, and
+/// measures later opening. The environment variable LANESCOPE_BENCH_TRACE names another trace.
 class bench_Index : public QObject {
     Q_OBJECT
 
@@ -136,8 +135,8 @@ class bench_Index : public QObject {
     void openingCostsNothing();
 
   private:
-    static constexpr double mostTimesReading = 1.5;
-    static constexpr double mostOpeningMs = 100;
+    static constexpr double maxTimesReading = 1.5;
+    static constexpr double maxOpeningMs = 100;
 
     double readPlainlyMs() const;
 
@@ -195,7 +194,7 @@ void bench_Index::buildingCostsLittleMoreThanReading() {
           mebibytes(traceBytes), static_cast<double>(traceBytes) / static_cast<double>(events),
           mebibytes(peakBytes()));
     if (qEnvironmentVariableIntValue("LANESCOPE_BENCH_ASSERT") == 0) return;
-    QVERIFY(buildMs < mostTimesReading * readMs);
+    QVERIFY(buildMs < maxTimesReading * readMs);
 }
 
 void bench_Index::openingCostsNothing() {
@@ -216,7 +215,7 @@ void bench_Index::openingCostsNothing() {
     qInfo("opening %.2f ms, all lanes into pixels %.2f ms at first, then %.2f ms", openMs, firstMs,
           pictureMs);
     if (qEnvironmentVariableIntValue("LANESCOPE_BENCH_ASSERT") == 0) return;
-    QVERIFY(openMs < mostOpeningMs);
+    QVERIFY(openMs < maxOpeningMs);
 }
 
 QTEST_APPLESS_MAIN(bench_Index)

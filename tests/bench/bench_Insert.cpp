@@ -9,8 +9,7 @@
 
 using namespace lanescope;
 
-/// Writes kernels as the collector does, and the same rows by a statement that is spelled out and
-/// bound by hand.
+/// Writes kernels like the collector, and the same rows by a hand-written statement.
 class bench_Insert : public QObject {
     Q_OBJECT
 
@@ -20,12 +19,12 @@ class bench_Insert : public QObject {
   private:
     static constexpr int64_t rowCount = 1'000'000;
     static constexpr int rounds = 3;
-    static constexpr double mostTimesByHand = 1.05;
+    static constexpr double maxTimesHandWritten = 1.05;
 };
 
 namespace {
 
-/// Of this process, which other programs on the machine change least.
+/// CPU time of this process, which other programs affect least.
 double cpuSeconds() {
     timespec time{};
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
@@ -104,7 +103,7 @@ void bench_Insert::descriptionCostsNoMoreThanText() {
     qInfo("%lld kernels: by hand %.3f s, by description %.3f s, %.3f times",
           static_cast<long long>(rowCount), hand, description, description / hand);
     if (qEnvironmentVariableIntValue("LANESCOPE_BENCH_ASSERT") == 0) return;
-    QVERIFY(description < mostTimesByHand * hand);
+    QVERIFY(description < maxTimesHandWritten * hand);
 }
 
 QTEST_APPLESS_MAIN(bench_Insert)

@@ -12,7 +12,7 @@
 using namespace lanescope;
 
 /// Opens a simulated trace of some hundred thousand events, and compares with stepping through the
-/// same tables without keeping anything.
+/// same tables without storing anything.
 class bench_LoadTrace : public QObject {
     Q_OBJECT
 
@@ -22,9 +22,9 @@ class bench_LoadTrace : public QObject {
     void sealingCostsLittle();
 
   private:
-    /// Loading also interns names, links, projects and lays out tracks; more than this many times
-    /// the bare reading would mean that something in it is no longer linear.
-    static constexpr double mostTimesReading = 6;
+    /// Loading also interns names, links, projects and lays out tracks; above this multiple of bare
+    /// reading, a part of it is no longer linear.
+    static constexpr double maxTimesReading = 6;
 
     qint64 readPlainlyMs() const;
 
@@ -68,10 +68,10 @@ void bench_LoadTrace::loadingCostsFewTimesReading() {
     }
     qInfo("reading %lld ms, loading %lld ms", readMs, loadMs);
     if (qEnvironmentVariableIntValue("LANESCOPE_BENCH_ASSERT") == 0) return;
-    QVERIFY(static_cast<double>(loadMs) < mostTimesReading * static_cast<double>(readMs));
+    QVERIFY(static_cast<double>(loadMs) < maxTimesReading * static_cast<double>(readMs));
 }
 
-/// By turns, so that a busy machine bears on both.
+/// Interleaved, so that a busy machine affects both.
 void bench_LoadTrace::sealingCostsLittle() {
     const std::filesystem::path sealed = folder_ / "sealed";
     std::filesystem::copy_file(folder_ / "trace", sealed);

@@ -5,9 +5,9 @@
 #include <QProcess>
 #include <QtTest>
 
-/// What it costs a thread to know its Python stack, in the Python of PATH or LANESCOPE_TEST_PYTHON:
-/// with warm caches, with two readings of the clock around each walk, and after 128 kB and 32 MB of
-/// other memory.
+/// Measures the cost of a thread's Python stack, in the Python of PATH or LANESCOPE_TEST_PYTHON:
+/// with warm caches, with two clock readings around each walk, and after 128 kB and 32 MB of other
+/// memory.
 class bench_PythonWalk : public QObject {
     Q_OBJECT
 

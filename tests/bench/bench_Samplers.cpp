@@ -8,9 +8,9 @@
 
 using namespace lanescope;
 
-/// What the samplers of a recording cost, by their own account, and how long they keep a program
-/// from starting. Prints; asserts nothing but that they ran. With a simulated NVML, whose calls
-/// cost next to nothing: what it costs to ask a GPU, tests/workloads/samplers-gpu tells.
+/// Measures the cost of a recording's samplers by their own account, and the delay of a program's
+/// start. Prints; asserts only that they ran. The calls of the simulated NVML cost almost nothing;
+/// tests/workloads/samplers-gpu measures those of a GPU.
 class bench_Samplers : public QObject {
     Q_OBJECT
     QTemporaryDir folder_;

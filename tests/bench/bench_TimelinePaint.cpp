@@ -13,7 +13,7 @@ using namespace lanescope;
 using namespace lanescope::views;
 
 /// Paints a million simulated slices, each frame at another place so that nothing is cached, and
-/// compares with filling one rectangle for each slice in sight.
+/// compares with filling one rectangle for each visible slice.
 class bench_TimelinePaint : public QObject {
     Q_OBJECT
 
@@ -77,13 +77,13 @@ void bench_TimelinePaint::paintingBeatsAPlainLoop_data() {
     QTest::addColumn<double>("leastRatio");
     QTest::newRow("everything") << 1.0 << 10.0;
     QTest::newRow("a tenth") << 0.1 << 1.5;
-    // Labels and edges: more than the plain loop draws, so no ratio is asked for.
+    // Labels and edges: more than the plain loop draws, so no ratio is required.
     QTest::newRow("labelled slices") << 0.0002 << 0.0;
 }
 
 void bench_TimelinePaint::paintingBeatsAPlainLoop() {
     QFETCH(double, visibleShare);
-    QFETCH(double, leastRatio);
+    QFETCH(double, minRatio);
     QImage image(size, QImage::Format_RGB32);
     TrackPainter painter(state_);
     painter.reset(QFont());
@@ -115,8 +115,8 @@ void bench_TimelinePaint::paintingBeatsAPlainLoop() {
         "%.1f",
         streamCount * kernelsPerStream, streamCount, visibleShare, oursMs, plainMs, ratio);
     if (qEnvironmentVariableIntValue("LANESCOPE_BENCH_ASSERT") == 0) return;
-    QVERIFY2(ratio >= leastRatio,
-             qPrintable(QString("ratio %1, wanted %2").arg(ratio).arg(leastRatio)));
+    QVERIFY2(ratio >= minRatio,
+             qPrintable(QString("ratio %1, wanted %2").arg(ratio).arg(minRatio)));
 }
 
 void bench_TimelinePaint::aSecondPaintReducesNothing() {

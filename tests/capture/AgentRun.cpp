@@ -44,8 +44,8 @@ QString agentLibrary() {
 }
 
 namespace {
-// A sanitizer on a busy machine makes seconds minutes.
-constexpr int longestMs = 240'000;
+// Sanitizers on a busy machine turn seconds into minutes.
+constexpr int maxRunMs = 240'000;
 }  // namespace
 
 AgentRun::AgentRun() {
@@ -84,7 +84,7 @@ bool AgentRun::run() {
     }
     if (!process.waitForStarted()) return false;
     pid = static_cast<uint32_t>(process.processId());
-    if (!process.waitForFinished(longestMs)) {
+    if (!process.waitForFinished(maxRunMs)) {
         process.kill();
         process.waitForFinished();
         return false;

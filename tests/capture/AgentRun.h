@@ -16,7 +16,7 @@
 
 namespace lanescope::test {
 
-/// What the log of one process says.
+/// Content of the log of one process.
 struct ProcessLog : log::RecordVisitor {
     struct Nvtx {
         log::NvtxRecord record;
@@ -40,7 +40,7 @@ struct ProcessLog : log::RecordVisitor {
     log::LogReader::Progress progress;
     uint64_t bytesNotUnderstood = 0;
     bool isCorrupt = false;
-    int unknownStrings = 0;  ///< Ids that were used before their string.
+    int unknownStrings = 0;  ///< Ids used before their string.
 
     std::map<std::string, std::string> properties;
     std::vector<log::KernelRecord> kernels;
@@ -54,7 +54,7 @@ struct ProcessLog : log::RecordVisitor {
         std::string function, file;
     };
     std::map<uint32_t, Stack> stacks;
-    int stacksSaidAgain = 0;
+    int repeatedStacks = 0;
     std::vector<log::DeviceRecord> devices;
     std::vector<log::ContextRecord> contexts;
     std::vector<log::StreamRecord> streams;
@@ -94,7 +94,7 @@ struct ProcessLog : log::RecordVisitor {
             stacks
                 .insert_or_assign(r.stack, Stack{r.parent, r.line, text(r.function), text(r.file)})
                 .second;
-        stacksSaidAgain += isNew ? 0 : 1;
+        repeatedStacks += isNew ? 0 : 1;
     }
     void visit(const log::SyncRecord& r) override { syncs.push_back(r); }
     void visit(const log::DeviceRecord& r) override { devices.push_back(r); }
@@ -138,15 +138,15 @@ class AgentRun {
   public:
     AgentRun();
 
-    QString program;        ///< Another program than the stand-in training.
-    QStringList arguments;  ///< To the stand-in beside --base and --cupti, always given.
+    QString program;        ///< Program instead of the stand-in training.
+    QStringList arguments;  ///< For the stand-in, in addition to --base and --cupti.
     QMap<QString, QString>
         environment;  ///< Added to the agent's own variables; empty values unset.
-    QString folder;   ///< Where logs go; one of our own unless changed.
+    QString folder;   ///< Folder of the logs; a private one by default.
     bool withAgent = true;
     std::function<void()> inChild;  ///< Called in the child before the program.
 
-    /// Runs the program to its end. Fails the test, by answering false, if it takes over 4 minutes.
+    /// Runs the program to its end. Returns false, and fails the test, if it takes over 4 minutes.
     bool run();
 
     int64_t baseNs = 0;
@@ -155,9 +155,9 @@ class AgentRun {
     int64_t tookMs = 0;
     uint32_t pid = 0;
     QByteArray output, errors;
-    std::vector<ProcessLog> logs;  ///< The program's own first.
+    std::vector<ProcessLog> logs;  ///< The program's own log first.
 
-    /// The program's own log; an empty one if it left none.
+    /// Returns the program's own log; an empty one if it left none.
     const ProcessLog& log() const;
 
     /// Reads the logs that are in the folder now.

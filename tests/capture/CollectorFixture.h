@@ -16,7 +16,7 @@ namespace lanescope::test {
 /// CLOCK_REALTIME of time 0 of the traces that `CollectorFixture` collects.
 inline constexpr int64_t startNs = 1'000'000'000'000;
 
-/// A kernel of 10 ns, or one without times if `atNs` is 0.
+/// Returns a kernel of 10 ns, or one without times if `atNs` is 0.
 inline log::KernelRecord kernel(int64_t atNs, uint32_t name) {
     log::KernelRecord record{};
     if (atNs != 0) {
@@ -50,7 +50,7 @@ inline capture::RunInfo runInfo() {
     return info;
 }
 
-/// A run folder, and the trace that is collected from the logs in it.
+/// A run folder, and the trace collected from its logs.
 class CollectorFixture {
   public:
     capture::RunInfo info = runInfo();
@@ -70,12 +70,12 @@ class CollectorFixture {
         if (!run) qFatal("%s", run.error().sentence.c_str());
         return *run;
     }
-    /// The first row of a query over the trace, cells joined by '|'.
+    /// Returns the first row of a query over the trace, cells joined by '|'.
     std::string row(const char* sql) const {
         const std::vector<std::string> all = select(sql);
         return all.empty() ? "no row" : all.front();
     }
-    /// All rows, joined by ", ".
+    /// Returns all rows, joined by ", ".
     std::string rows(const char* sql) const {
         std::string text;
         for (const std::string& row : select(sql)) text += (text.empty() ? "" : ", ") + row;

@@ -14,7 +14,7 @@
 
 namespace lanescope::test {
 
-/// Records as the kernel writes them, made up.
+/// Synthetic records in the kernel's format.
 class PerfBytes {
   public:
     template <class Number>
@@ -72,13 +72,13 @@ class PerfBytes {
     PerfBytes& lost(uint64_t count) {
         return begin(PERF_RECORD_LOST, 0).put(uint64_t{1}).put(count).place(1, 1, 1).end();
     }
-    /// A sample whose registers are all zero but for those that say where the stack is.
+    /// Adds a sample whose registers are zero except those of the stack.
     PerfBytes& sample(uint32_t process, uint32_t thread, int64_t timeNs, uint64_t counter,
                       uint64_t stackPointer, uint64_t framePointer, std::span<const uint64_t> stack,
                       bool isInKernel = false) {
         begin(PERF_RECORD_SAMPLE, isInKernel ? 1 : 2).put(counter).place(process, thread, timeNs);
         put(uint64_t{PERF_SAMPLE_REGS_ABI_64});
-        // Which place is whose is told by the reader itself.
+        // The reader itself maps registers to their meaning.
         for (size_t at = 0; at < capture::perfRegisterCount; ++at) {
             std::vector<uint64_t> one(capture::perfRegisterCount);
             one[at] = 1;

@@ -10,8 +10,8 @@
 
 namespace lanescope {
 
-/// Records programs while a simulated NVML plays a part, and asks the traces. Ends the test where
-/// something that is no part of it fails.
+/// Records programs with a simulated NVML, and queries the traces. Ends the test on unrelated
+/// failures.
 class SamplerRun {
   protected:
     struct Run {
@@ -29,7 +29,7 @@ class SamplerRun {
         return environment;
     }
 
-    /// Records `program` while NVML plays `nvml`.
+    /// Records `program` with the simulated NVML script `nvml`.
     Run record(const char* name, const QProcessEnvironment& environment, const QStringList& options,
                const QStringList& program) const {
         QProcess process;
@@ -72,7 +72,7 @@ class SamplerRun {
                     " WHERE code = '" +
                         code + "'");
     }
-    /// Of a counter's samples, by what `what` says.
+    /// Returns an aggregate `what` of a counter's samples.
     static double sample(const Database& database, const std::string& what,
                          const std::string& which) {
         return number(database, "SELECT " + what +

@@ -14,7 +14,7 @@
 
 namespace lanescope::test {
 
-/// What passes for an agent until somebody loads it.
+/// Returns a file that passes for an agent until it is loaded.
 inline std::string fakeAgent() {
     std::string bytes("\177ELF\2\1\1", 7);
     bytes.resize(64, '\0');
@@ -22,7 +22,8 @@ inline std::string fakeAgent() {
     return bytes + "InitializeInjectionNvtx2 LANESCOPE_AGENT_DIR";
 }
 
-/// Makes logs as the agent does, from simulated events. Records gather in a block until `flush`.
+/// Writes logs like the agent, from simulated events. Records are buffered in a block until
+/// `flush`.
 class TestLog {
   public:
     explicit TestLog(uint32_t pid = 4242, int64_t realtimeNs = 1'000'000'000'000) {
@@ -37,7 +38,7 @@ class TestLog {
         append(bytes_, &header, sizeof(header));
     }
 
-    /// The id of `text`, written down when it is new.
+    /// Returns the id of `text`, and writes it if it is new.
     uint32_t string(std::string_view text) {
         if (text.empty()) return 0;
         const auto known = ids_.find(std::string(text));
@@ -58,7 +59,7 @@ class TestLog {
         add(log::RecordKind::Property, record);
     }
 
-    /// Adds any record, with what follows it; fills its header.
+    /// Adds any record with its payload; fills its header.
     template <class Record>
     void add(log::RecordKind kind, Record record, const void* rest = nullptr,
              size_t restBytes = 0) {
@@ -79,7 +80,6 @@ class TestLog {
         add(log::RecordKind::End, record);
     }
 
-    /// Closes the block.
     void flush(int64_t minTimeNs = 0, int64_t maxTimeNs = 0) {
         log::BlockHeader block{};
         block.magic = log::blockMagic;
@@ -97,13 +97,12 @@ class TestLog {
         payload_.clear();
     }
 
-    /// Pretends that a block was lost on its way to the file.
+    /// Simulates a block lost on its way to the file.
     void loseBlock() {
         payload_.clear();
         ++sequence_;
     }
 
-    /// The file so far; blocks that were flushed.
     const std::string& bytes() const { return bytes_; }
 
     void writeTo(const std::string& path) const { write(path, bytes_); }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stands in for a program under the agent: leaves a log of simulated events where the agent would.
-// leaveLog EVENTS [--cut] [--kill] [--after MILLISECONDS] [--exit STATUS]
-//          [--windows COUNT] [--open] [--pause MILLISECONDS]
+//
+// A stand-in for a program under the agent: leaves a log of simulated events in the agent's place.
+//
+// usage: leaveLog EVENTS [--cut] [--kill] [--after MILLISECONDS] [--exit STATUS] [--windows COUNT]
+// [--open] [--pause MILLISECONDS]
 
 #include <signal.h>
 #include <time.h>

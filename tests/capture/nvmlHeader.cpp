@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Holds what we say of NVML in our own words against NVIDIA's header. There is nothing to run:
-// where one of them is wrong this file does not compile.
+//
+// Compares our declarations of NVML with NVIDIA's header. Nothing runs: a mismatch does not
+// compile.
 
 #include <nvml.h>
 
@@ -79,7 +80,7 @@ SAME_FIELD(NvmlGpmSupport, isSupported, nvmlGpmSupport_t, isSupportedDevice);
 static_assert(nvmlGpmVersion == NVML_GPM_METRICS_GET_VERSION &&
               nvmlGpmVersion == NVML_GPM_SUPPORT_VERSION);
 
-/// Whether one of our numbers is one of theirs.
+/// Returns true if one of our numbers equals NVIDIA's.
 template <class Theirs>
 constexpr bool isSame(auto ours, Theirs theirs) {
     return static_cast<long long>(ours) == static_cast<long long>(theirs);
@@ -132,18 +133,18 @@ static_assert(isSame(nvmlGpmPcieReceived, NVML_GPM_METRIC_PCIE_RX_PER_SEC));
 static_assert(isSame(nvmlGpmLinksReceived, NVML_GPM_METRIC_NVLINK_TOTAL_RX_PER_SEC));
 static_assert(isSame(nvmlGpmLinksTransmitted, NVML_GPM_METRIC_NVLINK_TOTAL_TX_PER_SEC));
 
-// What `NvmlFunctions` says of sensors and directions.
+// Numbers of sensors and directions in `NvmlFunctions`.
 static_assert(NVML_TEMPERATURE_GPU == 0);
 static_assert(NVML_PCIE_UTIL_TX_BYTES == 0 && NVML_PCIE_UTIL_RX_BYTES == 1);
 
-/// Whether two types are passed alike: values of one size, or pointers to such.
+/// Returns true if two types are passed alike: values of one size, or pointers to such.
 template <class Ours, class Theirs>
 constexpr bool isPassedAlike() {
     if constexpr (std::is_pointer_v<Ours> && std::is_pointer_v<Theirs>) {
         using OurTarget = std::remove_pointer_t<Ours>;
         using TheirTarget = std::remove_pointer_t<Theirs>;
         if constexpr (std::is_void_v<OurTarget> || !requires { sizeof(TheirTarget); })
-            return true;  // a handle, whose struct nobody outside NVML knows
+            return true;  // a handle with a private struct
         else if constexpr (std::is_same_v<OurTarget, NvmlGpmMetrics>)
             return std::is_same_v<TheirTarget, nvmlGpmMetricsGet_t>;
         else
@@ -154,7 +155,7 @@ constexpr bool isPassedAlike() {
     }
 }
 
-/// Whether a function as we call it is one as the header declares it.
+/// Returns true if our type of a function matches the header's declaration.
 template <class... Ours, class... Theirs>
 constexpr bool isCalledAlike(int (*)(Ours...), nvmlReturn_t (*)(Theirs...)) {
     if constexpr (sizeof...(Ours) != sizeof...(Theirs))

@@ -21,10 +21,11 @@ constexpr int64_t beginNs = 1'000'000'000'000;
 constexpr int64_t durationNs = 10'000;
 constexpr uint64_t copyBytes = 32u << 20;
 
+// CUPTI's numbers.
 constexpr uint8_t htod = 1, dtoh = 2, htoa = 3, atoh = 4, atod = 6, dtod = 8, htoh = 9, ptop = 10;
 constexpr uint8_t pageable = 1, pinned = 2, device = 3, array = 4, managed = 5, deviceStatic = 6;
 
-/// Does what the program does, call by call, and writes the log of it.
+/// Replays the program call by call, and writes its log.
 class Simulation {
   public:
     void run(const std::filesystem::path& folder) {
@@ -108,7 +109,7 @@ class Simulation {
         nowNs_ += 3'000;
     }
 
-    /// Fills what all GPU work has in common and lets it take its time.
+    /// Fills the common fields of GPU work and advances the time.
     template <class Record>
     Record work(uint32_t stream, uint64_t node) {
         Record record{};

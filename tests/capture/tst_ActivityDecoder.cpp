@@ -24,8 +24,7 @@ namespace {
 constexpr uint32_t newest = CuptiLibrary::version13_4;
 constexpr size_t headerBytes = sizeof(log::RecordHeader);
 
-/// Values of which no two are alike: their bytes count on from field to field, never 0 and below
-/// 128.
+/// Distinct values: their bytes count on from field to field, never 0 and below 128.
 class Values {
   public:
     template <class Value>
@@ -45,8 +44,8 @@ class Values {
     unsigned at_ = 0;
 };
 
-/// Gives a value to a field of CUPTI's record and to the one of the log in which it must be found.
-/// A macro, as nothing can refer to a field of a packed record.
+/// Sets a field of CUPTI's record and the expected field of the log. A macro, because references to
+/// fields of a packed record are invalid.
 #define PAIR(values, from, to)                                                   \
     do {                                                                         \
         const auto value = (values).next<std::remove_cvref_t<decltype(from)>>(); \
@@ -54,7 +53,7 @@ class Values {
         to = static_cast<std::remove_cvref_t<decltype(to)>>(value);              \
     } while (false)
 
-/// CUPTI's record with rubbish wherever nobody should look.
+/// CUPTI's record with garbage in all unused places.
 template <class Activity>
 Activity rubbish(CUpti_ActivityKind kind) {
     Activity activity;
@@ -75,8 +74,8 @@ CUptiResult CUPTIAPI callName(CUpti_CallbackDomain domain, uint32_t id, const ch
     return CUPTI_SUCCESS;
 }
 
-/// What the log of a process holds after one record of CUPTI was decoded, of a CUPTI of `version`.
-/// The record lies alone in memory, as long as it is in that version.
+/// The log of a process after one record of CUPTI `version` was decoded. The record lies alone in
+/// memory, with its length in that version.
 template <class Activity>
 std::unique_ptr<ProcessLog> decoded(const Activity& activity, uint32_t version = newest) {
     CuptiLibrary cupti;
@@ -105,8 +104,8 @@ std::unique_ptr<ProcessLog> decoded(const Activity& activity, uint32_t version =
     return log;
 }
 
-/// Compares all of a record but its header. `zeros` of its bytes, those of no use and the upper
-/// ones of yes and no, are 0; every other must have been asked for by the test.
+/// Compares all of a record except its header. `zeros` of its bytes (unused ones and the upper ones
+/// of booleans) are 0; the test must have set every other.
 template <class Record>
 void verifySame(const std::vector<Record>& records, Record expected, size_t zeros) {
     QCOMPARE(records.size(), size_t{1});
@@ -145,18 +144,18 @@ log::MemcpyRecord memcpyPair(Values& values, Activity& from) {
 
 }  // namespace
 
-/// Every field of every kind of record arrives in the log where it belongs: each has a value that
-/// no other has, and what CUPTI's record holds besides is rubbish.
+/// Tests that every field of every record reaches its place in the log: each has a unique value,
+/// and the rest of CUPTI's record is garbage.
 class tst_ActivityDecoder : public QObject {
     Q_OBJECT
 
   private slots:
-    void kernel_data() {
+    void kernelRecordIsDecoded_data() {
         QTest::addColumn<int>("kind");
         QTest::newRow("concurrent") << int(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
         QTest::newRow("serial") << int(CUPTI_ACTIVITY_KIND_KERNEL);
     }
-    void kernel() {
+    void kernelRecordIsDecoded() {
         QFETCH(int, kind);
         Values values;
         auto from = rubbish<CUpti_ActivityKernel9>(static_cast<CUpti_ActivityKind>(kind));
@@ -190,23 +189,23 @@ class tst_ActivityDecoder : public QObject {
         QCOMPARE(log->kernels.size(), size_t{1});
         QCOMPARE(log->text(log->kernels[0].name), std::string(from.name));
         to.name = log->kernels[0].name;
-        // Two bytes of the registers and three of the carveout, which CUPTI has shorter; of the
-        // name's number, which is 1, three.
+        // Two bytes of the registers and three of the carveout, which are shorter in CUPTI; three
+        // of the name's number, which is 1.
         verifySame(log->kernels, to, 2 + 3 + 3);
     }
 
-    void memcpyOnADevice() {
+    void copyOnADeviceIsDecoded() {
         Values values;
         auto from = rubbish<CUpti_ActivityMemcpy5>(CUPTI_ACTIVITY_KIND_MEMCPY);
         log::MemcpyRecord to = memcpyPair(values, from);
-        // Who the peer is and that there is one, and what fills the record up.
+        // The peer and its presence flag, and the padding of the record.
         verifySame(decoded(from)->memcpys, to, 4 * 4 + 1 + 3 + 4);
         from.flags = 0;
         to.isAsync = 0;
         verifySame(decoded(from)->memcpys, to, 4 * 4 + 1 + 3 + 4 + 1);
     }
 
-    void memcpyBetweenDevices() {
+    void copyBetweenDevicesIsDecoded() {
         Values values;
         auto from = rubbish<CUpti_ActivityMemcpyPtoP4>(CUPTI_ACTIVITY_KIND_MEMCPY2);
         log::MemcpyRecord to = memcpyPair(values, from);
@@ -218,7 +217,7 @@ class tst_ActivityDecoder : public QObject {
         verifySame(decoded(from)->memcpys, to, 3 + 4);
     }
 
-    void memset() {
+    void memsetRecordIsDecoded() {
         Values values;
         auto from = rubbish<CUpti_ActivityMemset4>(CUPTI_ACTIVITY_KIND_MEMSET);
         log::MemsetRecord to{};
@@ -235,7 +234,7 @@ class tst_ActivityDecoder : public QObject {
         verifySame(decoded(from)->memsets, to, 7);
     }
 
-    void graph() {
+    void graphRecordIsDecoded() {
         Values values;
         auto from = rubbish<CUpti_ActivityGraphTrace>(CUPTI_ACTIVITY_KIND_GRAPH_TRACE);
         log::GraphRecord to{};
@@ -249,7 +248,7 @@ class tst_ActivityDecoder : public QObject {
         verifySame(decoded(from)->graphs, to, 4);
     }
 
-    void call_data() {
+    void callRecordIsDecoded_data() {
         QTest::addColumn<bool>("isDriver");
         QTest::addColumn<uint>("id");
         QTest::addColumn<QString>("name");
@@ -257,7 +256,7 @@ class tst_ActivityDecoder : public QObject {
         QTest::newRow("driver") << true << 7u << "cuCall";
         QTest::newRow("unknown") << true << 8u << "driver call 8";
     }
-    void call() {
+    void callRecordIsDecoded() {
         QFETCH(bool, isDriver);
         QFETCH(uint, id);
         QFETCH(QString, name);
@@ -279,7 +278,7 @@ class tst_ActivityDecoder : public QObject {
         verifySame(log->calls, to, 3 + (isDriver ? 3 : 4) + 4);
     }
 
-    void synchronization() {
+    void synchronizationRecordIsDecoded() {
         Values values;
         auto from = rubbish<CUpti_ActivitySynchronization2>(CUPTI_ACTIVITY_KIND_SYNCHRONIZATION);
         log::SyncRecord to{};
@@ -296,7 +295,7 @@ class tst_ActivityDecoder : public QObject {
         verifySame(decoded(from, CuptiLibrary::version12_6)->syncs, to, 0);
     }
 
-    void cudaEvent() {
+    void cudaEventRecordIsDecoded() {
         Values values;
         auto from = rubbish<CUpti_ActivityCudaEvent2>(CUPTI_ACTIVITY_KIND_CUDA_EVENT);
         log::CudaEventRecord to{};
@@ -313,7 +312,7 @@ class tst_ActivityDecoder : public QObject {
         verifySame(decoded(from, CuptiLibrary::version12_6)->cudaEvents, to, 8);
     }
 
-    void overhead() {
+    void overheadRecordIsDecoded() {
         Values values;
         auto from = rubbish<CUpti_ActivityOverhead3>(CUPTI_ACTIVITY_KIND_OVERHEAD);
         log::OverheadRecord to{};
@@ -323,25 +322,25 @@ class tst_ActivityDecoder : public QObject {
         PAIR(values, from.correlationId, to.correlationId);
         from.objectKind = CUPTI_ACTIVITY_OBJECT_THREAD;
         PAIR(values, from.objectId.pt.threadId, to.threadId);
-        from.overheadData = std::malloc(12);  // it is the reader's
+        from.overheadData = std::malloc(12);  // the reader must free it
         verifySame(decoded(from)->overheads, to, 4);
         from.objectKind = CUPTI_ACTIVITY_OBJECT_DEVICE;
         from.overheadData = nullptr;
         to.threadId = 0;
         verifySame(decoded(from)->overheads, to, 4 + 4);
-        // Before 12.2 a record says less, and before 12.6 there is nothing to free.
+        // Before 12.2 a record has fewer fields, and before 12.6 nothing must be freed.
         to.correlationId = 0;
         from.overheadData = &values;
         verifySame(decoded(from, CuptiLibrary::version11_8)->overheads, to, 4 + 4 + 4);
     }
 
-    void deviceMemory_data() {
+    void deviceMemoryRecordIsDecoded_data() {
         QTest::addColumn<int>("pool");
         QTest::newRow("of this process") << int(CUPTI_ACTIVITY_MEMORY_POOL_TYPE_LOCAL);
         QTest::newRow("imported") << int(CUPTI_ACTIVITY_MEMORY_POOL_TYPE_IMPORTED);
         QTest::newRow("none") << int(CUPTI_ACTIVITY_MEMORY_POOL_TYPE_INVALID);
     }
-    void deviceMemory() {
+    void deviceMemoryRecordIsDecoded() {
         QFETCH(int, pool);
         Values values;
         auto from = rubbish<CUpti_ActivityMemory3>(CUPTI_ACTIVITY_KIND_MEMORY2);
@@ -361,7 +360,7 @@ class tst_ActivityDecoder : public QObject {
         auto& config = from.memoryPoolConfig;
         config.memoryPoolType = static_cast<CUpti_ActivityMemoryPoolType>(pool);
         to.poolType = static_cast<uint8_t>(pool);
-        size_t zeros = 3 + 4;  // of the name's number, and those of no use
+        size_t zeros = 3 + 4;  // bytes of the name's number, and unused ones
         if (pool == CUPTI_ACTIVITY_MEMORY_POOL_TYPE_INVALID) {
             zeros += 4 * 8 + 4 + 1;
         } else {
@@ -383,7 +382,7 @@ class tst_ActivityDecoder : public QObject {
         verifySame(log->memory, to, zeros);
     }
 
-    void memoryPool() {
+    void memoryPoolRecordIsDecoded() {
         Values values;
         auto from = rubbish<CUpti_ActivityMemoryPool2>(CUPTI_ACTIVITY_KIND_MEMORY_POOL);
         log::MemoryPoolRecord to{};
@@ -401,7 +400,7 @@ class tst_ActivityDecoder : public QObject {
         verifySame(decoded(from)->pools, to, 2);
     }
 
-    void unifiedMemory() {
+    void unifiedMemoryRecordIsDecoded() {
         Values values;
         auto from = rubbish<CUpti_ActivityUnifiedMemoryCounter2>(
             CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER);
@@ -416,15 +415,15 @@ class tst_ActivityDecoder : public QObject {
         PAIR(values, from.flags, to.flags);
         PAIR(values, from.streamId, to.streamId);
         PAIR(values, from.processId, to.processId);
-        verifySame(decoded(from)->unifiedMemory, to, 0);
+        verifySame(decoded(from)->unifiedMemoryRecordIsDecoded, to, 0);
     }
 
-    void device_data() {
+    void deviceRecordIsDecoded_data() {
         QTest::addColumn<bool>("isSlice");
         QTest::newRow("whole") << false;
         QTest::newRow("slice") << true;
     }
-    void device() {
+    void deviceRecordIsDecoded() {
         QFETCH(bool, isSlice);
         Values values;
         auto from = rubbish<CUpti_ActivityDevice4>(CUPTI_ACTIVITY_KIND_DEVICE);
@@ -465,7 +464,7 @@ class tst_ActivityDecoder : public QObject {
         verifySame(log->devices, to, 3 + 4);
     }
 
-    void contextAndStream() {
+    void contextAndStreamRecordsAreDecoded() {
         Values values;
         auto context = rubbish<CUpti_ActivityContext>(CUPTI_ACTIVITY_KIND_CONTEXT);
         log::ContextRecord toContext{};

@@ -16,7 +16,7 @@ using lanescope::test::ProcessLog;
 
 namespace {
 
-/// All kernels of the plan are there once, with their times; the rest in right numbers.
+/// Compares the kernels with the plan, each once with its times, and the counts of the rest.
 void compareWithPlan(const ProcessLog& log, const TrainingPlan& plan) {
     QCOMPARE(log.progress.lostBlocks, 0u);
     QCOMPARE(log.bytesNotUnderstood, 0u);
@@ -62,7 +62,7 @@ void verifyEnd(const ProcessLog& log, log::EndReason reason, uint32_t signal = 0
     QCOMPARE(log.ends[0].signal, signal);
 }
 
-QByteArray saysTrained(int64_t kernels) {
+QByteArray printsTrained(int64_t kernels) {
     return "trained " + QByteArray::number(qint64(kernels)) + " kernels\n";
 }
 
@@ -103,7 +103,7 @@ class tst_Agent : public QObject {
         QVERIFY(run.run());
         QCOMPARE(run.exitCode, 0);
         const TrainingPlan plan = planOf(run, 1, 40, 50, 7);
-        QCOMPARE(run.output, saysTrained(plan.kernels()));
+        QCOMPARE(run.output, printsTrained(plan.kernels()));
         QCOMPARE(run.errors, QByteArray());
         if (api == "filtered") {
             compareWithPlan(run.log(), plan);
@@ -111,7 +111,8 @@ class tst_Agent : public QObject {
             QCOMPARE(int64_t(run.log().kernels.size()), plan.kernels());
             QCOMPARE(int64_t(run.log().syncs.size()), plan.waits());
             for (const log::SyncRecord& sync : run.log().syncs) {
-                // 12.8 says which record of an event a wait waits for; before there is none.
+                // Since 12.8, the record names the event record that a wait waits for; before, it
+                // does not.
                 QCOMPARE(sync.eventSyncId, version.toInt() >= 26 ? 0u : 0xffffffffu);
             }
         }
@@ -122,12 +123,12 @@ class tst_Agent : public QObject {
         QCOMPARE(run.logs.size(), size_t{1});
     }
 
-    void recordsRareKindsIfAskedTo_data() {
+    void recordsRareKindsOnRequest_data() {
         QTest::addColumn<QString>("version");
         for (const char* version : {"18", "20", "22", "24", "26", "130001", "130300"})
             QTest::newRow(version) << version;
     }
-    void recordsRareKindsIfAskedTo() {
+    void recordsRareKindsOnRequest() {
         QFETCH(QString, version);
         AgentRun run;
         run.environment["STANDIN_CUPTI_VERSION"] = version;
@@ -166,7 +167,7 @@ class tst_Agent : public QObject {
         QCOMPARE(log.unifiedMemory.size(), size_t{1});
         QCOMPARE(log.unifiedMemory[0].value, uint64_t{65'536});
         QCOMPARE(log.unifiedMemory[0].sourceId, 0xffffffffu);
-        // The kernel without a name is kept like any other.
+        // A kernel without a name is kept, too.
         QCOMPARE(log.kernels.size(), size_t{61});
         const auto odd = std::find_if(log.kernels.begin(), log.kernels.end(),
                                       [](const auto& k) { return k.correlationId == first + 4; });
@@ -176,7 +177,7 @@ class tst_Agent : public QObject {
         QCOMPARE(log.notes.count("cupti-graph-leak"), size_t(version.toInt() < 130300));
     }
 
-    void leavesRareKindsOutByDefault() {
+    void skipsRareKindsByDefault() {
         AgentRun run;
         run.arguments = {"--rare", "1"};
         QVERIFY(run.run());
@@ -186,7 +187,7 @@ class tst_Agent : public QObject {
         QCOMPARE(log.overheads.size(), size_t{1});
     }
 
-    void saysThatManagedMemoryCannotBeRecorded() {
+    void reportsManagedMemoryAsUnsupported() {
         AgentRun run;
         run.environment["STANDIN_CUPTI_UM"] = "29";
         run.environment["LANESCOPE_AGENT_OPTIONS"] = "um=1";
@@ -197,7 +198,7 @@ class tst_Agent : public QObject {
         QCOMPARE(run.log().kernels.size(), size_t{61});
     }
 
-    void saysThatABufferCouldNotBeRead() {
+    void reportsAnUnreadableBuffer() {
         AgentRun run;
         run.environment["STANDIN_CUPTI_READABLE"] = "5000";
         QVERIFY(run.run());
@@ -222,7 +223,7 @@ class tst_Agent : public QObject {
         compareWithPlan(run.log(), planOf(run, 1, 500, 2000));
     }
 
-    void countsWhatTheSlowestDiskWouldLose() {
+    void countsLossesOnTheSlowestDisk() {
         AgentRun run;
         run.environment["STANDIN_CUPTI_DROPPED"] = "17";
         QVERIFY(run.run());
@@ -243,14 +244,14 @@ class tst_Agent : public QObject {
         QVERIFY(log.memcpys[0].isAsync);
     }
 
-    void leavesOutCallsThatOnlyAsk_data() {
+    void skipsQueryCalls_data() {
         QTest::addColumn<QString>("options");
         QTest::addColumn<int>("asking");
         QTest::newRow("filtered") << "api=filtered" << 0;
         QTest::newRow("all") << "api=all" << 10;
         QTest::newRow("unknown options") << ",,api,=,cuda=maybe,fancy=1,=" << 0;
     }
-    void leavesOutCallsThatOnlyAsk() {
+    void skipsQueryCalls() {
         QFETCH(QString, options);
         QFETCH(int, asking);
         AgentRun run;
@@ -266,7 +267,7 @@ class tst_Agent : public QObject {
         QCOMPARE(found, asking);
     }
 
-    void recordsCallsOfTheKindAskedFor_data() {
+    void recordsOnlyRequestedCalls_data() {
         QTest::addColumn<QString>("options");
         QTest::addColumn<int>("calls");
         QTest::addColumn<int>("waits");
@@ -277,7 +278,7 @@ class tst_Agent : public QObject {
                              << int(plan.waits());
         QTest::newRow("none") << "api=none" << 0 << 0;
     }
-    void recordsCallsOfTheKindAskedFor() {
+    void recordsOnlyRequestedCalls() {
         QFETCH(QString, options);
         QFETCH(int, calls);
         QFETCH(int, waits);
@@ -297,7 +298,7 @@ class tst_Agent : public QObject {
         if (options == "api=all") return;  // its times are the plan's
         for (const log::ApiRecord& call : log.calls) {
             QVERIFY(call.startNs >= beforeNs && call.endNs <= afterNs);
-            // The stand-in's calls take a microsecond; its clock and ours may differ a little.
+            // The stand-in's calls take a microsecond; its clock may differ slightly from ours.
             QVERIFY(call.endNs - call.startNs >= 500);
             QVERIFY(call.isDriver);
         }
@@ -419,14 +420,14 @@ class tst_Agent : public QObject {
         run.arguments = {"--steps", "0", "--depth", "500"};
         QVERIFY(run.run());
         const auto& nvtx = run.log().nvtx;
-        QCOMPARE(nvtx.size(), size_t{1000});  // the end too many is not there
+        QCOMPARE(nvtx.size(), size_t{1000});  // the surplus end is absent
         for (int i = 0; i < 500; ++i) {
             QCOMPARE(nvtx[size_t(i)].record.level, i);
             QCOMPARE(nvtx[size_t(500 + i)].record.level, 499 - i);
         }
     }
 
-    void keepsEndedThreadsApart() {
+    void distinguishesEndedThreads() {
         AgentRun run;
         run.arguments = {"--steps", "0", "--churn", "400", "--threads-per-round", "8"};
         QVERIFY(run.run());
@@ -451,7 +452,7 @@ class tst_Agent : public QObject {
         QCOMPARE(log.domains[last.record.domain], std::string("trainer"));
     }
 
-    void findsCuptiThatIsLoaded() {
+    void findsLoadedCupti() {
         AgentRun run;
         run.environment["LANESCOPE_CUPTI"] = "";
         run.arguments = {"--cupti-first", "1"};
@@ -477,7 +478,7 @@ class tst_Agent : public QObject {
         compareWithPlan(run.log(), planOf(run, 1, 10, 6));
     }
 
-    void bringsTheLastBuffersBesideASlowFlush() {
+    void readsTheLastBuffersDuringASlowFlush() {
         AgentRun run;
         run.environment["STANDIN_CUPTI_SLOW_MS"] = "150";
         run.arguments = {"--step-ms", "37", "--steps", "20"};

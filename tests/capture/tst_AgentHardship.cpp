@@ -16,7 +16,7 @@ using lanescope::test::ProcessLog;
 
 namespace {
 
-/// The program did what it does without us.
+/// Checks that the program behaves as without the agent.
 void runUntouched(AgentRun& run, const QStringList& arguments, int exitCode = 0,
                   const QByteArray& output = {}) {
     run.program = LANESCOPE_BINARY_DIR "/bin/standin-hardship";
@@ -47,20 +47,18 @@ void verifyWhole(const ProcessLog& log) {
 
 }  // namespace
 
-/// Programs that are hard on whoever lives in them: the program must not notice, and what could not
-/// be recorded must be counted.
 class tst_AgentHardship : public QObject {
     Q_OBJECT
 
   private slots:
-    void livesWithoutMemory() {
+    void survivesLackOfMemory() {
         if (test::hasAddressSanitizer || test::hasThreadSanitizer)
             QSKIP("The sanitizer needs memory itself.");
         AgentRun run;
         runUntouched(run, {"memory"}, 4);
         verifyWhole(run.log());
         QCOMPARE(run.log().ends.size(), size_t{1});
-        // What came before and after is there, and what did not fit is counted.
+        // Events before and after are present, and the losses are counted.
         QCOMPARE(called(run.log(), "before"), 1);
         QCOMPARE(called(run.log(), "after"), 1);
         QVERIFY(called(run.log(), "work") >= 10);
@@ -68,8 +66,8 @@ class tst_AgentHardship : public QObject {
                 0);
     }
 
-    /// glibc makes room for thread-local memory at the first touch, and ends the program where it
-    /// cannot; ours is there from the beginning.
+    /// glibc allocates thread-local memory at the first access, and aborts if it cannot; the
+    /// agent's exists from the start.
     void touchesNoThreadLocalMemoryLate() {
         QProcess nm;
         nm.start("nm", {"-D", test::agentLibrary()});
@@ -95,8 +93,8 @@ class tst_AgentHardship : public QObject {
               called(log, "work"), ofHandler(log),
               static_cast<unsigned long long>(log.dropped(Loss::NestedCalls)),
               static_cast<unsigned long long>(log.dropped(Loss::NvtxCalls)));
-        // Each range that is there is whole: what was refused was so at both of its ends, or none.
-        const bool isAllTaken = log.dropped(Loss::NvtxCalls) == 0;
+        // Each recorded range is complete: both of its ends were refused, or none.
+        const bool isComplete = log.dropped(Loss::NvtxCalls) == 0;
         std::map<std::pair<uint32_t, int32_t>, std::string> open;
         for (const ProcessLog::Nvtx& event : log.nvtx) {
             const std::pair<uint32_t, int32_t> place{event.record.domain, event.record.level};
@@ -105,18 +103,18 @@ class tst_AgentHardship : public QObject {
                         event.text == "before");
                 open[place] = event.text;
             } else {
-                QVERIFY(open.erase(place) == 1 || !isAllTaken);
+                QVERIFY(open.erase(place) == 1 || !isComplete);
             }
         }
         QVERIFY2(called(log, "work") > 10'000, qPrintable(QString::number(called(log, "work"))));
         QVERIFY(ofHandler(log) > 0);
     }
 
-    void aClockThatIsSetMovesNothing_data() {
+    void clockChangeMovesNothing_data() {
         QTest::addColumn<int>("seconds");
         for (const int seconds : {-3600, -1, 1, 3600}) QTest::addRow("%d s", seconds) << seconds;
     }
-    void aClockThatIsSetMovesNothing() {
+    void clockChangeMovesNothing() {
         QFETCH(int, seconds);
         if (test::hasAddressSanitizer) QSKIP("The sanitizer wants to be loaded first.");
         AgentRun run;
@@ -130,8 +128,8 @@ class tst_AgentHardship : public QObject {
                  qPrintable(QString::number(acrossNs)));
     }
 
-    /// Without whoever records there is nobody to ask for a file, so this is about what is said.
-    void saysThatThereIsNoLog() {
+    /// Without a recorder, no file can be requested, so this is about the report.
+    void reportsAMissingLog() {
         AgentRun run;
         QVERIFY(QFile::setPermissions(run.folder, QFile::ReadOwner | QFile::ExeOwner));
         run.environment["LANESCOPE_AGENT_DOOR"] = "nobody-is-here";
@@ -146,14 +144,14 @@ class tst_AgentHardship : public QObject {
         runUntouched(run, {"descriptors"});
         const QDir folder(run.folder);
         if (folder.entryList({"*.log"}).isEmpty()) {
-            // On a kernel without close_range: then it is said.
+            // On a kernel without close_range: then the loss is reported.
             QCOMPARE(folder.entryList({"*.lost"}, QDir::AllEntries | QDir::System).size(), 1);
             return;
         }
         QCOMPARE(called(run.log(), "work"), 100);
     }
 
-    void keepsOutOfDescriptorsThatAreTakenOver() {
+    void avoidsReusedDescriptors() {
         AgentRun run;
         QTemporaryDir elsewhere;
         runUntouched(run, {"takes-descriptors", elsewhere.filePath("own")});
@@ -166,7 +164,7 @@ class tst_AgentHardship : public QObject {
 #endif
     }
 
-    void countsChildrenThatLeaveNoLog() {
+    void countsChildrenWithoutLog() {
         AgentRun run;
         runUntouched(run, {"children", "20"});
         const size_t logs = run.logs.size() - 1;
@@ -177,14 +175,14 @@ class tst_AgentHardship : public QObject {
                  sentence.c_str());
     }
 
-    void saysNothingOfChildrenThatLeaveTheirs() {
+    void ignoresChildrenWithLog() {
         AgentRun run;
         run.arguments = {"--fork", "nvtx"};
         QVERIFY(run.run());
         QCOMPARE(run.log().notes.count("children-without-log"), size_t{0});
     }
 
-    void forksWhileFirstCallsAreUnderWay() {
+    void forksDuringFirstCalls() {
         if (test::hasAddressSanitizer)
             QSKIP("A child may find the sanitizer's list of threads locked, for ever.");
         AgentRun run;
@@ -198,9 +196,8 @@ class tst_AgentHardship : public QObject {
         QVERIFY2(run.tookMs < 60'000, qPrintable(QString::number(run.tookMs)));
     }
 
-    /// The first process of a namespace is not ended by signals that it does not handle, and
-    /// neither is its recording.
-    void theFirstProcessOfANamespaceIsRecordedOn() {
+    /// Unhandled signals do not end the first process of a namespace, so its recording continues.
+    void firstProcessOfANamespaceIsRecorded() {
         QProcess probe;
         probe.start("unshare", {"--pid", "--fork", "true"});
         if (!probe.waitForFinished() || probe.exitCode() != 0)
@@ -208,7 +205,7 @@ class tst_AgentHardship : public QObject {
         AgentRun run;
         run.program = "unshare";
         run.arguments = {"--pid", "--fork", LANESCOPE_BINARY_DIR "/bin/standin-hardship", "term"};
-        // It would look for leaks by a /proc that knows processes by the numbers of outside.
+        // Its leak check uses /proc, which has outside process numbers.
         if (test::hasAddressSanitizer) run.environment.insert("ASAN_OPTIONS", "detect_leaks=0");
         QVERIFY(run.run());
         QCOMPARE(run.exitCode, 0);
@@ -235,7 +232,7 @@ class tst_AgentHardship : public QObject {
 
     void endsBeforeTheDiskIsFull() {
         AgentRun run;
-        // More than any disk has.
+        // More than any disk.
         run.environment["LANESCOPE_AGENT_OPTIONS"] = "reserve-mb=1000000000";
         run.arguments = {"--steps", "100", "--step-ms", "10"};
         QVERIFY(run.run());

@@ -14,7 +14,7 @@ using lanescope::test::ProcessLog;
 
 namespace {
 
-/// The program did what it does without us.
+/// Checks that the program behaves as without the agent.
 void verifyUntouched(const AgentRun& run, int kernels) {
     QCOMPARE(run.exitCode, 0);
     QCOMPARE(run.output, "trained " + QByteArray::number(kernels) + " kernels\n");
@@ -29,14 +29,13 @@ int steps(const ProcessLog& log) {
 
 }  // namespace
 
-/// Logs that become too long: for the disk, for one file, or for what was allowed.
 class tst_AgentLimits : public QObject {
     Q_OBJECT
 
   private slots:
-    void cutsTheLogWhenTheDiskIsFull() {
+    void truncatesTheLogOnAFullDisk() {
         AgentRun run;
-        // As on a full disk: writing past this size fails, after a part of it was written.
+        // Simulates a full disk: a write beyond this size fails after a partial write.
         run.inChild = [] {
             const rlimit limit{1'000'001, 1'000'001};
             ::setrlimit(RLIMIT_FSIZE, &limit);
@@ -51,7 +50,7 @@ class tst_AgentLimits : public QObject {
         QVERIFY(!run.log().isCorrupt);
     }
 
-    void cutsALongLogIntoFiles() {
+    void splitsALongLogIntoFiles() {
         AgentRun run;
         run.environment["LANESCOPE_AGENT_OPTIONS"] = "part-mb=1";
         run.arguments = {"--steps", "200", "--kernels", "200", "--step-ms", "5"};
@@ -65,11 +64,11 @@ class tst_AgentLimits : public QObject {
         QCOMPARE(log.unknownStrings, 0);
         QCOMPARE(log.progress.lostBlocks, 0u);
         QCOMPARE(log.ends.size(), size_t{1});
-        // Each file says again what its records refer to.
+        // Each file repeats the definitions that its records refer to.
         QVERIFY(log.devices.size() >= 5);
         QCOMPARE(log.devices.size(), log.contexts.size());
         for (const QString& name : QDir(run.folder).entryList({"*.log.*"})) {
-            // Read by itself, as if the others were lost.
+            // Read alone, as if the others were lost.
             QTemporaryDir alone;
             const QString copy = alone.filePath("a.log");
             QVERIFY(QFile::copy(QDir(run.folder).filePath(name), copy));
@@ -96,7 +95,7 @@ class tst_AgentLimits : public QObject {
         QCOMPARE(log.progress.lostBlocks, 0u);
         QVERIFY(log.drops.empty());
         QVERIFY(log.kernels.size() > 8'000 && log.kernels.size() < 40'000);
-        // Up to there nothing is missing.
+        // Nothing is missing up to there.
         std::set<uint32_t> seen;
         for (const log::KernelRecord& kernel : log.kernels) seen.insert(kernel.correlationId);
         const uint32_t last = *seen.rbegin();

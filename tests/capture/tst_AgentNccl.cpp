@@ -21,7 +21,7 @@ using log::NcclEvent;
 
 namespace {
 
-/// Runs the stand-in for NCCL with the agent as its plugin.
+/// Runs the NCCL stand-in with the agent as its plugin.
 void runNccl(AgentRun& run, int version, const char* scenario) {
     run.program = LANESCOPE_BINARY_DIR "/bin/standin-nccl";
     run.arguments = {QString::number(version), scenario};
@@ -51,7 +51,7 @@ void addVersions() {
 
 }  // namespace
 
-/// The agent as NCCL's profiler plugin, driven by a stand-in for NCCL.
+/// Tests of the agent as NCCL's profiler plugin, driven by a stand-in for NCCL.
 class tst_AgentNccl : public QObject {
     Q_OBJECT
 
@@ -99,7 +99,7 @@ class tst_AgentNccl : public QObject {
             if (version < 5) continue;
             QCOMPARE(calls[0].function, "AllReduce");
             QCOMPARE(calls[0].datatype, "ncclFloat32");
-            QCOMPARE(calls[0].record.rank, 1);  // though NCCL says 0
+            QCOMPARE(calls[0].record.rank, 1);  // although NCCL passes 0
             QCOMPARE(calls[1].function, "Send");
             const auto tasks = of(run.log(), NcclEvent::Task);
             QCOMPARE(tasks[0].record.parent, calls[0].record.id);
@@ -125,8 +125,8 @@ class tst_AgentNccl : public QObject {
         }
     }
 
-    void asksForWhatItKeepsOnly_data() { addVersions(); }
-    void asksForWhatItKeepsOnly() {
+    void requestsOnlyTheEventsItKeeps_data() { addVersions(); }
+    void requestsOnlyTheEventsItKeeps() {
         QFETCH(int, version);
         AgentRun run;
         runNccl(run, version, "plain");
@@ -136,7 +136,7 @@ class tst_AgentNccl : public QObject {
         QCOMPARE(run.output, QByteArray(wanted));
     }
 
-    void asksForNothingWithoutAnAgent() {
+    void requestsNothingWithoutAnAgent() {
         AgentRun run;
         run.withAgent = false;
         run.environment["LANESCOPE_AGENT_DIR"] = "";
@@ -145,8 +145,8 @@ class tst_AgentNccl : public QObject {
         QVERIFY(run.logs.empty());
     }
 
-    void keepsTheOperationsOfAGroupApart_data() { addVersions(); }
-    void keepsTheOperationsOfAGroupApart() {
+    void separatesTheOperationsOfAGroup_data() { addVersions(); }
+    void separatesTheOperationsOfAGroup() {
         QFETCH(int, version);
         AgentRun run;
         runNccl(run, version, "group");
@@ -186,8 +186,8 @@ class tst_AgentNccl : public QObject {
         QCOMPARE(log.communicators.size(), size_t{4});
     }
 
-    void survivesWhatNoNcclDoes_data() { addVersions(); }
-    void survivesWhatNoNcclDoes() {
+    void survivesImpossibleEvents_data() { addVersions(); }
+    void survivesImpossibleEvents() {
         QFETCH(int, version);
         AgentRun run;
         runNccl(run, version, "odd");
@@ -198,11 +198,11 @@ class tst_AgentNccl : public QObject {
         if (version > 1) {
             QCOMPARE(tasks[0].function, "");
             QCOMPARE(tasks[0].record.count, uint64_t{5});
-            QCOMPARE(tasks.back().function.size(), size_t{63});  // cut
+            QCOMPARE(tasks.back().function.size(), size_t{63});  // truncated
         }
     }
 
-    void keepsAForkedChildApart() {
+    void separatesAForkedChild() {
         if (test::hasAddressSanitizer)
             QSKIP(
                 "The sanitizer's allocator may be locked by another thread when the child is "
@@ -212,7 +212,7 @@ class tst_AgentNccl : public QObject {
         QCOMPARE(run.logs.size(), size_t{2});
         QCOMPARE(of(run.logs[0], NcclEvent::Task).size(), size_t{2});
         QCOMPARE(of(run.logs[1], NcclEvent::Task).size(), size_t{2});
-        // The child knows its communicator by the parent's address.
+        // The child identifies its communicator by the parent's address.
         QCOMPARE(of(run.logs[1], NcclEvent::Task)[0].record.communicator, uint64_t{0xabc});
         QCOMPARE(run.logs[1].properties["forkedChild"], "1");
     }

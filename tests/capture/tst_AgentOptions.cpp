@@ -23,7 +23,7 @@ class tst_AgentOptions : public QObject {
     Q_OBJECT
 
   private slots:
-    void readsWhatIsRecorded() {
+    void readsRecordingOptions() {
         const AgentOptions plain = read("");
         QVERIFY(plain.recordCuda && plain.recordNvtx && !plain.recordMemory && !plain.yieldCupti);
         QCOMPARE(plain.apiCalls, ApiCalls::Filtered);
@@ -39,7 +39,7 @@ class tst_AgentOptions : public QObject {
         QCOMPARE(read("api=none").apiCalls, ApiCalls::None);
     }
 
-    void ignoresWhatItDoesNotKnow() {
+    void ignoresUnknownOptions() {
         const AgentOptions o = read(
             ",,=,api,=x,fancy=1,api=quick,part-mb=0,max-log-mb=-1,max-log-mb=9999999999999999999,"
             "steps=5-3,steps=-2,steps=a,delay-ms=,duration-ms=1x,range=else,range=nvtx:,%");
@@ -72,8 +72,8 @@ class tst_AgentOptions : public QObject {
         QCOMPARE(read("steps=4").windows.steps.last, 4);
     }
 
-    /// Whatever is asked for arrives, one option at a time and all that go together.
-    void readsWhatItWrites_data() {
+    /// Every option round trips, alone and with all compatible ones.
+    void optionsRoundTrip_data() {
         QTest::addColumn<AgentOptions>("options");
         QTest::addColumn<QString>("text");
         const auto row = [](const char* text, const auto& change) {
@@ -143,7 +143,7 @@ class tst_AgentOptions : public QObject {
             o.windows.anyDomain = false;
         });
     }
-    void readsWhatItWrites() {
+    void optionsRoundTrip() {
         QFETCH(AgentOptions, options);
         QFETCH(QString, text);
         const std::string written = optionText(options);
@@ -153,7 +153,7 @@ class tst_AgentOptions : public QObject {
         QVERIFY(back == options);
     }
 
-    /// The rows above hold every option there is, and so does the page.
+    /// The rows above contain every option, and so does the page.
     void everyOptionIsTestedAndDescribed() {
         QFile source(LANESCOPE_SOURCE_DIR "/tests/capture/tst_AgentOptions.cpp");
         QFile page(LANESCOPE_SOURCE_DIR "/capture/options/README.md");
@@ -168,7 +168,7 @@ class tst_AgentOptions : public QObject {
         }
     }
 
-    void knowsHowManyWindowsThereWillBe() {
+    void countsTheWindowsToCome() {
         WindowOptions windows;
         QVERIFY(windows.isEverything() && !windows.count());
         windows.trigger = WindowTrigger::Time;
@@ -184,7 +184,7 @@ class tst_AgentOptions : public QObject {
         QVERIFY(!windows.count());
     }
 
-    void choosesPrograms() {
+    void selectsPrograms() {
         QVERIFY(matchesProgram({}, "/usr/bin/python3", "python"));
         QVERIFY(matchesProgram(read("only=bash:python*").only, "/usr/bin/python3.11", "x"));
         QVERIFY(matchesProgram({"trainer"}, "/usr/bin/python3.11", "./trainer"));

@@ -36,7 +36,7 @@ if __name__ == "__main__":
 
 }  // namespace
 
-/// The NVTX package that Python programs use. Needs a Python that has it: LANESCOPE_TEST_PYTHON or
+/// Tests of the NVTX package for Python. Needs a Python that has it: LANESCOPE_TEST_PYTHON or
 /// python3.
 class tst_AgentPython : public QObject {
     Q_OBJECT

@@ -16,7 +16,7 @@ namespace {
 
 const QByteArray tenSteps = "trained 60 kernels\n";
 
-/// The program did what it does without us.
+/// Checks that the program behaves as without the agent.
 void verifyUntouched(const AgentRun& run, int exitCode = 0, const QByteArray& output = tenSteps) {
     QCOMPARE(run.exitCode, exitCode);
     QCOMPARE(run.output, output);
@@ -31,8 +31,8 @@ int steps(const ProcessLog& log) {
 
 }  // namespace
 
-/// Every way in which things go wrong around the agent: the program must not notice, and the log
-/// must hold what was there until then.
+/// Tests of failures around the agent: the program must not be affected, and the log must contain
+/// the events until then.
 class tst_AgentTrouble : public QObject {
     Q_OBJECT
 
@@ -54,14 +54,14 @@ class tst_AgentTrouble : public QObject {
         QFETCH(int, expected);
         QFETCH(bool, ends);
         AgentRun run;
-        // Half a second passes, so all but its end must be there.
+        // Half a second passes, so everything except its end must be present.
         run.arguments = {"--exit-by", exitBy, "--exit-code", "3",
                          "--steps",   "100",  "--step-ms",   "20"};
         QVERIFY(run.run());
         verifyUntouched(run, expected, "trained 600 kernels\n");
         QCOMPARE(run.log().ends.size(), ends ? size_t{1} : size_t{0});
         QCOMPARE(run.log().bytesNotUnderstood, 0u);
-        const int atLeast = ends ? 100 : 50;  // a killed process loses a second at most
+        const int atLeast = ends ? 100 : 50;  // a killed process loses at most one second
         QVERIFY2(steps(run.log()) >= atLeast, qPrintable(QString::number(steps(run.log()))));
         QVERIFY2(int(run.log().kernels.size()) >= atLeast * 6,
                  qPrintable(QString::number(run.log().kernels.size())));
@@ -93,7 +93,7 @@ class tst_AgentTrouble : public QObject {
         QCOMPARE(steps(run.log()), 10);
     }
 
-    void endsBySigtermAfterTheLogHasItsEnd() {
+    void logIsCompleteAfterSigterm() {
         AgentRun run;
         run.arguments = {"--exit-by", "term-late"};
         QVERIFY(run.run());
@@ -123,9 +123,8 @@ class tst_AgentTrouble : public QObject {
         QCOMPARE(run.log().ends.size(), size_t{1});
     }
 
-    /// CUPTI gives buffers back on a thread of its own, and those with work that has not ended
-    /// late.
-    void losesNothingThatCuptiGivesInItsOwnTime() {
+    /// CUPTI returns buffers on its own thread, and late if their work has not ended.
+    void losesNothingInBuffersReturnedLate() {
         AgentRun run;
         run.environment["STANDIN_CUPTI_THREAD"] = run.environment["STANDIN_CUPTI_KEEPS"] = "1";
         run.arguments = {"--live",    "1",  "--tells-early", "1",  "--steps",        "60",
@@ -140,7 +139,7 @@ class tst_AgentTrouble : public QObject {
         QVERIFY(run.log().notes.empty());
     }
 
-    void tellsOfWorkThatHadNotEnded() {
+    void reportsUnfinishedWork() {
         AgentRun run;
         run.environment["STANDIN_CUPTI_THREAD"] = run.environment["STANDIN_CUPTI_KEEPS"] = "1";
         run.arguments = {"--live",    "1",  "--tells-early",  "1",        "--steps",          "10",
@@ -191,7 +190,7 @@ class tst_AgentTrouble : public QObject {
         QCOMPARE(!file.open(QIODevice::ReadOnly), isOrdered);
     }
 
-    void saysWhatTorchProfilerLoses() {
+    void reportsLossesByTorchProfiler() {
         if (test::hasAddressSanitizer) QSKIP("The sanitizer wants to be loaded first.");
         AgentRun plain;
         QVERIFY(plain.run());
@@ -203,7 +202,7 @@ class tst_AgentTrouble : public QObject {
         QCOMPARE(torch.log().notes.count("torch-profiler"), size_t{1});
     }
 
-    void saysWhyThereIsNoCuda_data() {
+    void reportsWhyCudaIsMissing_data() {
         QTest::addColumn<QString>("variable");
         QTest::addColumn<QString>("value");
         QTest::addColumn<QString>("code");
@@ -229,7 +228,7 @@ class tst_AgentTrouble : public QObject {
                                  << "cupti-missing"
                                  << "older than";
     }
-    void saysWhyThereIsNoCuda() {
+    void reportsWhyCudaIsMissing() {
         QFETCH(QString, variable);
         QFETCH(QString, value);
         QFETCH(QString, code);
@@ -247,7 +246,7 @@ class tst_AgentTrouble : public QObject {
         QCOMPARE(run.log().ends.size(), size_t{1});
     }
 
-    void saysThatAnotherToolTookTheBuffers() {
+    void reportsBuffersTakenByAnotherTool() {
         AgentRun run;
         run.environment["STANDIN_CUPTI_STOLEN_MS"] = "500";
         run.arguments = {"--steps", "160", "--kernels", "50", "--step-ms", "50"};
@@ -258,7 +257,7 @@ class tst_AgentTrouble : public QObject {
         QVERIFY(run.log().calls.size() >= 8000);
     }
 
-    void saysNothingOfAnIdleProgram() {
+    void reportsNothingForAnIdleProgram() {
         AgentRun run;
         run.arguments = {"--steps", "3", "--kernels", "1500", "--step-ms", "2600"};
         QVERIFY(run.run());
@@ -266,7 +265,7 @@ class tst_AgentTrouble : public QObject {
         QCOMPARE(run.log().kernels.size(), size_t{4500});
     }
 
-    void saysThatItGotABufferOfAnotherTool() {
+    void reportsABufferOfAnotherTool() {
         AgentRun run;
         run.environment["STANDIN_CUPTI_STOLEN_MS"] = "100";
         run.environment["STANDIN_CUPTI_MIXED"] = "1";
@@ -276,7 +275,7 @@ class tst_AgentTrouble : public QObject {
         QCOMPARE(run.log().notes.count("cupti-shared"), size_t{1});
     }
 
-    void aDaemonGoesOnRecording() {
+    void daemonIsRecordedOn() {
         if (test::hasAddressSanitizer)
             QSKIP("A daemon closes all descriptors, the sanitizer's too.");
         AgentRun run;
@@ -284,8 +283,8 @@ class tst_AgentTrouble : public QObject {
         QVERIFY(run.run());
         QCOMPARE(run.exitCode, 0);
         QCOMPARE(run.log().ends.size(), size_t{1});
-        // A daemon's calls are in a log of its own, those from before it closed all descriptors as
-        // well as those after. It is nobody's child, so its end is waited for by looking.
+        // A daemon's calls are in its own log, including those from before it closed all
+        // descriptors. It has no parent, so its end is polled.
         QTRY_VERIFY_WITH_TIMEOUT(
             (run.readLogs(), run.logs.size() == 2 && !run.logs[1].ends.empty()), 20'000);
         const ProcessLog& daemon = run.logs[1];
@@ -313,7 +312,7 @@ class tst_AgentTrouble : public QObject {
         run.arguments = {"--cupti", ""};
         QVERIFY(run.run());
         verifyUntouched(run);
-        // A machine with CUDA installed but no GPU has a CUPTI, which then finds no driver.
+        // A machine with CUDA but without a GPU has a CUPTI, which then finds no driver.
         const size_t reasons = run.log().notes.count("cupti-missing") +
                                run.log().notes.count("no-driver") +
                                run.log().notes.count("cupti-failed");
@@ -322,7 +321,7 @@ class tst_AgentTrouble : public QObject {
         QCOMPARE(steps(run.log()), 10);
     }
 
-    void leavesForkedChildrenAlone_data() {
+    void forkedChildrenAreUntouched_data() {
         QTest::addColumn<QString>("how");
         QTest::addColumn<int>("logs");
         QTest::addColumn<int>("status");
@@ -332,7 +331,7 @@ class tst_AgentTrouble : public QObject {
         QTest::newRow("term") << "term" << 1 << SIGTERM;
         QTest::newRow("vfork") << "vfork" << 1 << SIGTERM;
     }
-    void leavesForkedChildrenAlone() {
+    void forkedChildrenAreUntouched() {
         QFETCH(QString, how);
         QFETCH(int, logs);
         QFETCH(int, status);
@@ -365,7 +364,7 @@ class tst_AgentTrouble : public QObject {
         }
     }
 
-    void aForkedWorkerThatLeavesByExitKeepsNearlyAll() {
+    void forkedWorkerThatExitsKeepsNearlyAll() {
         AgentRun run;
         run.arguments = {"--fork", "worker"};
         QVERIFY(run.run());
@@ -377,13 +376,13 @@ class tst_AgentTrouble : public QObject {
         }
     }
 
-    void needsNoFolder_data() {
+    void worksWithoutFolder_data() {
         QTest::addColumn<QString>("folder");
         QTest::newRow("missing") << "/nonexistent/folder";
         QTest::newRow("not a folder") << "/dev/null";
         QTest::newRow("not writable") << "/proc/1";
     }
-    void needsNoFolder() {
+    void worksWithoutFolder() {
         QFETCH(QString, folder);
         AgentRun run;
         run.folder = folder;
@@ -393,7 +392,7 @@ class tst_AgentTrouble : public QObject {
         QVERIFY(run.tookMs < 60'000);
     }
 
-    void recordsOnlyTheProgramsAskedFor_data() {
+    void recordsOnlyRequestedPrograms_data() {
         QTest::addColumn<QString>("patterns");
         QTest::addColumn<bool>("recorded");
         QTest::newRow("its name") << "standin-training" << true;
@@ -403,7 +402,7 @@ class tst_AgentTrouble : public QObject {
         QTest::newRow("another") << "python*:train" << false;
         QTest::newRow("part of a name") << "standin" << false;
     }
-    void recordsOnlyTheProgramsAskedFor() {
+    void recordsOnlyRequestedPrograms() {
         QFETCH(QString, patterns);
         QFETCH(bool, recorded);
         AgentRun run;
@@ -416,7 +415,7 @@ class tst_AgentTrouble : public QObject {
         QCOMPARE(run.log().kernels.size(), size_t(recorded ? 60 : 0));
     }
 
-    void leavesCuptiToOthers() {
+    void leavesCuptiToOtherTools() {
         AgentRun run;
         run.environment["LANESCOPE_AGENT_OPTIONS"] = "yield=1";
         QVERIFY(run.run());
@@ -426,7 +425,7 @@ class tst_AgentTrouble : public QObject {
         QCOMPARE(steps(run.log()), 10);
     }
 
-    void doesNothingUnasked() {
+    void doesNothingUnrequested() {
         AgentRun run;
         run.environment["LANESCOPE_AGENT_DIR"] = "";
         QVERIFY(run.run());
@@ -435,7 +434,7 @@ class tst_AgentTrouble : public QObject {
         QVERIFY(QDir::current().entryList({"*.log"}).isEmpty());
     }
 
-    void leavesNoLogOfNothing() {
+    void emptyRunLeavesNoLog() {
         AgentRun run;
         run.arguments = {"--nvtx", "0", "--driver", "0"};
         QVERIFY(run.run());
@@ -443,7 +442,7 @@ class tst_AgentTrouble : public QObject {
         QVERIFY(QDir(run.folder).isEmpty());
     }
 
-    void keepsOutOfOtherFiles() {
+    void doesNotWriteToOtherFiles() {
         AgentRun run;
         const QString victims = run.folder + "/victim";
         run.arguments = {"--close-all", victims, "--step-ms", "30"};
@@ -458,7 +457,7 @@ class tst_AgentTrouble : public QObject {
         QVERIFY(!run.log().isCorrupt);
     }
 
-    void keepsOffClosedStandardOutput() {
+    void doesNotUseClosedStandardOutput() {
         AgentRun run;
         run.arguments = {"--close-standard", "1", "--step-ms", "30"};
         QVERIFY(run.run());
@@ -468,7 +467,7 @@ class tst_AgentTrouble : public QObject {
         QCOMPARE(run.log().bytesNotUnderstood, 0u);
     }
 
-    void logsAreTheirOwnersOnly() {
+    void logsArePrivate() {
         AgentRun run;
         QVERIFY(run.run());
         const QStringList names = QDir(run.folder).entryList({"*.log"}, QDir::Files);

@@ -24,7 +24,7 @@ bool isIn(const ProcessLog& log, int64_t ns) {
     return ns >= beginNs;
 }
 
-/// What holds for every window: all that happened in it is there, and nothing else.
+/// Checks an invariant of every window: it contains all of its events, and no others.
 void verifyGated(const ProcessLog& log) {
     QCOMPARE(log.unknownStrings, 0);
     QCOMPARE(log.progress.lostBlocks, 0u);
@@ -43,14 +43,14 @@ void verifyGated(const ProcessLog& log) {
         if (event.record.event == log::NvtxEvent::End) continue;
         QVERIFY(isIn(log, event.record.timestampNs));
     }
-    // What is needed to read the rest is never left out.
+    // Records needed to read the rest are never omitted.
     QCOMPARE(log.devices.size(), size_t{1});
     QCOMPARE(log.contexts.size(), size_t{1});
     QVERIFY(log.streams.size() >= 1);
     QCOMPARE(log.ends.size(), size_t{1});
 }
 
-/// How many kernels each step of a thread launched, of those that are kept; steps from 1.
+/// Number of kept kernels that each step of a thread launched; steps from 1.
 std::map<int, int> kernelsByStep(const ProcessLog& log, uint32_t thread = 1) {
     std::map<int, int> kernels;
     for (const log::KernelRecord& kernel : log.kernels)
@@ -69,7 +69,6 @@ using Steps = std::map<int, int>;
 
 }  // namespace
 
-/// Windows of time, against a stand-in whose GPU runs by the clock.
 class tst_AgentWindows : public QObject {
     Q_OBJECT
 
@@ -117,7 +116,7 @@ class tst_AgentWindows : public QObject {
         QCOMPARE(pushes(run.log()), (std::vector<std::string>{"step 3", "forward", "step 4",
                                                               "forward", "step 5", "forward"}));
         QCOMPARE(run.log().windows.size(), size_t{2});
-        // Each range that is there has its end, and the last ends the window.
+        // Each recorded range has its end, and the last ends the window.
         QCOMPARE(run.log().nvtx.size(), size_t{3 * 6});
         QCOMPARE(run.log().nvtx.front().record.timestampNs, run.log().windows[0].timestampNs);
         QCOMPARE(run.log().nvtx.back().record.timestampNs, run.log().windows[1].timestampNs);
@@ -190,7 +189,7 @@ class tst_AgentWindows : public QObject {
         QCOMPARE(run.log().notes.count("no-window"), size_t(expected.isEmpty()));
     }
 
-    void keepsWhatTheProgramAsksFor() {
+    void keepsWindowsRequestedByTheProgram() {
         AgentRun run;
         run.environment["LANESCOPE_AGENT_OPTIONS"] = "range=cudaProfilerApi,repeat=0";
         run.arguments = {"--live",          "1", "--profile-from", "3",   "--profile-to", "4",
@@ -221,7 +220,7 @@ class tst_AgentWindows : public QObject {
         QVERIFY(lastNs > windows[1].timestampNs);
     }
 
-    void samplesAgainAndAgain() {
+    void samplesRepeatedly() {
         AgentRun run;
         run.environment["LANESCOPE_AGENT_OPTIONS"] =
             "delay-ms=100,duration-ms=50,repeat=3,base-ns=" + QString::number(run.baseNs);
@@ -255,7 +254,7 @@ class tst_AgentWindows : public QObject {
         QCOMPARE(windows[1].timestampNs - windows[0].timestampNs, 100 * nsPerMs);
     }
 
-    void saysThatNoWindowCame_data() {
+    void reportsAMissingWindow_data() {
         QTest::addColumn<QString>("options");
         QTest::addColumn<QString>("word");
         QTest::newRow("time") << "delay-ms=600000"
@@ -269,7 +268,7 @@ class tst_AgentWindows : public QObject {
         QTest::newRow("step range") << "steps=0-1,step-range=epoch"
                                     << "steps";
     }
-    void saysThatNoWindowCame() {
+    void reportsAMissingWindow() {
         QFETCH(QString, options);
         QFETCH(QString, word);
         AgentRun run;

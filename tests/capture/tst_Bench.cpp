@@ -22,7 +22,7 @@ struct Ended {
 
 }  // namespace
 
-/// `bench` and `record --repeat`, whole, with a simulated GPU.
+/// End-to-end tests of `bench` and `record --repeat` with a simulated GPU.
 class tst_Bench : public QObject {
     Q_OBJECT
     std::unique_ptr<QTemporaryDir> folder_;
@@ -47,7 +47,7 @@ class tst_Bench : public QObject {
                 process.readAllStandardError()};
     }
 
-    /// A training with steps of that time and a little.
+    /// A training with steps of slightly more than that time.
     static QStringList training(int stepMs, int steps = 24) {
         return {LANESCOPE_BINARY_DIR "/bin/standin-training",
                 "--live",
@@ -78,7 +78,7 @@ class tst_Bench : public QObject {
   private slots:
     void init() { folder_ = std::make_unique<QTemporaryDir>(); }
 
-    void recordsByTurnsAndAnswersAsCompareDoes() {
+    void recordsAlternatelyAndAnswersLikeCompare() {
         const Ended bench = run(
             QStringList{"bench", "--runs", "3", "-o", "b", "-f", "json", "--fail-if", "slower"} +
             sides(training(10), training(20)));
@@ -91,7 +91,7 @@ class tst_Bench : public QObject {
             QVERIFY(!before.isValid() || before < made);
             before = made;
         }
-        // What a run prints is kept beside its trace, and not among the answer.
+        // The output of a run is stored next to its trace, and not in the answer.
         QVERIFY2(textOf("b/A1.log").contains("trained 96 kernels"), textOf("b/A1.log"));
         QVERIFY(textOf("b/B-warm-up.log").contains("trained 96 kernels"));
         const QJsonObject answer = QJsonDocument::fromJson(bench.out).object();
@@ -109,7 +109,7 @@ class tst_Bench : public QObject {
         QVERIFY2(bench.err.contains("lanescope: The 6 traces, A1 to B3, are in b."), bench.err);
     }
 
-    void findsAFolderOfItsOwn() {
+    void createsItsOwnFolder() {
         QVERIFY(QDir(folder_->path()).mkdir("lanescope-bench-1"));
         const Ended bench = run(QStringList{"bench", "--runs", "2", "--warmup", "0"} +
                                 sides(training(5, 12), training(5, 12)));
@@ -122,7 +122,7 @@ class tst_Bench : public QObject {
         QVERIFY2(again.err.contains("is not empty: name another with -o"), again.err);
     }
 
-    void aRunThatFailsEndsIt() {
+    void failedRunEndsBench() {
         const Ended bench =
             run(QStringList{"bench", "--runs", "3", "--warmup", "0", "-o", "b"} +
                 sides(training(5, 12), training(5, 12) + QStringList{"--exit-code", "7"}));
@@ -136,7 +136,7 @@ class tst_Bench : public QObject {
         QVERIFY(textOf("b/B1.log").contains("trained"));
     }
 
-    void aProgramThatIsNotThereEndsIt() {
+    void missingProgramEndsBench() {
         const Ended bench = run(QStringList{"bench", "--warmup", "0", "-o", "b"} +
                                 sides({"no-such-program"}, training(5)));
         QCOMPARE(bench.status, 3);
@@ -148,7 +148,7 @@ class tst_Bench : public QObject {
         QVERIFY2(warm.err.contains("The warm-up of A failed: "), warm.err);
     }
 
-    void aRunWithoutAGpuEndsIt() {
+    void runWithoutGpuEndsBench() {
         const Ended bench =
             run(QStringList{"bench", "--warmup", "0", "-o", "b"} + sides({"true"}, training(5)));
         QCOMPARE(bench.status, 3);
@@ -156,12 +156,12 @@ class tst_Bench : public QObject {
         QVERIFY(!bench.err.contains("B1"));
     }
 
-    void aSignalKeepsWhatIsFinished_data() {
+    void signalKeepsFinishedRuns_data() {
         QTest::addColumn<int>("number");
         QTest::newRow("Ctrl-C") << SIGINT;
         QTest::newRow("SIGTERM") << SIGTERM;
     }
-    void aSignalKeepsWhatIsFinished() {
+    void signalKeepsFinishedRuns() {
         if (lanescope::test::hasThreadSanitizer)
             QSKIP("It keeps signals back while a program is waited for.");
         QFETCH(int, number);
@@ -182,7 +182,7 @@ class tst_Bench : public QObject {
         QCOMPARE(left, QStringList({"A1.log", "A1.sqlite", "B1.log"}));
     }
 
-    void wordsThatMakeNoSense_data() {
+    void wrongArgumentsAreRefused_data() {
         QTest::addColumn<QStringList>("words");
         QTest::addColumn<QString>("sentence");
         QTest::newRow("one program") << QStringList{"--", "true"} << "with --- between them";
@@ -197,7 +197,7 @@ class tst_Bench : public QObject {
         QTest::newRow("unknown") << QStringList{"--repeat", "3", "true", "---", "true"}
                                  << "'lanescope bench' has no option --repeat";
     }
-    void wordsThatMakeNoSense() {
+    void wrongArgumentsAreRefused() {
         QFETCH(QStringList, words);
         QFETCH(QString, sentence);
         const Ended bench = run(QStringList{"bench"} + words);
@@ -219,7 +219,7 @@ class tst_Bench : public QObject {
         QVERIFY(more.status == 0 && QFile::exists(in("2.sqlite")));
     }
 
-    void aSignalEndsTheRunsInOrder() {
+    void signalEndsRepeatedRunsInOrder() {
         if (lanescope::test::hasThreadSanitizer)
             QSKIP("It keeps signals back while a program is waited for.");
         QProcess process;
@@ -230,11 +230,11 @@ class tst_Bench : public QObject {
         ::kill(static_cast<pid_t>(process.processId()), SIGTERM);
         QVERIFY(process.waitForFinished(waitMs));
         QCOMPARE(process.exitCode(), 128 + SIGTERM);
-        // As of one run that is recorded, what it did until then is kept.
+        // The interrupted run keeps its events so far.
         QCOMPARE(tracesIn("."), QStringList{"r-1.sqlite"});
     }
 
-    void theFirstRunThatFailsIsTheLast() {
+    void firstFailedRunIsTheLast() {
         const Ended ended = run(QStringList{"record", "--repeat", "3", "-o", "r.sqlite", "--"} +
                                 training(5, 12) + QStringList{"--exit-code", "7"});
         QCOMPARE(ended.status, 7);

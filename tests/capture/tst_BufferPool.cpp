@@ -24,12 +24,12 @@ class tst_BufferPool : public QObject {
         QVERIFY(!pool.owns(buffer.memory));
         QCOMPARE(buffer.bytes, BufferPool::discardBytes);
         QCOMPARE(reinterpret_cast<uintptr_t>(buffer.memory) % 8, uintptr_t{0});
-        std::memset(buffer.memory, 1, buffer.bytes);  // CUPTI writes to it like to any other
+        std::memset(buffer.memory, 1, buffer.bytes);  // CUPTI writes to it as to any other
         pool.returnBuffer(buffer.memory, buffer.bytes);
     }
 
   private slots:
-    void givesZeroedBuffersEachOnce() {
+    void returnsZeroedBuffersOnce() {
         auto pool = std::make_unique<BufferPool>();
         pool->warm();
         std::set<uint8_t*> out;
@@ -48,7 +48,7 @@ class tst_BufferPool : public QObject {
         }
     }
 
-    void discardsWhenAllAreOut() {
+    void discardsWhenAllAreInUse() {
         auto pool = std::make_unique<BufferPool>();
         std::vector<uint8_t*> out;
         for (size_t i = 0; i < BufferPool::maxBuffers; ++i) {
@@ -76,22 +76,22 @@ class tst_BufferPool : public QObject {
         ::setrlimit(RLIMIT_AS, &before);
         verifyIsDiscard(*pool, first);
         QCOMPARE(second.memory, first.memory);
-        // Once there is memory again, nothing more is lost.
+        // Once memory is available again, nothing more is lost.
         const BufferPool::Buffer later = pool->take();
         QVERIFY(later.memory && !BufferPool::isDiscard(later.memory));
         QVERIFY(pool->owns(later.memory));
     }
 
-    void ignoresBuffersOfOthers() {
+    void ignoresForeignBuffers() {
         auto pool = std::make_unique<BufferPool>();
         std::vector<uint8_t> foreign(64, 7);
         pool->returnBuffer(foreign.data(), foreign.size());
         QCOMPARE(foreign[0], uint8_t{7});
     }
 
-    void neverGivesOneBufferTwice() {
+    void neverReturnsOneBufferTwice() {
         auto pool = std::make_unique<BufferPool>();
-        std::mutex mutex;  // the queue to the thread that gives back
+        std::mutex mutex;  // the queue to the returning thread
         std::vector<uint8_t*> completed;
         std::atomic<bool> done{false};
         std::atomic<int> stolen{0}, taken{0};

@@ -10,7 +10,6 @@ using namespace lanescope::capture;
 using namespace lanescope::log;
 using namespace lanescope::test;
 
-/// Graph launches, memory, recorded windows and gaps, from the log into the trace.
 class tst_CollectMemory : public QObject {
     Q_OBJECT
     std::unique_ptr<CollectorFixture> fixture_;
@@ -102,7 +101,7 @@ class tst_CollectMemory : public QObject {
         QCOMPARE(row("SELECT count FROM LANESCOPE_HEALTH WHERE code = 'memory-odd-records'"), "2");
     }
 
-    void keepsWhatHasNoTimeOutOfTheTablesThatOthersRead() {
+    void untimedRowsStayOutOfNsightTables() {
         TestLog log;
         DeviceMemoryRecord memory{};
         memory.timestampNs = 0;
@@ -131,12 +130,12 @@ class tst_CollectMemory : public QObject {
         QCOMPARE(row("SELECT count FROM LANESCOPE_HEALTH WHERE code = 'untimed'"), "1");
     }
 
-    void saysThatManagedMemoryWasSeenInPart_data() {
+    void reportsPartialManagedMemory_data() {
         QTest::addColumn<bool>("isFaultThere");
         QTest::newRow("whole") << true;
         QTest::newRow("in part") << false;
     }
-    void saysThatManagedMemoryWasSeenInPart() {
+    void reportsPartialManagedMemory() {
         QFETCH(bool, isFaultThere);
         TestLog log;
         const auto add = [&](uint32_t kind, uint64_t value, uint32_t source, uint32_t destination) {
@@ -150,7 +149,7 @@ class tst_CollectMemory : public QObject {
             record.flags = 2;
             log.add(RecordKind::UnifiedMemory, record);
         };
-        add(1, 65536, 0xffffffff, 0);  // to the GPU, since it missed it
+        add(1, 65536, 0xffffffff, 0);  // to the GPU, after a page fault
         if (isFaultThere) add(4, 12, 0, 0);
         log.end(startNs + 1000);
         log.flush();
@@ -161,7 +160,7 @@ class tst_CollectMemory : public QObject {
                  std::string(isFaultThere ? "0|1" : "1|1"));
     }
 
-    void writesMovesAndMissesOfManagedMemory() {
+    void writesMigrationsAndFaultsOfManagedMemory() {
         constexpr uint32_t cpu = 0xffffffff;
         TestLog log;
         const auto add = [&](uint32_t kind, uint64_t value, uint32_t source, uint32_t destination,
@@ -184,8 +183,8 @@ class tst_CollectMemory : public QObject {
         add(4, 12, 1, 0, 2, 800);
         add(5, 1, 3, 0, 0, 0);
         add(6, 1, 3, 0, 0, 0);
-        add(7, 4096, 1, 0, 0, 0);   // Mapped from afar: nothing moved.
-        add(99, 4096, 1, 0, 0, 0);  // From a CUPTI of the future.
+        add(7, 4096, 1, 0, 0, 0);   // Remote mapping: nothing moved.
+        add(99, 4096, 1, 0, 0, 0);  // From a future CUPTI.
         log.end(startNs + 1000);
         log.flush();
         log.writeTo(logPath("box.0.4242.log"));
@@ -235,7 +234,7 @@ class tst_CollectMemory : public QObject {
             log.add(RecordKind::Api, record);
         };
         window(1000, true, 0);
-        work(900, 1);   // Was under way when the window began.
+        work(900, 1);   // Was running when the window began.
         work(1010, 2);  // Launched before, begun within.
         call(1100, 3);
         window(2000, false, 0);
@@ -247,7 +246,7 @@ class tst_CollectMemory : public QObject {
         log.end(startNs + 4000);
         log.flush(startNs + 900, startNs + 4000);
         log.writeTo(logPath("box.0.4242.log"));
-        TestLog other(4243);  // Without windows everything stays.
+        TestLog other(4243);  // Without windows, everything stays.
         KernelRecord alone = kernel(10, other.string("gemm"));
         other.add(RecordKind::Kernel, alone);
         other.end(startNs + 4000);
@@ -278,7 +277,7 @@ class tst_CollectMemory : public QObject {
         };
         window(50, false);  // An end whose beginning was lost.
         window(100, true);
-        window(200, true);   // A beginning whose end before was lost.
+        window(200, true);   // A beginning after a lost end.
         window(150, false);  // Before its beginning.
         window(300, true);   // Never ended.
         log.add(RecordKind::Kernel, kernel(310, log.string("gemm")));
@@ -315,7 +314,7 @@ class tst_CollectMemory : public QObject {
                  fmt::format("{}|{}", -maxTimestampNs, maxTimestampNs));
     }
 
-    void countsWindowsOnceThatTheLogSaysAgain() {
+    void countsRepeatedWindowsOnce() {
         TestLog log;
         const auto window = [&](int64_t atNs, bool isBegin, uint32_t index) {
             WindowRecord record{};
@@ -324,15 +323,15 @@ class tst_CollectMemory : public QObject {
             record.isBegin = isBegin ? 1 : 0;
             log.add(RecordKind::Window, record);
         };
-        const auto sayAll = [&] {
+        const auto repeatAll = [&] {
             window(100, true, 0);
             window(200, false, 0);
             window(300, true, 1);
         };
-        sayAll();
-        sayAll();
+        repeatAll();
+        repeatAll();
         window(400, false, 1);
-        sayAll();
+        repeatAll();
         window(400, false, 1);
         window(500, true, 2);
         log.add(RecordKind::Kernel, kernel(310, log.string("gemm")));
@@ -343,7 +342,7 @@ class tst_CollectMemory : public QObject {
                  "0|100|200, 1|300|400, 2|500|NULL");
     }
 
-    void saysWhenSomethingWasLost() {
+    void reportsLosses() {
         TestLog log;
         log.add(RecordKind::Kernel, kernel(100, log.string("gemm")));
         log.add(RecordKind::Nvtx, nvtx(NvtxEvent::Mark, 200, 0, log.string("mark")));
@@ -366,7 +365,7 @@ class tst_CollectMemory : public QObject {
                  "2|110|400|7, 1|200|500|7, 3|200|600|7, 1|150|150|7");
     }
 
-    void describesEverythingOnceThoughTheLogRepeatsIt() {
+    void repeatedDefinitionsAreWrittenOnce() {
         TestLog log;
         for (int part = 0; part < 3; ++part) {
             DeviceRecord device{};

@@ -54,7 +54,6 @@ struct Nccl {
 
 }  // namespace
 
-/// Records of NCCL's profiler plugin, collected.
 class tst_CollectNccl : public QObject {
     Q_OBJECT
     std::unique_ptr<CollectorFixture> fixture_;
@@ -81,8 +80,8 @@ class tst_CollectNccl : public QObject {
         made.nodeCount = 2;
         made.interfaceVersion = 5;
         log.add(RecordKind::NcclCommunicator, made);
-        log.add(RecordKind::NcclCommunicator, made);  // Said again, as in a log's next file.
-        // NCCL gathers bytes whatever the program's type is.
+        log.add(RecordKind::NcclCommunicator, made);  // Repeated, as in a log's next file.
+        // NCCL gathers bytes, whatever the program's type.
         nccl.add(nccl.asked(nccl.start(NcclEvent::Call, 1, 10), "AllGather", "ncclBfloat16", 512));
         nccl.stop(1, 12);
         nccl.add(nccl.start(NcclEvent::Launch, 2, 13));
@@ -110,7 +109,7 @@ class tst_CollectNccl : public QObject {
                  "5");
     }
 
-    void leavesOutWhatAnOldNcclDoesNotSay() {
+    void omitsFieldsThatOldNcclLacks() {
         TestLog log;
         Nccl nccl{log};
         NcclOperationRecord task = nccl.done(
@@ -124,7 +123,7 @@ class tst_CollectNccl : public QObject {
                  "NULL|NULL|1024|5|NULL|NULL|NULL");
     }
 
-    void keepsWhatNeverEnded() {
+    void keepsUnfinishedOperations() {
         TestLog log;
         Nccl nccl{log};
         nccl.add(nccl.asked(nccl.start(NcclEvent::Call, 1, 10), "Send", "ncclFloat8e4m3", 7));
@@ -167,7 +166,7 @@ class tst_CollectNccl : public QObject {
         QCOMPARE(run.counts.of(ImportedKind::Nccl), 2);
     }
 
-    void saysThatNcclAnnouncedNothing() {
+    void reportsMissingNcclRanges() {
         for (const bool nvtxIsOff : {false, true}) {
             init();
             TestLog log;
@@ -180,7 +179,7 @@ class tst_CollectNccl : public QObject {
         }
     }
 
-    void saysWhatWasDropped() {
+    void reportsDroppedRecords() {
         TestLog log;
         DroppedRecord dropped{};
         dropped.what = Loss::NcclEvents;

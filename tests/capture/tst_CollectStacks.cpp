@@ -14,7 +14,7 @@ using namespace lanescope::test;
 
 namespace {
 
-/// A log with what a program says of its stacks.
+/// A log with stack records of a program.
 struct StackLog : TestLog {
     using TestLog::TestLog;
 
@@ -72,7 +72,6 @@ struct StackLog : TestLog {
 
 }  // namespace
 
-/// Python stacks, from the log into the trace.
 class tst_CollectStacks : public QObject {
     Q_OBJECT
     std::unique_ptr<CollectorFixture> fixture_;
@@ -85,15 +84,15 @@ class tst_CollectStacks : public QObject {
         log.stack(1, 0, "<module>", "/home/ada/train.py", 30);
         log.stack(2, 1, "step", "/home/ada/train.py", 12);
         log.call(1, 2);
-        // Another thread has numbers of its own for the same.
+        // Another thread numbers the same stack differently.
         log.stack(7, 0, "<module>", "/home/ada/train.py", 30);
         log.stack(8, 7, "step", "/home/ada/train.py", 12);
         log.stack(9, 8, "(frames further out are left out)", "", 0);
         log.call(2, 8);
         log.call(3, 9);
         log.call(4, 0);
-        log.call(5, 99);  // of a stack that was lost
-        // Another part says it again.
+        log.call(5, 99);  // of a lost stack
+        // Another part repeats it.
         log.stack(2, 1, "step", "/home/ada/train.py", 12);
         log.call(6, 2);
         log.end(startNs + 1'000);
@@ -122,7 +121,7 @@ class tst_CollectStacks : public QObject {
         QCOMPARE(pythonLine(**trace, EventRef(EventKind::Api, 3)), std::string());
     }
 
-    void tellsFilesFromTheProgramsFolders() {
+    void distinguishesFilesOfTheProgramsFolders() {
         StackLog log;
         log.stack(1, 0, "<module>", "train.py", 30);
         log.stack(2, 1, "step", "/home/ada/project/train.py", 12);
@@ -148,7 +147,7 @@ class tst_CollectStacks : public QObject {
                  std::string("/usr/lib/python3/dist-packages/torch/nn/linear.py"));
     }
 
-    void keepsWhereRangesBegan() {
+    void keepsTheStartOfRanges() {
         StackLog log;
         log.stack(1, 0, "<module>", "/home/ada/train.py", 30);
         log.stack(70'000, 1, "step", "/home/ada/train.py", 12);  // more than 16 bits
@@ -183,15 +182,15 @@ class tst_CollectStacks : public QObject {
             QCOMPARE(pythonLine(**trace, EventRef(EventKind::Nvtx, row)), wanted[row]);
     }
 
-    void givesKernelsOfGraphsTheLineOfTheirNode() {
+    void graphKernelsGetTheLineOfTheirNode() {
         StackLog log;
         log.stack(1, 0, "<module>", "/home/ada/train.py", 30);
         log.stack(2, 1, "forward", "/home/ada/train.py", 88);
         log.stack(3, 1, "replay", "/home/ada/train.py", 99);
         log.range(NvtxEvent::Mark, "capture", 10, 0, 2);
-        log.node(21, 11, 30, 0);  // by another thread, which the log has first
+        log.node(21, 11, 30, 0);  // by another thread, which comes first in the log
         log.node(31, 21, 40, 0);
-        log.node(41, 40, 45, 0);  // of what it is a copy is not known
+        log.node(41, 40, 45, 0);  // the original of this copy is unknown
         log.node(11, 0, 20, 2);
         log.node(12, 0, 25, 0, 4243);  // captured by a thread without Python
         for (const uint32_t correlation : {1u, 2u, 3u, 4u, 5u}) log.call(correlation, 3);
@@ -222,7 +221,7 @@ class tst_CollectStacks : public QObject {
             QCOMPARE(pythonLine(**trace, EventRef(EventKind::Kernel, row)), wanted[row]);
     }
 
-    void survivesNodesThatLeadNowhere() {
+    void survivesDanglingNodes() {
         StackLog log;
         log.node(5, 5, 10, 0);
         log.node(6, 7, 11, 0);
@@ -243,7 +242,7 @@ class tst_CollectStacks : public QObject {
             QCOMPARE(pythonLine(**trace, EventRef(EventKind::Kernel, row)), std::string());
     }
 
-    void survivesStacksThatLeadNowhere() {
+    void survivesDanglingStacks() {
         StackLog log;
         log.stack(5, 5, "itself", "a.py", 1);
         log.stack(6, 77, "orphan", "a.py", 2);

@@ -9,7 +9,6 @@ using namespace lanescope::capture;
 using namespace lanescope::log;
 using namespace lanescope::test;
 
-/// What the trace says of programs that were hard to record.
 class tst_CollectTrouble : public QObject {
     Q_OBJECT
     std::unique_ptr<CollectorFixture> fixture_;
@@ -23,7 +22,7 @@ class tst_CollectTrouble : public QObject {
     void init() { fixture_ = std::make_unique<CollectorFixture>(); }
 
     /// Other programs' readers refuse a whole table for one such byte.
-    void makesTextsThatAreNoUtf8Valid() {
+    void repairsInvalidUtf8() {
         TestLog log;
         log.property("program", "/opt/\xff/python");
         log.add(RecordKind::Nvtx, nvtx(NvtxEvent::Push, 100, 0,
@@ -46,7 +45,7 @@ class tst_CollectTrouble : public QObject {
                  "/opt/\xef\xbf\xbd/python");
     }
 
-    void aProcessThatRanAnotherProgramEndedNotAbnormally() {
+    void execIsNoAbnormalEnd() {
         for (const int64_t begunNs : {int64_t{0}, int64_t{5000}}) {
             TestLog log(4242, startNs + begunNs);
             log.add(RecordKind::Nvtx, nvtx(NvtxEvent::Mark, begunNs + 100, 0, log.string("here")));
@@ -60,7 +59,7 @@ class tst_CollectTrouble : public QObject {
         QCOMPARE(row("SELECT code, severity FROM LANESCOPE_HEALTH"), "process-became-another|0");
     }
 
-    void saysWhoCouldNotWriteALog() {
+    void reportsProcessesThatCouldNotWriteALog() {
         std::filesystem::create_directories(in("run"));
         std::filesystem::create_symlink("13 /usr/bin/python3", logPath("box.-.77.lost"));
         std::filesystem::create_symlink("nonsense", logPath("box.-.78.lost"));
@@ -72,11 +71,11 @@ class tst_CollectTrouble : public QObject {
             "denied., Process 78 (-) used NVTX or CUDA, but could not write its log: Success.");
     }
 
-    void readsWhatANewerAgentWrites() {
+    void readsLogsOfANewerAgent() {
         TestLog log;
         log.property("agentVersion", "0.0.9");
         log.add(RecordKind::Nvtx, nvtx(NvtxEvent::Mark, 100, 0, log.string("here")));
-        // What only a newer agent writes, and what it knows more of.
+        // Records and fields that only a newer agent writes.
         log.add(static_cast<RecordKind>(999), nvtx(NvtxEvent::Mark, 150, 0, 0));
         const uint64_t more[2] = {1, 2};
         log.add(RecordKind::Clock, ClockRecord{}, more, sizeof more);
@@ -97,7 +96,7 @@ class tst_CollectTrouble : public QObject {
                                  "0.0.9, and"));
     }
 
-    void tellsOnceThatTheClockWasSet() {
+    void reportsAClockChangeOnce() {
         for (const uint32_t pid : {4242u, 4243u}) {
             TestLog log(pid);
             log.add(RecordKind::Nvtx, nvtx(NvtxEvent::Mark, 100, 0, log.string("here")));

@@ -31,7 +31,7 @@ class tst_Collector : public QObject {
   private slots:
     void init() { fixture_ = std::make_unique<CollectorFixture>(); }
 
-    void anEmptyRunIsAValidTrace() {
+    void emptyRunIsAValidTrace() {
         const CollectedRun run = collect();
         QCOMPARE(run.counts.events(), 0);
         QCOMPARE(run.processes, 0);
@@ -146,7 +146,7 @@ class tst_Collector : public QObject {
         QCOMPARE(row("SELECT start FROM NVTX_EVENTS WHERE eventType = 34"), "130");
     }
 
-    void namesAreThereWhileItIsRecorded() {
+    void namesAreWrittenDuringRecording() {
         TestLog log;
         log.property("program", "python");
         NvtxDomainRecord domain{};
@@ -178,7 +178,7 @@ class tst_Collector : public QObject {
         QCOMPARE(row("SELECT count(*) FROM NVTX_EVENTS WHERE eventType = 75"), "1");
     }
 
-    void aProcessThatDidNothingLeavesNothing() {
+    void idleProcessLeavesNothing() {
         TestLog log;
         log.property("program", "sh");
         NvtxDomainRecord domain{};
@@ -193,7 +193,7 @@ class tst_Collector : public QObject {
         QCOMPARE(row("SELECT count(*) FROM LANESCOPE_HEALTH"), "0");
     }
 
-    void saysWhatWasLost() {
+    void reportsLosses() {
         TestLog log;
         log.add(RecordKind::Kernel, kernel(100, log.string("k")));
         DroppedRecord dropped{};
@@ -228,7 +228,7 @@ class tst_Collector : public QObject {
         QVERIFY(run.warnings.size() >= 5);
     }
 
-    void knowsHowProcessesEnd() {
+    void detectsHowProcessesEnd() {
         const auto leave = [&](const std::string& pid, bool isForked, int signal) {
             TestLog log(static_cast<uint32_t>(std::stoi(pid)));
             if (isForked) log.property("forkedChild", "1");
@@ -257,7 +257,7 @@ class tst_Collector : public QObject {
         QCOMPARE(row("SELECT value FROM LANESCOPE_PROPERTIES WHERE name = 'endSignal'"), "15");
     }
 
-    void aProcessWithoutEndLastsAsLongAsItIsKnownToHaveRun() {
+    void processWithoutEndLastsAsLongAsObserved() {
         TestLog log;
         log.add(RecordKind::Nvtx, nvtx(NvtxEvent::Push, 100, 0, log.string("open")));
         ClockRecord clock{};
@@ -270,7 +270,7 @@ class tst_Collector : public QObject {
         QCOMPARE(row("SELECT \"end\" FROM NVTX_EVENTS WHERE eventType = 35"), "NULL");
         std::filesystem::remove(in("out.sqlite"));
 
-        // `record` saw it end later still. What the process had been before an exec had ended.
+        // `record` observed a later end. The process before an exec had ended.
         TestLog earlier(4242, startNs - 1000);
         earlier.add(RecordKind::Nvtx, nvtx(NvtxEvent::Push, 50, 0, earlier.string("before")));
         earlier.flush(startNs + 50, startNs + 50);
@@ -284,7 +284,7 @@ class tst_Collector : public QObject {
         }));
     }
 
-    void saysThatALogIsCutInItsHeader() {
+    void reportsALogTruncatedInItsHeader() {
         TestLog::write(logPath("box.-.4242.log"), TestLog().bytes().substr(0, 20));
         TestLog::write(logPath("box.-.4243.log"), "");
         const CollectedRun run = collect();
@@ -292,7 +292,7 @@ class tst_Collector : public QObject {
         QCOMPARE(row("SELECT code, count FROM LANESCOPE_HEALTH"), "log-cut|20");
     }
 
-    void saysThatThereIsNoDriver() {
+    void reportsAMissingDriver() {
         TestLog log;
         log.add(RecordKind::Nvtx, nvtx(NvtxEvent::Mark, 100, 0, log.string("m")));
         log.end(startNs + 200);
@@ -309,7 +309,7 @@ class tst_Collector : public QObject {
         }
     }
 
-    void followsLogsThatGrow() {
+    void followsGrowingLogs() {
         TestLog log;
         std::filesystem::create_directories(in("run"));
         auto collector = Collector::begin(in("run"), in("out.sqlite"), runInfo());
@@ -331,7 +331,7 @@ class tst_Collector : public QObject {
         QCOMPARE((*collector)->finish({}, false)->counts.of(ImportedKind::Kernel), 5);
     }
 
-    void overwritesOnlyWhenToldTo() {
+    void overwritesOnlyOnRequest() {
         std::filesystem::create_directories(in("run"));
         auto first = Collector::begin(in("run"), in("out.sqlite"), runInfo());
         TestLog::write(in("out.sqlite"), "precious");
@@ -395,7 +395,7 @@ class tst_Collector : public QObject {
                  "4242|train.py, 4243|loader");
     }
 
-    void aSliceOfAGpuIsNoneOfNvmls() {
+    void gpuSliceIsNoNvmlGpu() {
         TestLog log;
         DeviceRecord device{};
         device.uuid[0] = 0xab;
@@ -418,7 +418,7 @@ class tst_Collector : public QObject {
                  "0");
     }
 
-    void keepsUp() {
+    void collectorKeepsUp() {
         TestLog log;
         const uint32_t name = log.string("cudaLaunchKernel");
         const uint32_t kernelName = log.string("_Z6kernelPf");

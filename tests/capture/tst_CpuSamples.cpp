@@ -35,7 +35,7 @@ using namespace lanescope;
 using namespace lanescope::capture;
 using lanescope::test::PerfBytes;
 
-// Functions that made-up stacks are in; the first is called as the interpreter's is.
+// Functions for synthetic stacks; the first has the name of the interpreter's.
 extern "C" {
 [[gnu::noinline, gnu::used]] int _PyEval_EvalFrameDefault(int number) {
     return number + 1;
@@ -55,7 +55,7 @@ namespace {
 
 constexpr bool isSanitized = test::hasAddressSanitizer || test::hasThreadSanitizer;
 
-/// A program that was recorded, and what it and `record` printed.
+/// A recorded program, and its and `record`'s output.
 struct Recorded {
     TracePtr trace;
     QJsonObject said;
@@ -81,7 +81,7 @@ Recorded recorded(const QStringList& command, const QStringList& options,
     return made;
 }
 
-/// Of all samples that are in one of the named functions the share of each; by the innermost.
+/// Share of each named function among the samples in any of them, by the innermost.
 QMap<QString, double> shares(const Trace& trace, const QStringList& names) {
     QMap<QString, double> found;
     double all = 0;
@@ -101,14 +101,14 @@ QMap<QString, double> shares(const Trace& trace, const QStringList& names) {
     return found;
 }
 
-/// What the trace says of how its samples were taken.
+/// The note of the trace on its CPU samples.
 std::string sentenceOf(const Trace& trace) {
     for (const HealthNote& note : trace.health)
         if (note.code == HealthCode::CpuSamples) return note.sentence;
     return {};
 }
 
-/// All that a trace which is being made says of its health.
+/// All health notes of a trace under construction.
 std::string healthOf(TraceWriter& trace) {
     auto rows = trace.database().prepare("SELECT sentence FROM LANESCOPE_HEALTH");
     if (!rows) return rows.error().sentence;
@@ -117,7 +117,7 @@ std::string healthOf(TraceWriter& trace) {
     return said;
 }
 
-/// "99.7" of "...; 99.7 % of the stacks reach ...".
+/// Returns "99.7" of "...; 99.7 % of the stacks reach ...".
 double wholePercent(const std::string& sentence) {
     const size_t at = sentence.find(" % of the stacks reach");
     if (at == std::string::npos) return -1;
@@ -136,7 +136,7 @@ void refusePerf() {
     ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
 }
 
-/// Where this program lies in memory, as the kernel tells.
+/// Adds the memory mappings of this program from /proc.
 void mapOwn(PerfBytes& made, uint32_t process) {
     const std::string own = std::filesystem::read_symlink("/proc/self/exe").string();
     std::ifstream maps("/proc/self/maps");
@@ -156,11 +156,11 @@ uint64_t addressOf(int (*function)(int)) {
 
 }  // namespace
 
-/// Samples and switches by the kernel's perf events, from the program to the trace.
+/// Tests of samples and switches by the kernel's perf events, from the program to the trace.
 class TestCpuSamples : public QObject {
     Q_OBJECT
   private slots:
-    void pythonTakesThePlaceOfItsInterpreter() {
+    void pythonFramesReplaceInterpreterFrames() {
         const QTemporaryDir folder;
         const std::string path = folder.filePath("box.-.9.perf").toStdString();
         constexpr int64_t base = 1'000'000'000;
@@ -175,11 +175,11 @@ class TestCpuSamples : public QObject {
         const auto sample = [&](int64_t timeNs) {
             made.sample(7, 7, timeNs, addressOf(perf_test_inner) + 1, 0x7000, 0x7000, stack);
         };
-        sample(base);                // within a look
-        sample(base + 25'000'000);   // 15 ms behind it
-        sample(base + 100'000'000);  // of which nothing is known
+        sample(base);                // within a sample interval
+        sample(base + 25'000'000);   // 15 ms after it
+        sample(base + 100'000'000);  // without any state sample
         made.change(7, 7, base, true).change(7, 7, base + 5, false, true);
-        made.change(8, 8, base, true);  // of a process that no sample fell into
+        made.change(8, 8, base, true);  // of a process without a sample
         {
             auto log = PerfLog::create(path, {}, 1 << 20);
             QVERIFY(log);
@@ -200,12 +200,12 @@ class TestCpuSamples : public QObject {
         const auto counts = importer.import(path, 0, false);
         QVERIFY(counts);
         QCOMPARE(counts->samples, int64_t{3});
-        // It has a core when it is executed, too.
+        // It is also given a core on exec.
         QCOMPARE(counts->switches, int64_t{4});
         QCOMPARE(counts->inPython, int64_t{3});
         QCOMPARE(counts->withPython, int64_t{2});
-        // The same of another machine, without an end: its stacks are no others', and in Python
-        // nothing is known.
+        // The same from another machine, without an end: its stacks are separate, and its Python
+        // frames unknown.
         const std::string other = folder.filePath("other.-.9.perf").toStdString();
         std::filesystem::copy_file(path, other);
         std::filesystem::resize_file(other, std::filesystem::file_size(other) - 1);
@@ -240,8 +240,8 @@ class TestCpuSamples : public QObject {
         QCOMPARE(stacks, (std::vector<std::string>{native, native, native, native, mixed, mixed}));
     }
 
-    /// Each thread has a period of its own, so who has a core for less is never sampled.
-    void timeThatNoSampleFellIntoIsSaid() {
+    /// Each thread has its own sampling period, so a thread with less core time is never sampled.
+    void unsampledTimeIsReported() {
         const QTemporaryDir folder;
         const std::string path = folder.filePath("box.-.9.perf").toStdString();
         constexpr int64_t base = 1'000'000'000, ms = 1'000'000;
@@ -271,7 +271,7 @@ class TestCpuSamples : public QObject {
         QVERIFY(said.find("of the stacks reach") == std::string::npos);
     }
 
-    void manyThreadsAreToldOfAsFarAsTheyAreKnown() {
+    void manyThreadsAreReportedAsFarAsKnown() {
         const QTemporaryDir folder;
         const std::string path = folder.filePath("box.-.9.perf").toStdString();
         constexpr uint32_t threads = 200'001;
@@ -280,7 +280,7 @@ class TestCpuSamples : public QObject {
         for (uint32_t thread = 1; thread <= threads; ++thread)
             made.change(7, thread, base + thread * 10, true)
                 .change(7, thread, base + thread * 10 + 5, false);
-        // The first is known, and goes on being.
+        // The first thread is known and stays so.
         made.change(7, 1, base * 2, true).change(7, 1, base * 3, false);
         {
             auto log = PerfLog::create(path, {}, 1 << 26);
@@ -302,8 +302,8 @@ class TestCpuSamples : public QObject {
                  said.c_str());
     }
 
-    /// Of a program with other rights the kernel tells nothing from the moment on it is executed.
-    void programsWithOtherRightsAreNamed() {
+    /// The kernel reports nothing on a program with other privileges after its exec.
+    void privilegedProgramsAreReported() {
         for (const auto& [count, words] :
              {std::pair(1u, "Of what p0 did nothing is known: it has another user's rights"),
               std::pair(6u, "Of what p0, p1, p2, p3, p4 and p5 did nothing is known: they have"),
@@ -316,7 +316,7 @@ class TestCpuSamples : public QObject {
                 const uint32_t process = 8 + each;
                 const std::string name = each < count ? "p" + std::to_string(each) : "true";
                 made.change(process, process, base, true);
-                // Of another core, which is told of before.
+                // On another core, reported earlier.
                 if (each == count)
                     made.mapping(process, base + 2 * us, 0x1000, 0x1000, 0, "/bin/true");
                 made.name(process, process, base + us, name.c_str(), true);
@@ -337,8 +337,8 @@ class TestCpuSamples : public QObject {
         }
     }
 
-    /// A real one, among others of the same shell.
-    void aSetUidProgramIsNamed() {
+    /// A real set-UID program, among others of the same shell.
+    void setUidProgramIsReported() {
         if (isSanitized) QSKIP("The kernel is the same.");
         if (const auto allowed = tryPerfEvents(); !allowed) QSKIP(allowed.error().sentence.c_str());
         if (::geteuid() != 0) QSKIP("A program of another user can only be made by root.");
@@ -356,7 +356,7 @@ class TestCpuSamples : public QObject {
         QVERIFY2(how.find("Of what other did nothing is known") != how.npos, how.c_str());
     }
 
-    void functionsHaveTheirShares() {
+    void functionsHaveCorrectShares() {
         if (isSanitized) QSKIP("Shares of time are for programs at their own speed.");
         if (const auto allowed = tryPerfEvents(); !allowed) QSKIP(allowed.error().sentence.c_str());
         const QString compiler = QStandardPaths::findExecutable(QStringLiteral("cc"));
@@ -389,7 +389,7 @@ class TestCpuSamples : public QObject {
         }
     }
 
-    void switchesAreExact() {
+    void switchCountsAreExact() {
         if (isSanitized) QSKIP("Sanitizers have threads of their own.");
         if (const auto allowed = tryPerfEvents(); !allowed) QSKIP(allowed.error().sentence.c_str());
         const QString python = QStandardPaths::findExecutable(QStringLiteral("python3"));
@@ -399,8 +399,8 @@ class TestCpuSamples : public QObject {
                      {"--cpu-samples", "perf", "--cpu-samples-hz", "1000"});
         QVERIFY2(made.trace, made.errors.constData());
         QCOMPARE(made.status, 0);
-        // The one sleep is one row from when the core was given up until one was had again, for
-        // what a look found; what goes before and behind it had a core all the time or none at all.
+        // The single sleep is one row, from giving up the core until the next core, with a sampled
+        // reason; before and after it, the thread had a core all the time or never.
         const CpuStateTable& states = made.trace->cpuStates;
         int sleeps = 0;
         int64_t scheduled = 0;
@@ -416,7 +416,7 @@ class TestCpuSamples : public QObject {
         QVERIFY(scheduled > 2);
     }
 
-    void whatIsWrittenOutlivesTheRecorder() {
+    void writtenSamplesOutliveTheRecorder() {
         if (isSanitized) QSKIP("Sanitizers have threads of their own.");
         if (const auto allowed = tryPerfEvents(); !allowed) QSKIP(allowed.error().sentence.c_str());
         const QString python = QStandardPaths::findExecutable(QStringLiteral("python3"));
@@ -429,7 +429,7 @@ class TestCpuSamples : public QObject {
             "time.sleep(1)\nif len(sys.argv) > 1: os.kill(os.getppid(), signal.SIGKILL)");
         const QStringList record{"record",        "--no-sample", "--no-threads", "-o", output,
                                  "--cpu-samples", "perf",        "--force",      "--"};
-        // Nothing stays behind of a recording that ends well.
+        // A recording that ends well leaves no extra file.
         QCOMPARE(QProcess::execute(lanescope, record + QStringList{python, "-c", script}), 0);
         QCOMPARE(QDir(folder.path())
                      .entryList(QDir::AllEntries | QDir::Hidden | QDir::NoDotAndDotDot)
@@ -448,7 +448,7 @@ class TestCpuSamples : public QObject {
         QVERIFY(samples > 80);
     }
 
-    void whereItIsRefusedNothingBegins() {
+    void refusedSamplingEndsRecordAtOnce() {
         if (isSanitized) QSKIP("Sanitizers do not like filters.");
         const QTemporaryDir folder;
         const QString mark = folder.filePath("mark");
@@ -459,7 +459,7 @@ class TestCpuSamples : public QObject {
         QVERIFY2(made.errors.contains("seccomp filter") && made.errors.contains("--cpu-samples"),
                  made.errors.constData());
         QCOMPARE(made.errors.trimmed().count('\n'), 0);
-        // Who does not ask for it is told nothing of it.
+        // Without a request, nothing is reported.
         QCOMPARE(recorded({"touch", mark}, {}, [] { refusePerf(); }).status, 0);
         QVERIFY(QFile::exists(mark));
     }

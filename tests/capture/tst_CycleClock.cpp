@@ -26,7 +26,7 @@ Moment now() {
     return moment;
 }
 
-// What two clocks that are read one after the other can be apart, and one is slewed.
+// Maximum distance of two clocks read one after the other, one of them slewed.
 constexpr int64_t allowedNs = 20'000;
 
 void compare(const CycleClock& clock, const std::vector<Moment>& moments) {
@@ -44,7 +44,7 @@ class tst_CycleClock : public QObject {
     Q_OBJECT
 
   private slots:
-    void tellsTheTimeOfEarlierMoments() {
+    void convertsEarlierMoments() {
         CycleClock clock;
         for (int round = 0; round < 10; ++round) {
             std::vector<Moment> moments;
@@ -55,7 +55,7 @@ class tst_CycleClock : public QObject {
         }
     }
 
-    void tellsTheTimeBeforeItsSecondReading() {
+    void convertsBeforeTheSecondReading() {
         CycleClock clock;
         const std::vector<Moment> moments = {now()};
         clock.calibrate();

@@ -21,7 +21,7 @@ bool put(EventRing& ring, const std::string& text) {
     return true;
 }
 
-/// Entries come back padded to the ring's grain, so the text carries its own length.
+/// Entries are padded to the ring's alignment, so the text carries its own length.
 std::string entry(uint64_t number, size_t length) {
     std::string text(16 + length, static_cast<char>('a' + number % 26));
     const uint64_t head[2] = {number, length};
@@ -49,7 +49,7 @@ class tst_EventRing : public QObject {
         QCOMPARE(ring.takeRefused(), 0u);
     }
 
-    void givesBackWhatAPlainQueueWould() {
+    void matchesAPlainQueue() {
         EventRing ring;
         QVERIFY(ring.create());
         std::deque<std::string> queue;
@@ -80,7 +80,7 @@ class tst_EventRing : public QObject {
         QVERIFY(taken > 10'000);
     }
 
-    void takesTheLongestEntryWhereverItIs() {
+    void acceptsTheLongestEntryAtAnyPosition() {
         EventRing ring;
         QVERIFY(ring.create());
         for (size_t shift = 0; shift < 3000; ++shift) {
@@ -97,7 +97,7 @@ class tst_EventRing : public QObject {
         QCOMPARE(ring.takeRefused(), 1u);
     }
 
-    void refusesTheNewestWhenFull() {
+    void refusesNewEntriesWhenFull() {
         EventRing ring;
         QVERIFY(ring.create());
         uint64_t kept = 0;

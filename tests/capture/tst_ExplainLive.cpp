@@ -12,8 +12,8 @@
 #include "tests/support/runTest.h"
 #include "tests/support/sanitizers.h"
 
-/// `lanescope explain` on a run that `lanescope record` is still recording, with the stand-in for
-/// CUPTI: the programs as users have them.
+/// Tests of `lanescope explain` on a run that `lanescope record` still records, with the CUPTI
+/// stand-in and the real programs.
 class tst_ExplainLive : public QObject {
     Q_OBJECT
 
@@ -25,7 +25,7 @@ class tst_ExplainLive : public QObject {
         QByteArray output, errors;
 
         QJsonObject document() const { return QJsonDocument::fromJson(output).object(); }
-        /// Those that ranges mark: the first kernels may be there before them.
+        /// Number of steps marked by ranges: the first kernels may precede them.
         qint64 steps() const {
             if (document()["steps"].toObject()["source"].toString() != "nvtx_range") return 0;
             return document()["workers"].toArray().at(0).toObject()["steps"].toInteger();
@@ -44,7 +44,7 @@ class tst_ExplainLive : public QObject {
                 process.readAllStandardError()};
     }
 
-    /// Asks until there are more than so many steps.
+    /// Repeats explain until the number of steps exceeds `steps`.
     Outcome explainedAfter(qint64 steps) const {
         Outcome outcome;
         [[maybe_unused]] const bool isThere = QTest::qWaitFor(
@@ -71,7 +71,7 @@ class tst_ExplainLive : public QObject {
     }
 
   private slots:
-    void aRunIsExplainedWhileItIsRecorded() {
+    void runIsExplainedDuringRecording() {
         QProcess recording;
         start(recording);
         QVERIFY(recording.waitForStarted(patienceMs));
@@ -88,17 +88,17 @@ class tst_ExplainLive : public QObject {
                  qPrintable(document["sentence"].toString()));
         const QString caveats = document["doubts"].toVariant().toStringList().join('\n');
         QVERIFY2(caveats.contains("still being recorded"), qPrintable(caveats));
-        // What samplers read is known by name already.
+        // Sampled values are already named.
         QVERIFY2(!caveats.contains("left out"), qPrintable(caveats));
 
-        // A program that sleeps between its steps: whether its thread was seen to is chance.
+        // A program that sleeps between its steps: a sample of its thread is chance.
         const Outcome met = explained("out.sqlite.partial", {"--fail-if", "any > 10%"});
         QCOMPARE(met.exitCode, 1);
         QVERIFY2(met.errors.contains("any > 10% holds: The GPU waits"), met.errors.constData());
         QCOMPARE(explained("out.sqlite.partial", {"--fail-if", "gpu_throttled"}).exitCode, 0);
         QVERIFY(explainedAfter(first.steps()).steps() > first.steps());
         QCOMPARE(recording.state(), QProcess::Running);
-        // Nothing is left beside it, as an index would be.
+        // No file is left next to it, such as an index.
         for (const QString& name : QDir(folder_.path()).entryList(QDir::Files))
             QVERIFY2(name.startsWith("out.sqlite.partial"), qPrintable(name));
         for (const QString& name : QDir(folder_.path()).entryList({"*idx*", "*index*"}))

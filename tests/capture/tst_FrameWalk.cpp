@@ -24,7 +24,7 @@ std::vector<FrameLayout> layouts() {
     return all;
 }
 
-/// What an interpreter tells of itself, with numbers that could be.
+/// Plausible layout numbers of an interpreter.
 std::array<uint64_t, runtimeBytes / 8> told(int minor) {
     std::array<uint64_t, runtimeBytes / 8> numbers{};
     std::memcpy(numbers.data(), "xdebugpy", 8);
@@ -34,7 +34,6 @@ std::array<uint64_t, runtimeBytes / 8> told(int minor) {
 
 }  // namespace
 
-/// The walker on memory that no interpreter made.
 class tst_FrameWalk : public QObject {
     Q_OBJECT
 
@@ -50,7 +49,7 @@ class tst_FrameWalk : public QObject {
         for (int round = 0; round < 4'000; ++round) {
             for (uint64_t& word : image) {
                 const uint64_t kind = random() % 12;
-                // Mostly places of objects in the image, so that there are chains and cycles.
+                // Mostly addresses of objects in the image, so that chains and cycles occur.
                 word = kind < 9     ? base + random() % objects * objectBytes
                        : kind == 9  ? random()
                        : kind == 10 ? random() % 300
@@ -62,7 +61,7 @@ class tst_FrameWalk : public QObject {
                     image[object * objectBytes / 8 + 1] = type < 2   ? types.code
                                                           : type < 4 ? types.text
                                                                      : types.bytes;
-                // What a text is like: its length, and that it is a compact one.
+                // Text objects: a length, and the compact flag.
                 image[object * objectBytes / 8 + 2] = random() % 3'000;
                 constexpr std::array<uint64_t, 5> states{100, 36, 40, 48, 7};
                 image[object * objectBytes / 8 + 4] = states[random() % states.size()];
@@ -109,7 +108,7 @@ class tst_FrameWalk : public QObject {
             const Walked plain = walkFrames(PlainMemory(), layout, state, frames);
             QCOMPARE(plain.count, 32u);
             QVERIFY(plain.isCut);
-            // One of the interpreter's own that leads to itself is no frame, and ends as well.
+            // An interpreter-owned frame that points to itself is no frame, and ends as well.
             if (layout.owner == FrameLayout::none) continue;
             *reinterpret_cast<uint8_t*>(frame + layout.owner) = 3;
             const Walked none = walkFrames(PlainMemory(), layout, state, frames);
@@ -118,8 +117,8 @@ class tst_FrameWalk : public QObject {
         }
     }
 
-    /// The ways for usual layouts give what the one for any layout does.
-    void readsUsualLayoutsAsAny() {
+    /// The fast paths for common layouts match the generic one.
+    void commonLayoutsMatchTheGenericReader() {
         std::mt19937_64 random(3);
         for (const uint16_t owner : {uint16_t{70}, uint16_t{74}}) {
             FrameLayout usual = *layoutOf(3, 12);
@@ -131,7 +130,7 @@ class tst_FrameWalk : public QObject {
             QVERIFY(!ReleasedLayout12::isThatOf(other) && !ReleasedLayout14::isThatOf(other));
             constexpr size_t frameWords = 16, codeWords = 32;
             for (size_t count = 0; count < 80; ++count) {
-                // A state that leads to as many frames, each with code of its own.
+                // A thread state that leads to that many frames, each with its own code.
                 std::vector<uint64_t> image(16 + count * (frameWords + codeWords));
                 for (uint64_t& word : image) word = random() << 3;
                 image[usual.threadFrame / 8] = address(image.data() + 8);
@@ -156,7 +155,7 @@ class tst_FrameWalk : public QObject {
         }
     }
 
-    void readsOnlyWhatIsThere() {
+    void readsOnlyExistingMemory() {
         uint64_t value = 5, got = 0;
         QVERIFY(CarefulMemory().get(address(&value), got));
         QCOMPARE(got, value);
@@ -167,26 +166,26 @@ class tst_FrameWalk : public QObject {
         QVERIFY(!CarefulMemory().get(uint64_t{0xffff800000000000}, got));
     }
 
-    void knowsReleasedVersionsOnly() {
+    void acceptsReleasedVersionsOnly() {
         QVERIFY(!layoutOf(2, 7));
         QVERIFY(!layoutOf(3, 8));
         QVERIFY(!layoutOf(3, 13));
         QVERIFY(!layoutOf(4, 9));
         auto numbers = told(13);
         const auto bytes = [&numbers] { return std::as_bytes(std::span(numbers)); };
-        QVERIFY(!layoutOfRuntime(bytes(), 3, 13));  // its frames have no room for anything
+        QVERIFY(!layoutOfRuntime(bytes(), 3, 13));  // its frames have no room for any field
         QVERIFY(!layoutOfRuntime(bytes().first(100), 3, 13));
         QVERIFY(!layoutOfRuntime(bytes(), 3, 14));
         QVERIFY(!layoutOfRuntime(bytes(), 3, 15));
     }
 
-    /// The offsets of a 3.13, and where a 3.14 would tell them.
-    void takesWhatAnInterpreterTells() {
+    /// Offsets of a 3.13, at the place of a 3.14.
+    void readsTheInterpretersOwnOffsets() {
         struct Place {
             size_t in13, in14;
             uint64_t value;
         };
-        // Counted in the structure that each version says it tells.
+        // Offsets in the structure that each version exports.
         const std::array<Place, 23> places{
             {{23, 26, 72},   {28, 31, 80},  {29, 32, 8},   {30, 33, 0},   {31, 34, 56},
              {33, 36, 70},   {34, 39, 208}, {35, 40, 112}, {37, 42, 128}, {38, 43, 136},
@@ -213,7 +212,7 @@ class tst_FrameWalk : public QObject {
             QCOMPARE(int(layout->bytecode), 200);
             QCOMPARE(int(layout->bytesData), 32);
             QCOMPARE(int(layout->asciiText), 40);
-            // A preview of it may keep its frames in any way.
+            // A preview version may lay out its frames differently.
             numbers[1] = 0x030d00a0u;
             QVERIFY(!layoutOfRuntime(std::as_bytes(std::span(numbers)), 3, minor));
         }

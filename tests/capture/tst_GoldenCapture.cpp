@@ -29,10 +29,10 @@ namespace {
 
 const std::filesystem::path goldenFolder = LANESCOPE_SOURCE_DIR "/tests/golden";
 
-/// The logs of one run of every_kind, and the trace that the collector makes of them.
+/// The logs of one run of every_kind, and the trace collected from them.
 struct Capture {
-    std::filesystem::path logs;    ///< Holds *.log, session.json and output.txt.
-    std::filesystem::path golden;  ///< Holds the reports.
+    std::filesystem::path logs;    ///< Folder of *.log, session.json and output.txt.
+    std::filesystem::path golden;  ///< Folder of the reports.
     std::filesystem::path trace;
     std::map<std::string, int64_t> counts;  ///< As the program printed them.
     std::map<std::string, int64_t> bytes;
@@ -40,7 +40,7 @@ struct Capture {
     TracePtr loaded;
 };
 
-/// Rows of a query, cells joined by '|'; a sentence in place of the rows if it fails.
+/// Rows of a query, cells joined by '|'; the error instead of the rows if it fails.
 QStringList rowsOf(const Database& database, const std::string& sql) {
     auto statement = database.prepare(sql);
     if (!statement) return {QString::fromStdString(statement.error().sentence)};
@@ -83,7 +83,7 @@ void readOutput(Capture& capture) {
     }
 }
 
-/// The program that `record` started, as a trace that it made says.
+/// The program that `record` started, as stored in its trace.
 std::optional<MainProcess> mainProcessOf(const Database& recorded) {
     auto statement = recorded.prepare(
         "SELECT globalPid, exitStatus FROM LANESCOPE_PROCESSES WHERE exitStatus IS NOT NULL");
@@ -113,8 +113,8 @@ Result<Database> openUnpacked(const std::filesystem::path& path) {
 
 }  // namespace
 
-/// Logs of tests/workloads/every_kind.cu, recorded on real GPUs, through the collector and the
-/// loader; and a simulated run of the same program through the same checks.
+/// Tests with logs of tests/workloads/every_kind.cu, recorded on real GPUs, through the collector
+/// and the loader; and with a simulated run of the same program.
 class tst_GoldenCapture : public QObject {
     Q_OBJECT
 
@@ -159,7 +159,7 @@ class tst_GoldenCapture : public QObject {
     }
 
     void initTestCase() {
-        qputenv("TZ", "UTC");  // The trace also says when it was by the clock on the wall.
+        qputenv("TZ", "UTC");  // The trace also contains its wall-clock time.
         tzset();
         const auto simulated = folder_ / "simulated";
         std::filesystem::create_directories(simulated);
@@ -183,7 +183,7 @@ class tst_GoldenCapture : public QObject {
                 "on two GPUs as the page in that folder says.");
     }
 
-    void holdsWhatTheProgramDid() {
+    void countsMatchTheProgramOutput() {
         Capture& c = *current();
         if (c.counts.empty()) QSKIP("There is no output.txt with what the program counted.");
         const auto expect = [&](const char* table, const char* condition,
@@ -194,7 +194,7 @@ class tst_GoldenCapture : public QObject {
             const auto sql = fmt::format(
                 "SELECT count(*), {} FROM CUPTI_ACTIVITY_KIND_{} WHERE start IS NOT NULL AND {}",
                 hasBytes ? "coalesce(sum(bytes), 0)" : "0", table, condition);
-            // Beside the condition, so that a failure says which.
+            // With the condition, so that a failure names it.
             return std::pair(QString("%1 %2").arg(condition, one(c, sql)),
                              QString("%1 %2|%3").arg(condition).arg(count).arg(bytes));
         };
@@ -223,7 +223,7 @@ class tst_GoldenCapture : public QObject {
                  "0");
     }
 
-    void tiesAllGpuWorkToItsCall() {
+    void linksAllGpuWorkToItsCall() {
         const Trace& trace = *current()->loaded;
         const auto check = [&](EventKind kind, uint32_t size) {
             for (uint32_t row = 0; row < size; ++row) {
@@ -253,7 +253,7 @@ class tst_GoldenCapture : public QObject {
                  "0");
     }
 
-    void tellsGraphNodesApart() {
+    void distinguishesGraphNodes() {
         Capture& c = *current();
         for (const auto& [table, nodes] : {std::pair("KERNEL", 3), {"MEMCPY", 2}, {"MEMSET", 1}}) {
             const QStringList each = rows(
@@ -318,7 +318,7 @@ class tst_GoldenCapture : public QObject {
                  QStringList({"0", "1", "2", "3"}));
     }
 
-    void namesRangesForProgramsThatKnowNoNumbersOfTexts() {
+    void rangeNamesAreStoredInline() {
         Capture& c = *current();
         const std::string ranges =
             "SELECT count(*) FROM NVTX_EVENTS JOIN StringIds ON id = textId WHERE eventType IN "
@@ -347,7 +347,7 @@ class tst_GoldenCapture : public QObject {
         QCOMPARE(steps, 4);
     }
 
-    void copiesAsFastAsTheProgramMeasured() {
+    void copySpeedsMatchTheProgramOutput() {
         Capture& c = *current();
         const std::tuple<const char*, const char*, const char*> kinds[] = {
             {"HtoD-pinned", "MEMCPY", "copyKind = 1 AND srcKind = 1"},
@@ -368,7 +368,7 @@ class tst_GoldenCapture : public QObject {
                                     "bytes = 33554432 AND {} ORDER BY start",
                                     table, condition));
             QCOMPARE(ends.size(), 5);
-            // As the program does: from after the first to the end of the last, gaps included.
+            // As in the program: from the end of the first to the end of the last, gaps included.
             const double speed = 4 * 33554432.0 / (ends.last().toDouble() - ends[0].toDouble());
             QVERIFY2(std::abs(speed / c.speeds[kind] - 1) < 0.05,
                      qPrintable(QString("%1: trace %2, program %3 GB/s")
@@ -378,7 +378,7 @@ class tst_GoldenCapture : public QObject {
         }
     }
 
-    void equalsTheTraceThatRecordMade() {
+    void collectedTraceEqualsTheRecordedOne() {
         const Capture& c = *current();
         const auto shipped = c.logs / "every-kind.sqlite.gz";
         if (!std::filesystem::exists(shipped)) QSKIP("No trace came with these logs.");
@@ -396,7 +396,7 @@ class tst_GoldenCapture : public QObject {
                 const auto column =
                     fmt::format("{}\"{}\"", i > 0 ? ", " : "", statement->columnName(i));
                 columns += column;
-                // It was made when the name of a range stood in StringIds only.
+                // At that time, only StringIds contained the name of a range.
                 const bool isName = table == "NVTX_EVENTS" && statement->columnName(i) == "text";
                 named += isName ? ", coalesce(\"text\", (SELECT value FROM StringIds WHERE id = "
                                   "textId))"
@@ -408,7 +408,7 @@ class tst_GoldenCapture : public QObject {
                                                          "NOT LIKE '%VERSION%'"
                                                        : "");
             const QStringList expected = rowsOf(*recorded, "SELECT " + named + from);
-            // What is empty was left in it then.
+            // That version skipped empty tables.
             if (expected.isEmpty() && !collected->hasTable(table)) continue;
             const QStringList actual = rowsOf(*collected, "SELECT " + columns + from);
             for (int i = 0; i < std::min(expected.size(), actual.size()); ++i)
@@ -417,7 +417,7 @@ class tst_GoldenCapture : public QObject {
                                         .arg(table.c_str())
                                         .arg(i + 1)
                                         .arg(expected[i], actual[i])));
-            // Nor had a thread one then that was not told.
+            // It also skipped unnamed threads.
             const bool hasMore = table == "StringIds" || table == "ThreadNames";
             if (hasMore && actual.size() == expected.size() + 1) continue;
             QCOMPARE(QString("%1: %2 rows").arg(table.c_str()).arg(actual.size()),
@@ -425,7 +425,7 @@ class tst_GoldenCapture : public QObject {
         }
     }
 
-    void printsTheReportsOfTheGoldenFiles() {
+    void reportsMatchTheGoldenFiles() {
         const Capture& c = *current();
         const bool isUpdate = qEnvironmentVariableIntValue("LANESCOPE_UPDATE_GOLDEN") != 0;
         for (const Report* report : allReports()) {

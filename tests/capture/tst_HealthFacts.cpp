@@ -14,13 +14,13 @@ using namespace lanescope::capture;
 using namespace lanescope::log;
 using namespace lanescope::test;
 
-/// What goes wrong with a recording, from the log by the collector and the file to the marks on the
-/// timeline, by codes alone: no sentence is typed here, and none is looked at but as a whole.
+/// Tests of recording problems, from the log through the collector and the file to the marks on the
+/// timeline, by codes: no sentence is typed here, and sentences are compared only as a whole.
 class tst_HealthFacts : public QObject {
     Q_OBJECT
 
-    /// A record that says it is of a kind that is longer.
-    struct ToldMuch {
+    /// A record whose kind should be longer.
+    struct OversizedRecord {
         RecordHeader header;
     };
 
@@ -44,7 +44,6 @@ class tst_HealthFacts : public QObject {
         log.flush(startNs, startNs + 1000);
         log.writeTo(fixture_->logPath("box.-." + std::to_string(pid) + ".log"));
     }
-    /// The trace in memory of what is in the run folder.
     TracePtr load() const {
         fixture_->collect();
         const Result<TracePtr> trace = loadTrace(fixture_->in("out.sqlite"));
@@ -71,7 +70,7 @@ class tst_HealthFacts : public QObject {
   private slots:
     void init() { fixture_ = std::make_unique<CollectorFixture>(); }
 
-    void anAbnormalEndIsOneNoteAndOnePlace() {
+    void abnormalEndIsOneNoteAndOnePlace() {
         TestLog log = logOf(4242);
         add(log, 4242);
         const TracePtr trace = load();
@@ -89,7 +88,7 @@ class tst_HealthFacts : public QObject {
         QVERIFY(place && place->isEnd && place->range == places[0].range);
     }
 
-    /// PIDs of which one begins with the other.
+    /// PIDs where one is a prefix of the other.
     void eachProcessHasItsOwnEnd() {
         for (const uint32_t pid : {424, 4242}) {
             TestLog log = logOf(pid);
@@ -107,7 +106,7 @@ class tst_HealthFacts : public QObject {
         }
     }
 
-    void anEndBySignalIsAPlaceToo() {
+    void endBySignalHasAPlace() {
         TestLog log = logOf(7);
         EndRecord end{};
         end.timestampNs = startNs + 950;
@@ -169,13 +168,13 @@ class tst_HealthFacts : public QObject {
         }));
     }
 
-    /// A sampler's log is read as any other, and what it lacks is said alike.
-    void whatASamplersLogLacksIsNoted() {
+    /// A sampler's log is read like any other, and its losses are reported alike.
+    void lossesOfASamplerLogAreReported() {
         TestLog log(77);
         addLoss(log, Loss::LogBlocks, 3, 100);
         log.flush(startNs, startNs + 1000);
         log.loseBlock();
-        log.add(RecordKind::Kernel, ToldMuch{});  // Too short for a kernel.
+        log.add(RecordKind::Kernel, OversizedRecord{});  // Too short for a kernel.
         log.end(startNs + 1000);
         log.flush(startNs, startNs + 1000);
         log.writeTo(fixture_->logPath("box.sampler.77.log"));
@@ -188,8 +187,8 @@ class tst_HealthFacts : public QObject {
         QCOMPARE(notesOfCode(*trace, HealthCode::LogOddRecords).size(), size_t{1});
     }
 
-    /// A damaged log may hold them; what came before stays, and nothing is known after it.
-    void samplesOfNoTimeAreLeftOut() {
+    /// A corrupt log may contain them; earlier records stay, and the time after them is unknown.
+    void untimedSamplesAreSkipped() {
         constexpr int64_t latest = std::numeric_limits<int64_t>::max();
         {
             std::string path = fixture_->logPath("box.sampler.77.log");
@@ -214,8 +213,8 @@ class tst_HealthFacts : public QObject {
                  "100, 200");
     }
 
-    /// From 0.03 of a core on; less is no doubt about what the program did.
-    void timeThatTheHostTookIsSaid() {
+    /// From 0.03 of a core on; less does not make the run doubtful.
+    void stolenTimeIsReported() {
         for (const auto& [seconds, isSaid] : {std::pair(0.5, true), std::pair(0.05, false)}) {
             init();
             {
@@ -247,9 +246,9 @@ class tst_HealthFacts : public QObject {
         }
     }
 
-    /// CUPTI gives some kernels no times: the collector knows of which process, the loader only
-    /// sees that there are such rows.
-    void whatBothKnowIsSaidOnce() {
+    /// CUPTI gives some kernels no times: the collector has the process, the loader only the number
+    /// of such rows.
+    void lossKnownToCollectorAndLoaderIsReportedOnce() {
         TestLog log = logOf(4242);
         log.add(RecordKind::Kernel, kernel(0, log.string("gemm")));
         log.end(startNs + 1000);
@@ -261,7 +260,7 @@ class tst_HealthFacts : public QObject {
         QCOMPARE(notes[0].count, int64_t{1});
     }
 
-    void whatSeveralProcessesSayIsShownOnce() {
+    void equalNotesOfSeveralProcessesAreShownOnce() {
         for (const uint32_t pid : {11, 12}) {
             TestLog log = logOf(pid);
             NoteRecord note{};
@@ -278,7 +277,7 @@ class tst_HealthFacts : public QObject {
         QCOMPARE(healthNotesOf(*trace).size(), size_t{1});
     }
 
-    void aCodeOfANewerAgentIsKeptAndShown() {
+    void codeOfANewerAgentIsKeptAndShown() {
         TestLog log = logOf(4242);
         NoteRecord note{};
         note.timestampNs = startNs + 10;
@@ -299,7 +298,7 @@ class tst_HealthFacts : public QObject {
         QVERIFY(shown.find("brand-new") != std::string::npos);
     }
 
-    void factsStandWhereTheyBelong() {
+    void factsBelongToTheirSubject() {
         TestLog log = logOf(4242);
         for (const auto& [name, value] :
              {std::pair("rank", "1"), std::pair("localRank", "1"), std::pair("worldSize", "2"),

@@ -21,7 +21,7 @@ using namespace lanescope::capture;
 
 namespace {
 
-/// A range on the thread 7 of process 42.
+/// Adds a range on thread 7 of process 42.
 void addRange(TraceWriter& trace, int64_t startNs, int64_t endNs, const char* text) {
     const int64_t tid = (int64_t{1} << 56) | (int64_t{1} << 48) | (int64_t{42} << 24) | 7;
     constexpr const auto& t = tables::nvtxEvents;
@@ -62,25 +62,25 @@ class tst_LiveJournal : public QObject {
     }
     void cleanup() { writer_.reset(); }
 
-    void whatIsCommittedCanBeRead();
-    void aReaderDoesNotKeepTheWriterFromWriting();
-    void whatFailsIsTakenBackWhereNobodyCanReadAlong();
-    void theEndIsOneFileWithoutALog();
-    void theEndWaitsForAReader();
-    void anIdleReaderDoesNotKeepTheTraceFromBeingFinished();
-    void aReaderThatStaysKeepsItsStateAndTheTraceIsFinished();
-    void whatACopyLeftBehindIsRemoved();
-    void noLinkIsFollowed();
-    void aFileThatCannotBeReadKeepsItsLog();
+    void committedRowsAreReadable();
+    void readerDoesNotBlockTheWriter();
+    void failedTransactionIsRolledBackWithoutJournalReaders();
+    void finishedTraceIsOneFileWithoutLog();
+    void finishWaitsForAReader();
+    void idleReaderDoesNotBlockFinishing();
+    void persistentReaderKeepsItsSnapshotAndTheTraceIsFinished();
+    void leftoverOfACopyIsRemoved();
+    void symlinksAreNotFollowed();
+    void unreadableFileKeepsItsLog();
 
-    void theMirrorTakesWhatIsNew();
-    void theMirrorIsReadLikeATrace();
-    void theMirrorStopsAtItsLimitAndGoesOn();
-    void theMirrorLetsTheWriterFinish();
-    void theMirrorSaysWhatIsWrong();
+    void mirrorReadsNewRows();
+    void mirrorIsReadLikeATrace();
+    void mirrorPausesAtItsLimit();
+    void mirrorLetsTheWriterFinish();
+    void mirrorReportsErrors();
 
-    void tellsHowARecordingStands();
-    void findsAnEventAgain();
+    void recordingStateIsReported();
+    void eventIsFoundAgain();
 
   private:
     void finish() {
@@ -95,7 +95,7 @@ class tst_LiveJournal : public QObject {
     std::unique_ptr<TraceWriter> writer_;
 };
 
-void tst_LiveJournal::whatIsCommittedCanBeRead() {
+void tst_LiveJournal::committedRowsAreReadable() {
     addRange(*writer_, 1, 2, "one");
     Reader reader(path_);
     QVERIFY(reader.run("SELECT 1 FROM NVTX_EVENTS"));
@@ -105,7 +105,7 @@ void tst_LiveJournal::whatIsCommittedCanBeRead() {
     QCOMPARE(database->rowCount("NVTX_EVENTS"), int64_t(1));
 }
 
-void tst_LiveJournal::aReaderDoesNotKeepTheWriterFromWriting() {
+void tst_LiveJournal::readerDoesNotBlockTheWriter() {
     Reader reader(path_);
     QVERIFY(reader.run("BEGIN; SELECT count(*) FROM NVTX_EVENTS"));
     for (int round = 0; round < 50; ++round) {
@@ -115,7 +115,7 @@ void tst_LiveJournal::aReaderDoesNotKeepTheWriterFromWriting() {
     QVERIFY(reader.run("COMMIT"));
 }
 
-void tst_LiveJournal::whatFailsIsTakenBackWhereNobodyCanReadAlong() {
+void tst_LiveJournal::failedTransactionIsRolledBackWithoutJournalReaders() {
     const std::filesystem::path path = *folder_ / "busy.sqlite";
     Result<Database> database = Database::create(path);
     QVERIFY(database && database->execute("CREATE TABLE t (a)"));
@@ -128,7 +128,7 @@ void tst_LiveJournal::whatFailsIsTakenBackWhereNobodyCanReadAlong() {
     QCOMPARE(journal->text(0), std::string_view("memory"));
 }
 
-void tst_LiveJournal::theEndIsOneFileWithoutALog() {
+void tst_LiveJournal::finishedTraceIsOneFileWithoutLog() {
     for (int i = 0; i < 5000; ++i) addRange(*writer_, i, i + 1, "range");
     finish();
     QCOMPARE(journalVersionOf(path_), 1);
@@ -137,7 +137,7 @@ void tst_LiveJournal::theEndIsOneFileWithoutALog() {
     QCOMPARE(Database::openReadOnly(path_)->rowCount("NVTX_EVENTS"), int64_t(5000));
 }
 
-void tst_LiveJournal::theEndWaitsForAReader() {
+void tst_LiveJournal::finishWaitsForAReader() {
     Reader reader(path_);
     QVERIFY(reader.run("BEGIN; SELECT count(*) FROM NVTX_EVENTS"));
     addRange(*writer_, 1, 2, "after the reader's look");
@@ -154,7 +154,7 @@ void tst_LiveJournal::theEndWaitsForAReader() {
     QVERIFY(hadLetGo);
 }
 
-void tst_LiveJournal::anIdleReaderDoesNotKeepTheTraceFromBeingFinished() {
+void tst_LiveJournal::idleReaderDoesNotBlockFinishing() {
     Reader reader(path_);
     QVERIFY(reader.run("SELECT count(*) FROM NVTX_EVENTS"));
     for (int i = 0; i < 5000; ++i) addRange(*writer_, i, i + 1, "range");
@@ -166,7 +166,7 @@ void tst_LiveJournal::anIdleReaderDoesNotKeepTheTraceFromBeingFinished() {
     QCOMPARE(Database::openReadOnly(finished)->rowCount("NVTX_EVENTS"), int64_t(5000));
 }
 
-void tst_LiveJournal::aReaderThatStaysKeepsItsStateAndTheTraceIsFinished() {
+void tst_LiveJournal::persistentReaderKeepsItsSnapshotAndTheTraceIsFinished() {
     Reader reader(path_);
     QVERIFY(reader.run("BEGIN; SELECT count(*) FROM NVTX_EVENTS"));
     for (int i = 0; i < 5000; ++i) addRange(*writer_, i, i + 1, "range");
@@ -182,7 +182,7 @@ void tst_LiveJournal::aReaderThatStaysKeepsItsStateAndTheTraceIsFinished() {
     const auto trace = loadTrace(finished);
     QVERIFY2(trace.has_value(), trace ? "" : trace.error().sentence.c_str());
     QCOMPARE((*trace)->nvtx.size(), 5000u);
-    // The reader goes on with what it saw before.
+    // The reader continues with its earlier snapshot.
     sqlite3_stmt* statement = nullptr;
     QCOMPARE(sqlite3_prepare_v2(reader.database, "SELECT count(*) FROM NVTX_EVENTS", -1, &statement,
                                 nullptr),
@@ -192,8 +192,8 @@ void tst_LiveJournal::aReaderThatStaysKeepsItsStateAndTheTraceIsFinished() {
     sqlite3_finalize(statement);
 }
 
-/// In a folder that others may write to, they may put a link wherever a name is known before.
-void tst_LiveJournal::noLinkIsFollowed() {
+/// In a folder writable by others, they may create a link at any predictable name.
+void tst_LiveJournal::symlinksAreNotFollowed() {
     const std::filesystem::path victim = *folder_ / "victim";
     std::ofstream(victim) << "not ours";
     const auto isUnharmed = [&] {
@@ -202,7 +202,7 @@ void tst_LiveJournal::noLinkIsFollowed() {
         std::getline(file, text);
         return text == "not ours" && std::filesystem::file_size(victim) == 8;
     };
-    // Where the copy is going to be that replaces a trace which a reader holds.
+    // At the path of the copy that replaces a trace which a reader has open.
     Reader reader(path_);
     QVERIFY(reader.run("BEGIN; SELECT count(*) FROM NVTX_EVENTS"));
     for (int i = 0; i < 5000; ++i) addRange(*writer_, i, i + 1, "range");
@@ -210,7 +210,7 @@ void tst_LiveJournal::noLinkIsFollowed() {
     finish();
     QVERIFY(isUnharmed());
     QVERIFY(!std::filesystem::is_symlink(path_));
-    // In the place of the unfinished trace itself.
+    // In place of the unfinished trace itself.
     const std::filesystem::path other = *folder_ / "other.partial";
     std::filesystem::create_symlink(victim, other);
     QVERIFY(!TraceWriter::create(other));
@@ -220,7 +220,7 @@ void tst_LiveJournal::noLinkIsFollowed() {
     QVERIFY(!std::filesystem::exists(*folder_ / "other.sqlite"));
 }
 
-void tst_LiveJournal::aFileThatCannotBeReadKeepsItsLog() {
+void tst_LiveJournal::unreadableFileKeepsItsLog() {
     writer_.reset();
     const std::filesystem::path log = path_.string() + "-wal";
     std::ofstream(path_, std::ios::trunc) << "short";
@@ -233,7 +233,7 @@ void tst_LiveJournal::aFileThatCannotBeReadKeepsItsLog() {
     std::filesystem::remove(log);
 }
 
-void tst_LiveJournal::whatACopyLeftBehindIsRemoved() {
+void tst_LiveJournal::leftoverOfACopyIsRemoved() {
     const std::filesystem::path other = *folder_ / "other.partial";
     for (const char* suffix : {"-wal", "-shm", "-copy"})
         std::ofstream(other.string() + suffix) << "left behind";
@@ -242,7 +242,7 @@ void tst_LiveJournal::whatACopyLeftBehindIsRemoved() {
         QVERIFY(!std::filesystem::exists(other.string() + suffix));
 }
 
-void tst_LiveJournal::theMirrorTakesWhatIsNew() {
+void tst_LiveJournal::mirrorReadsNewRows() {
     auto mirror = TraceMirror::create(path_);
     QVERIFY2(mirror.has_value(), mirror ? "" : mirror.error().sentence.c_str());
     addRange(*writer_, 1, 2, "one");
@@ -257,7 +257,7 @@ void tst_LiveJournal::theMirrorTakesWhatIsNew() {
     QCOMPARE(*mirror->refresh(), int64_t(1));
 }
 
-void tst_LiveJournal::theMirrorIsReadLikeATrace() {
+void tst_LiveJournal::mirrorIsReadLikeATrace() {
     auto mirror = TraceMirror::create(path_);
     QVERIFY(mirror.has_value());
     for (int i = 0; i < 1000; ++i) addRange(*writer_, i * 10, i * 10 + 5, "range");
@@ -274,7 +274,7 @@ void tst_LiveJournal::theMirrorIsReadLikeATrace() {
     QCOMPARE((*finished)->range, (*trace)->range);
 }
 
-void tst_LiveJournal::theMirrorStopsAtItsLimitAndGoesOn() {
+void tst_LiveJournal::mirrorPausesAtItsLimit() {
     auto mirror = TraceMirror::create(path_);
     for (int i = 0; i < 1000; ++i) addRange(*writer_, i * 10, i * 10 + 5, "range");
     QVERIFY(writer_->commit().has_value());
@@ -287,19 +287,19 @@ void tst_LiveJournal::theMirrorStopsAtItsLimitAndGoesOn() {
     QCOMPARE(all, int64_t(1001));
 }
 
-void tst_LiveJournal::theMirrorLetsTheWriterFinish() {
+void tst_LiveJournal::mirrorLetsTheWriterFinish() {
     auto mirror = TraceMirror::create(path_);
     addRange(*writer_, 1, 2, "one");
     QVERIFY(writer_->commit().has_value());
     QVERIFY(mirror->refresh().has_value());
-    // Nothing of it is open, so the writer gets the file for itself.
+    // Nothing of it is open, so the writer has the file exclusively.
     QVERIFY(writer_->finish().has_value());
     QCOMPARE(journalVersionOf(path_), 1);
     writer_.reset();
     QCOMPARE(Database::openReadOnly(path_)->rowCount("NVTX_EVENTS"), int64_t(1));
 }
 
-void tst_LiveJournal::theMirrorSaysWhatIsWrong() {
+void tst_LiveJournal::mirrorReportsErrors() {
     auto missing = TraceMirror::create(*folder_ / "missing.partial");
     QVERIFY(missing.has_value());
     QVERIFY(!missing->refresh().has_value());
@@ -311,7 +311,7 @@ void tst_LiveJournal::theMirrorSaysWhatIsWrong() {
     QVERIFY(rows.error().sentence.find("bad.partial") != std::string::npos);
 }
 
-void tst_LiveJournal::tellsHowARecordingStands() {
+void tst_LiveJournal::recordingStateIsReported() {
     const auto byPartial = liveTraceAt(path_);
     const auto byFinished = liveTraceAt(*folder_ / "out.sqlite");
     QVERIFY(byPartial && byFinished);
@@ -325,7 +325,7 @@ void tst_LiveJournal::tellsHowARecordingStands() {
     QVERIFY(!liveTraceAt(*folder_ / "out.sqlite"));
 }
 
-void tst_LiveJournal::findsAnEventAgain() {
+void tst_LiveJournal::eventIsFoundAgain() {
     auto mirror = TraceMirror::create(path_);
     addRange(*writer_, 100, 200, "b");
     addRange(*writer_, 300, 400, "c");

@@ -18,7 +18,7 @@ using namespace lanescope::log;
 
 namespace {
 
-/// Properties by name, with every string resolved, and what else matters here.
+/// Properties by name, with every string resolved, and other relevant records.
 struct Contents : log::RecordVisitor {
     std::map<uint32_t, std::string> strings;
     std::vector<std::pair<std::string, std::string>> properties;
@@ -49,7 +49,7 @@ Contents read(const QString& path) {
     return contents;
 }
 
-/// A disk that is full at `bytes`, as long as this lives.
+/// Simulates a disk that is full at `bytes` during its lifetime.
 class FullDisk {
   public:
     explicit FullDisk(rlim_t bytes) {
@@ -78,7 +78,7 @@ class tst_LogFile : public QObject {
     QString path(const char* name) const { return folder_.filePath(QString(name) + ".log"); }
 
   private slots:
-    void writesNothingUntilThereIsSomething() {
+    void writesNothingUntilTheFirstRecord() {
         {
             LogFile file(base("none"));
             file.flush();
@@ -87,7 +87,7 @@ class tst_LogFile : public QObject {
         QVERIFY(!QFile::exists(path("none")));
     }
 
-    void readsBackWhatWasWritten() {
+    void logFileRoundTrips() {
         LogFile file(base("plain"));
         RecordWriter writer(file);
         for (int i = 0; i < 5000; ++i)
@@ -103,7 +103,7 @@ class tst_LogFile : public QObject {
         QCOMPARE(contents.bytesNotUnderstood, 0u);
     }
 
-    void cutsStringsThatAreTooLong() {
+    void truncatesLongStrings() {
         LogFile file(base("long"));
         RecordWriter writer(file);
         writer.property("long", std::string(100'000, 'y'));
@@ -124,7 +124,7 @@ class tst_LogFile : public QObject {
         QCOMPARE(read(path("twice.3")).properties.at(0).second, std::string("2"));
     }
 
-    void goesOnAfterAFullDisk() {
+    void continuesAfterAFullDisk() {
         LogFile file(base("full"));
         RecordWriter writer(file);
         writer.property("before", std::string(1000, 'b'));
@@ -140,7 +140,7 @@ class tst_LogFile : public QObject {
         QVERIFY(QFileInfo(path("full")).size() < 5000);
         QVERIFY(!read(path("full")).isCorrupt);
         QCOMPARE(read(path("full")).bytesNotUnderstood, 0u);
-        QCOMPARE(file.takeLostBlocks(), 2u);  // one, and what came after it
+        QCOMPARE(file.takeLostBlocks(), 2u);  // one, and the block after it
         writer.startAgain();
         writer.dropped(Loss::LogBlocks, 2);
         writer.property("lost 1", "found");
@@ -154,13 +154,12 @@ class tst_LogFile : public QObject {
         QCOMPARE(contents.lost, std::vector<uint64_t>{2});
     }
 
-    void keepsOutOfAFileThatTookItsDescriptor() {
+    void avoidsAFileThatReusedItsDescriptor() {
         LogFile file(base("taken"));
         RecordWriter writer(file);
         writer.property("a", "b");
         file.flush();
-        // Close every descriptor that leads to the log, as a program that closes all it does not
-        // know.
+        // Closes every descriptor of the log, like a program that closes all unknown descriptors.
         const QDir descriptors("/proc/self/fd");
         for (const QString& number :
              descriptors.entryList(QDir::NoDotAndDotDot | QDir::AllEntries | QDir::System)) {
@@ -202,7 +201,7 @@ class tst_LogFile : public QObject {
         QCOMPARE(QFileInfo(path("gone")).size(), 0);
     }
 
-    void isCutIntoParts() {
+    void splitsIntoParts() {
         LogFile file(base("parts"));
         RecordWriter writer(file);
         for (int i = 0; i < 1000; ++i) {
@@ -225,7 +224,7 @@ class tst_LogFile : public QObject {
         QVERIFY(QFile::exists(path("parts") + ".10") && !QFile::exists(path("parts") + ".11"));
     }
 
-    void isFollowedThroughItsPartsWhileItGrows() {
+    void growingPartsAreFollowed() {
         LogFile file(base("grows"));
         RecordWriter writer(file);
         writer.property("number", "0");
@@ -246,7 +245,7 @@ class tst_LogFile : public QObject {
         QCOMPARE(reader->progress().lostBlocks, 0u);
     }
 
-    void losesNoMoreThanThePartThatIsDamaged() {
+    void corruptionCostsOnlyItsPart() {
         LogFile file(base("broken"));
         RecordWriter writer(file);
         for (int i = 0; i < 30; ++i) {
@@ -269,7 +268,7 @@ class tst_LogFile : public QObject {
         QVERIFY(contents.bytesNotUnderstood > 0 && contents.bytesNotUnderstood < uint64_t(bytes));
     }
 
-    void followsNoPartOfAnotherLog() {
+    void partOfAnotherLogIsNotFollowed() {
         LogFile file(base("own"));
         RecordWriter writer(file);
         writer.property("a", "b");
@@ -284,7 +283,7 @@ class tst_LogFile : public QObject {
             QCOMPARE(read(path("own")).bytesNotUnderstood, 0u);
         }
         QFile::remove(path("own") + ".1");
-        QVERIFY(QFile::copy(path("own"), path("own") + ".1"));  // says that it is the first part
+        QVERIFY(QFile::copy(path("own"), path("own") + ".1"));  // claims to be the first part
         QCOMPARE(read(path("own")).properties.size(), size_t{1});
     }
 };

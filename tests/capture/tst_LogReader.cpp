@@ -13,7 +13,7 @@ using lanescope::test::TestLog;
 
 namespace {
 
-/// Writes down what it is given, one line a record.
+/// Visitor that stores records, one line each.
 class Notebook : public RecordVisitor {
   public:
     std::vector<std::string> lines;
@@ -111,7 +111,7 @@ class tst_LogReader : public QObject {
         QCOMPARE(before, whole.size());
     }
 
-    void everyFlippedByteIsFoundOrHarmless() {
+    void everyFlippedByteIsDetectedOrHarmless() {
         const std::string bytes = sampleLog().bytes();
         const auto whole = readAll(bytes).lines;
         for (size_t at = 0; at < bytes.size(); ++at) {
@@ -119,22 +119,22 @@ class tst_LogReader : public QObject {
             broken[at] = static_cast<char>(broken[at] ^ 0x41);
             const Reading read = readAll(broken);
             QVERIFY(read.lines.size() <= whole.size());
-            // Whatever was given is what the writer wrote: a checksum stands over all of it.
+            // All returned records are as written: a checksum covers everything.
             QVERIFY(std::equal(read.lines.begin(), read.lines.end(), whole.begin()));
             if (at >= sizeof(FileHeader)) QVERIFY(read.opened);
         }
     }
 
-    void garbageBehindAGoodStartIsSafe() {
+    void garbageAfterAValidStartIsSafe() {
         std::mt19937 random(7);
         const auto whole = readAll(sampleLog().bytes()).lines;
         for (int round = 0; round < 300; ++round) {
             std::string bytes = sampleLog().bytes();
             const size_t keep = random() % bytes.size();
             for (size_t at = keep; at < bytes.size(); ++at) bytes[at] = static_cast<char>(random());
-            if (bytes == sampleLog().bytes()) continue;  // garbage may be what was there
+            if (bytes == sampleLog().bytes()) continue;  // garbage may equal the original bytes
             const Reading read = readAll(bytes);
-            // What is given is what was written, and no more than what the good start holds.
+            // Returned records are as written, and only those of the valid start.
             const Reading start = readAll(std::string_view(bytes).substr(0, keep));
             QCOMPARE(read.lines, start.lines);
             QVERIFY(std::equal(read.lines.begin(), read.lines.end(), whole.begin()));
@@ -142,7 +142,7 @@ class tst_LogReader : public QObject {
         }
     }
 
-    void tellsWhatItDidNotUnderstand() {
+    void reportsUnknownRecords() {
         std::string bytes = sampleLog().bytes();
         const size_t good = bytes.size();
         bytes += std::string(100, 'x');
@@ -183,12 +183,12 @@ class tst_LogReader : public QObject {
         QCOMPARE(read.lost, 2u);
     }
 
-    void skipsWhatItDoesNotKnowAndWhatIsTooShort() {
+    void skipsUnknownAndShortRecords() {
         TestLog log;
         StringRecord shortKernel{};  // A kernel record needs far more bytes.
         log.add(RecordKind::Kernel, shortKernel);
         StringRecord longText{};
-        longText.length = 5000;  // Says more than is there.
+        longText.length = 5000;  // Claims more bytes than exist.
         log.add(RecordKind::String, longText);
         log.add(static_cast<RecordKind>(999), KernelRecord{});
         struct LaterEnd {
@@ -208,7 +208,7 @@ class tst_LogReader : public QObject {
         QCOMPARE(reader->progress().unknownRecords, 1u);
     }
 
-    void refusesWhatIsNoLog() {
+    void refusesForeignFiles() {
         QVERIFY(!readAll("This is a text and quite certainly not a log of anything.").opened);
         QVERIFY(!LogReader::open(path("missing.log")).has_value());
         QVERIFY(!LogReader::open(folder_.path().toStdString()).has_value());

@@ -61,7 +61,7 @@ class tst_NcclAssembler : public QObject {
         QCOMPARE(a.operations.size(), size_t{1});
     }
 
-    void sharesALaunchWithinItsPlanOnly() {
+    void launchIsSharedOnlyWithinItsPlan() {
         Assembly a;
         a.assembler.add(start(NcclEvent::Launch, 1, 10));
         a.assembler.add(stop(1, 11));
@@ -94,7 +94,7 @@ class tst_NcclAssembler : public QObject {
         QCOMPARE(a.operations[0].task->endNs, std::optional<int64_t>(30));
     }
 
-    void givesACallWithoutATaskAtTheEnd() {
+    void callWithoutTaskIsEmittedAtTheEnd() {
         Assembly a;
         a.assembler.add(start(NcclEvent::Call, 1, 10));
         a.assembler.add(stop(1, 11));
@@ -106,7 +106,7 @@ class tst_NcclAssembler : public QObject {
         QVERIFY(a.operations[1].call && !a.operations[1].task);
     }
 
-    void givesEveryTaskOfAReplayedCall() {
+    void everyTaskOfAReplayedCallIsEmitted() {
         Assembly a;
         a.assembler.add(start(NcclEvent::Call, 1, 10));
         a.assembler.add(stop(1, 11));
@@ -128,7 +128,7 @@ class tst_NcclAssembler : public QObject {
         QCOMPARE(a.operations[0].call->endNs, std::optional<int64_t>(11));
     }
 
-    void givesEveryOperationOfARandomLogOnce() {
+    void everyOperationOfARandomLogIsEmittedOnce() {
         std::mt19937 random(7);
         const auto under = [&](uint32_t bound) { return random() % bound; };
         for (int round = 0; round < 50; ++round) {
@@ -156,7 +156,7 @@ class tst_NcclAssembler : public QObject {
         }
     }
 
-    void boundsWhatItKeeps() {
+    void boundsItsMemory() {
         Assembly a;
         for (uint64_t id = 1; id <= 5 * NcclAssembler::maxKept; ++id)
             a.assembler.add(start(id % 2 != 0 ? NcclEvent::Task : NcclEvent::Call, id, 10, id + 1));

@@ -75,7 +75,7 @@ std::vector<Line> assembleByPlainLoop(const std::vector<NvtxRecord>& calls) {
     return lines;
 }
 
-/// A well-formed run of calls on some threads and domains.
+/// A well-formed sequence of calls on some threads and domains.
 std::vector<NvtxRecord> randomCalls(std::mt19937& random, int count) {
     std::vector<NvtxRecord> calls;
     std::map<std::pair<uint32_t, uint32_t>, int32_t> open;
@@ -99,7 +99,7 @@ class tst_NvtxAssembler : public QObject {
     Q_OBJECT
 
   private slots:
-    void matchesLikeThePlainLoop() {
+    void matchesPlainLoop() {
         std::mt19937 random(11);
         for (int round = 0; round < 50; ++round) {
             const auto calls = randomCalls(random, 200);
@@ -110,7 +110,7 @@ class tst_NvtxAssembler : public QObject {
         }
     }
 
-    void aLostCallSpoilsNoOtherRange() {
+    void lostCallAffectsNoOtherRange() {
         std::mt19937 random(12);
         for (int round = 0; round < 100; ++round) {
             std::vector<NvtxRecord> calls = randomCalls(random, 120);
@@ -124,7 +124,7 @@ class tst_NvtxAssembler : public QObject {
         }
     }
 
-    void endsALostPopWhereTheNextCallShowsIt() {
+    void lostPopEndsAtTheNextCall() {
         const Assembled result =
             assemble({call(NvtxEvent::Push, 10, 1, 0, 100), call(NvtxEvent::Push, 20, 1, 1, 101),
                       // The pop of 101 is lost.
@@ -143,7 +143,7 @@ class tst_NvtxAssembler : public QObject {
         QCOMPARE(result.lost, 2u);
     }
 
-    void leavesOpenRangesOpen() {
+    void openRangesStayOpen() {
         const Assembled result =
             assemble({call(NvtxEvent::Push, 10, 1, 0, 7), rangeCall(NvtxEvent::Start, 12, 99, 8)});
         QCOMPARE(result.lines, (std::vector<Line>{{10, -1, 7}, {12, -1, 8}}));
@@ -169,8 +169,8 @@ class tst_NvtxAssembler : public QObject {
             calls.push_back(record);
         }
         const Assembled result = assemble(calls);
-        // Whatever the calls say, each gives at most one range or mark, and each end at most one of
-        // what is counted.
+        // Whatever the calls, each yields at most one range or mark, and each end at most one
+        // count.
         const auto beginnings =
             std::count_if(calls.begin(), calls.end(), [](const NvtxRecord& record) {
                 return record.event == NvtxEvent::Push || record.event == NvtxEvent::Start ||

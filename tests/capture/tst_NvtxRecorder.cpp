@@ -44,7 +44,7 @@ NvtxCall call(log::NvtxEvent event, std::string_view text, uint64_t payload = 0,
     return c;
 }
 
-/// Never destroyed, as in an agent: threads keep what they have of it.
+/// Never destroyed, as in an agent: threads keep references to it.
 NvtxRecorder& makeRecorder(std::function<void()> wake = [] {}) {
     return *new NvtxRecorder(*new Windows({}, 0), *new CallStacks(false), std::move(wake));
 }
@@ -79,7 +79,7 @@ class tst_NvtxRecorder : public QObject {
     std::string next() { return folder_.filePath(QString::number(++files_)).toStdString(); }
 
   private slots:
-    void registryGivesStableHandles() {
+    void registryReturnsStableHandles() {
         NvtxRegistry registry;
         const NvtxDomain* first = registry.domain("one", 10, 1);
         const std::string* text = registry.registerString("text");
@@ -99,7 +99,7 @@ class tst_NvtxRecorder : public QObject {
         QCOMPARE(std::get<NvtxDomain>(registry.announcement(2)).name, std::string("domain 1"));
     }
 
-    void registryGivesEachSchemaAnId() {
+    void registryAssignsEachSchemaAnId() {
         NvtxRegistry registry;
         NvtxSchema own;
         own.schemaId = 77;
@@ -148,7 +148,7 @@ class tst_NvtxRecorder : public QObject {
         QCOMPARE(log.read().events.size(), size_t{6});
     }
 
-    void cutsWhatIsTooLong() {
+    void truncatesLongTexts() {
         NvtxRecorder& recorder = makeRecorder();
         NvtxCall big = call(log::NvtxEvent::Mark, std::string_view());
         const std::string text(20'000, 't'), payload(9'000, 'p');
@@ -163,7 +163,7 @@ class tst_NvtxRecorder : public QObject {
         QCOMPARE(events.textBytes[events.events[0].text], size_t{8192});
     }
 
-    void countsWhatDoesNotFit() {
+    void countsDroppedEvents() {
         NvtxRecorder& recorder = makeRecorder();
         for (int i = 0; i < 100'000; ++i)
             recorder.record(call(log::NvtxEvent::Mark, "mark", uint64_t(i)));
@@ -176,7 +176,7 @@ class tst_NvtxRecorder : public QObject {
             QCOMPARE(events.events[i].payloadBits, uint64_t(i));
     }
 
-    void announcesAgainAfterALoss() {
+    void repeatsDefinitionsAfterALoss() {
         nvtxRegistry().domain("announced", 1, 1);
         NvtxRecorder& recorder = makeRecorder();
         Log log(next());
@@ -192,7 +192,7 @@ class tst_NvtxRecorder : public QObject {
         QCOMPARE(log.read().domains, 2 * before);
     }
 
-    void drainsWhileThreadsComeAndGo() {
+    void drainsWhileThreadsStartAndEnd() {
         std::atomic<int> woken{0};
         NvtxRecorder& recorder = makeRecorder([&] { ++woken; });
         Log log(next());
@@ -216,7 +216,7 @@ class tst_NvtxRecorder : public QObject {
         makers.join();
         drain(recorder, log.writer);
         const Events events = log.read();
-        // A busy machine may let a ring run full; then that must have been counted.
+        // On a busy machine a ring may overflow; then the loss must be counted.
         QCOMPARE(events.dropped + events.events.size(), uint64_t{60 * 4 * 100});
         QVERIFY(events.events.size() > 1000);
         std::map<uint64_t, std::set<uint32_t>> threadsOf;

@@ -47,7 +47,7 @@ class tst_PayloadDecoder : public QObject {
         QVERIFY(!decoder.decode(2, schemaId, bytesOf(payload)).has_value());
     }
 
-    void findsOffsetsThatTheLayoutLeavesOut() {
+    void computesOmittedOffsets() {
         struct {
             int32_t first;
             uint64_t second;
@@ -62,7 +62,7 @@ class tst_PayloadDecoder : public QObject {
                  R"({"first":1,"second":2,"third":[3,4]})");
     }
 
-    void leavesOutWhatDoesNotFit() {
+    void skipsFieldsOutOfBounds() {
         const uint32_t payload = 7;
         PayloadDecoder decoder;
         decoder.addSchema(0, 9, 400);
@@ -76,7 +76,7 @@ class tst_PayloadDecoder : public QObject {
         QCOMPARE(decoder.decode(0, 9, {})->dump(), "{}");
     }
 
-    void layoutsThatNameThemselvesEnd() {
+    void recursiveLayoutsEnd() {
         PayloadDecoder decoder;
         const uint64_t payload[8] = {};
         decoder.addSchema(0, 7000, sizeof(payload));
@@ -115,7 +115,7 @@ class tst_PayloadDecoder : public QObject {
         decoder.addSchema(3, schemaId + 5, sizeof(payload));
         decoder.addEntry(3, schemaId + 5, 0, {0, uint64Type, 0, 0, "NCCL communicator ID"});
         decoder.addEntry(3, schemaId + 5, 1, {0, uint64Type, 0, 8, "Message size [bytes]"});
-        // An enumeration whose layout is not known.
+        // An enumeration with an unknown layout.
         decoder.addEntry(3, schemaId + 5, 2, {0, schemaId + 11, 0, 16, "Reduction operation"});
         const auto bytes = bytesOf(payload).first(20);
         const NcclCall call = decodeNcclCall("ncclAllReduce", schemaId + 5, bytes,
@@ -127,7 +127,7 @@ class tst_PayloadDecoder : public QObject {
         QVERIFY(!call.describesCommunicator());
     }
 
-    void aTypeWithoutLayoutIsAnEnumerationAndNotThePaddingBehindIt() {
+    void typeWithoutLayoutIsAnEnumerationWithoutPadding() {
         struct {
             uint64_t communicator, bytes;
             uint32_t operation, padding;
@@ -146,7 +146,7 @@ class tst_PayloadDecoder : public QObject {
         QCOMPARE(
             decodeNcclCall("ncclAllReduce", schemaId + 5, bytesOf(payload), std::nullopt).reduction,
             std::optional<int64_t>(3));
-        // An id that NVTX gives out itself, and an array of such.
+        // An id assigned by NVTX itself, and an array of such.
         struct {
             uint32_t one, more[2], padding;
         } several{1, {2, 3}, 0x7fca};
@@ -156,7 +156,7 @@ class tst_PayloadDecoder : public QObject {
         QCOMPARE(decoder.decode(3, 9, bytesOf(several))->dump(), R"({"one":1,"more":[2,3]})");
     }
 
-    void namesValuesOfEnumerations() {
+    void enumerationValuesAreNamed() {
         constexpr uint64_t small = schemaId + 20, access = schemaId + 21, other = schemaId + 22;
         struct {
             uint32_t reduction, unknown;
@@ -196,7 +196,7 @@ class tst_PayloadDecoder : public QObject {
             R"({"reduction":2,"unknown":9,"level":1,"negative":255,"access":[3,4,0,11]})");
     }
 
-    void manyLongNamesOfEnumerationsStaySmall() {
+    void manyLongEnumerationNamesStaySmall() {
         const std::string longName(100'000, 'x');
         PayloadDecoder decoder;
         decoder.addEnumeration(0, 300, 8);

@@ -39,7 +39,7 @@ class tst_PerfDrain : public QObject {
     Q_OBJECT
 
   private slots:
-    /// A pipe that nobody reads stands for a disk that does not answer.
+    /// A pipe without a reader simulates a disk that does not respond.
     void doesNotWaitForADiskForever() {
         if (const auto allowed = tryPerfEvents(); !allowed) QSKIP(allowed.error().sentence.c_str());
         std::array<int, 2> pipe{};
@@ -61,8 +61,8 @@ class tst_PerfDrain : public QObject {
         clock.start();
         QVERIFY(!drain.end(100ms));
         QVERIFY(clock.elapsed() < 5'000);
-        QVERIFY(drain.end(100ms));  // there is nothing more to wait for
-        // The thread goes when it can.
+        QVERIFY(drain.end(100ms));  // nothing more to wait for
+        // The thread ends when it can.
         ::close(pipe[0]);
     }
 

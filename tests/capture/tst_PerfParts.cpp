@@ -27,7 +27,7 @@ using lanescope::test::PerfBytes;
 
 namespace {
 
-/// What was read, in words.
+/// The read records as text.
 class Said : public PerfVisitor {
   public:
     void visit(const PerfSample& sample) override {
@@ -77,7 +77,6 @@ PerfMapping mapped(uint32_t process, int64_t timeNs, uint64_t from, uint64_t unt
 
 }  // namespace
 
-/// The pieces of which samples by the kernel's perf events are made.
 class TestPerfParts : public QObject {
     Q_OBJECT
   private slots:
@@ -93,14 +92,14 @@ class TestPerfParts : public QObject {
                         "sample 7/8 at 70 " + registers + "0 bytes in the kernel"}));
     }
 
-    void whatIsCutOrMadeUpIsLeftOut() {
+    void truncatedOrInvalidRecordsAreSkipped() {
         const PerfBytes made = everything();
         for (size_t bytes = 0; bytes < made.all.size(); ++bytes) {
             Said read;
             readPerfRecords(std::span(made.all).first(bytes), perfRegisterCount, read);
             QVERIFY(read.said.size() < 9);
         }
-        // Each byte another; any bytes at all.
+        // Every byte changed; random bytes.
         std::mt19937 random(1);
         for (int round = 0; round < 20'000; ++round) {
             std::vector<std::byte> damaged = made.all;
@@ -109,7 +108,7 @@ class TestPerfParts : public QObject {
             Said read;
             QVERIFY(readPerfRecords(damaged, perfRegisterCount, read) <= damaged.size());
         }
-        // A stack that says it is longer than its record.
+        // A stack that claims to be longer than its record.
         PerfBytes longer;
         const uint64_t stack[] = {1, 2};
         longer.sample(1, 1, 1, 1, 1, 1, stack);
@@ -120,7 +119,7 @@ class TestPerfParts : public QObject {
         QVERIFY(read.said.empty());
     }
 
-    void emptyRoomBehindStacksIsLeftOut() {
+    void paddingAfterStacksIsSkipped() {
         const uint64_t stack[] = {1, 2, 3, 4, 5, 6};
         PerfBytes made;
         made.change(7, 8, 20, true).sample(7, 8, 60, 0x1234, 0x7000, 0, stack);
@@ -136,7 +135,7 @@ class TestPerfParts : public QObject {
         dropped.resize(dropEmptyStacks(dropped, perfRegisterCount));
         QCOMPARE(dropped.size(), made.all.size() - 32 - 56);
         QCOMPARE(readPerfRecords(dropped, perfRegisterCount, after), size_t{0});
-        // What is used is told in words of 8 bytes.
+        // The used size is rounded to words of 8 bytes.
         before.said[1].replace(before.said[1].find(" 13 bytes"), 9, " 16 bytes");
         QCOMPARE(after.said, before.said);
         QCOMPARE(dropEmptyStacks(dropped, perfRegisterCount), dropped.size());
@@ -149,7 +148,7 @@ class TestPerfParts : public QObject {
         }
     }
 
-    void aRingIsReadAcrossItsEnd() {
+    void ringIsReadAcrossItsEnd() {
         perf_event_mmap_page page{};
         std::vector<std::byte> data(64);
         for (size_t at = 0; at < data.size(); ++at) data[at] = static_cast<std::byte>(at);
@@ -169,15 +168,15 @@ class TestPerfParts : public QObject {
         read.clear();
         ring.drain(take);
         QVERIFY(read.empty());
-        // What no kernel says.
+        // A value that no kernel writes.
         page.data_head = page.data_tail + 1'000'000;
         ring.drain(take);
         QCOMPARE(read.size(), size_t{64});
     }
 
-    void spacesFollowForksAndPrograms() {
+    void addressSpacesFollowForksAndPrograms() {
         AddressSpaces spaces;
-        // Told in another order than it was.
+        // Reported out of order.
         spaces.add(mapped(7, 30, 0x3000, 0x4000, "/late"));
         spaces.add(mapped(7, 10, 0x1000, 0x3000, "/early", 0x100));
         spaces.add(PerfFork{{8, 8, 0, 20}, 7, 7});
@@ -201,7 +200,7 @@ class TestPerfParts : public QObject {
         QCOMPARE(fileAt(9, 60, 0x2000), std::string("none"));
     }
 
-    void whatIsMappedLaterCounts() {
+    void laterMappingCounts() {
         AddressSpace space;
         space.add({0x1000, 0x5000, 0, 1});
         space.add({0x2000, 0x3000, 0x9000, 2});
@@ -227,16 +226,16 @@ class TestPerfParts : public QObject {
         QCOMPARE(walk({0, 0, 0x7020, 201, 0, 301}), (Addresses{100, 200, 300}));
         QCOMPARE(walk({0, 0, 0x7010, 201}), (Addresses{100, 200}));        // to itself
         QCOMPARE(walk({0, 0, 0x6000, 201}), (Addresses{100, 200}));        // downwards
-        QCOMPARE(walk({0, 0, 0x7019, 201, 0, 0}), (Addresses{100, 200}));  // no frame lies there
-        QCOMPARE(walk({0, 0, 0x7020}), (Addresses{100}));                  // cut
+        QCOMPARE(walk({0, 0, 0x7019, 201, 0, 0}), (Addresses{100, 200}));  // no frame at that place
+        QCOMPARE(walk({0, 0, 0x7020}), (Addresses{100}));                  // truncated
         QCOMPARE(walk({}), (Addresses{100}));
     }
 
-    void namesComeFromTheFile() {
+    void symbolsComeFromTheFile() {
         auto own = ElfFile::open("/proc/self/exe");
         QVERIFY(own);
         QVERIFY(own->entry() != 0);
-        // Where a function of this program lies in its file is known by what is mapped.
+        // The mapping gives the file offset of a function of this program.
         const auto address = reinterpret_cast<uintptr_t>(&readPerfRecords);
         std::ifstream maps("/proc/self/maps");
         std::string line;
@@ -256,7 +255,7 @@ class TestPerfParts : public QObject {
         QVERIFY(own->nameAt(1).empty());
     }
 
-    void aFileOfAnythingIsNoneOrHarmless() {
+    void randomFileIsNoneOrHarmless() {
         QVERIFY(!ElfFile::open("/dev/null"));
         QVERIFY(!ElfFile::open("/nowhere"));
         QVERIFY(!ElfFile::open("/etc/hostname"));
@@ -275,8 +274,9 @@ class TestPerfParts : public QObject {
         }
     }
 
-    /// As many tables of as many symbols as fit, none of them a function, and a name without end.
-    void whatTakesTimeInAFileHasBounds() {
+    /// The maximum number of tables with the maximum number of symbols, none of them a function,
+    /// and a name without end.
+    void parsingTimeOfAFileIsBounded() {
         constexpr size_t sections = 65'000, bytes = size_t{32} << 20;
         std::vector<std::byte> made(bytes, std::byte{'x'});
         const auto put = [&](size_t at, const auto& what) {
@@ -330,7 +330,7 @@ class TestPerfParts : public QObject {
         QCOMPARE(one->nameAt(0x1800).size(), size_t{65'536});
     }
 
-    void aLogIsReadAsFarAsItGoes() {
+    void truncatedLogIsReadToItsEnd() {
         const QTemporaryDir folder;
         const std::filesystem::path path = folder.filePath("box.-.1.perf").toStdString();
         const PerfBytes made = everything();
@@ -368,7 +368,7 @@ class TestPerfParts : public QObject {
         }
     }
 
-    void aFullLogCountsWhatItLacks() {
+    void fullLogCountsItsLosses() {
         const QTemporaryDir folder;
         const std::filesystem::path path = folder.filePath("box.-.1.perf").toStdString();
         const PerfBytes made = everything();
@@ -385,8 +385,8 @@ class TestPerfParts : public QObject {
         QCOMPARE(file->end()->bytesNotKept, uint64_t{made.all.size()});
     }
 
-    /// A stack that ended at once is none that was followed to its end, wherever that was.
-    void whatIsInnermostIsNoBeginning() {
+    /// A stack that ended at its first frame was not followed to its start.
+    void innermostFrameIsNoStackStart() {
         std::ifstream maps("/proc/self/maps");
         std::string line;
         AddressSpaces spaces;
@@ -410,7 +410,7 @@ class TestPerfParts : public QObject {
             NativeStack stack;
         } follow;
         follow.stacks = &stacks;
-        // Where its code begins nothing has a name: what calls the functions of others.
+        // The start of its code has no name: it calls the functions of others.
         const auto followed = [&](uint64_t frame, std::span<const uint64_t> words) {
             PerfBytes made;
             made.sample(7, 7, 5, within + 1, 0x7000, frame, words);
@@ -427,7 +427,7 @@ class TestPerfParts : public QObject {
         QVERIFY(called.isWhole);
     }
 
-    void stacksOfAnythingAreHarmless() {
+    void randomStacksAreHarmless() {
         AddressSpaces spaces;
         spaces.add(mapped(7, 1, 0x400000, 0x500000, "/proc/self/exe"));
         spaces.add(mapped(7, 1, 0x7f0000, 0x800000, "[vdso]"));
@@ -456,7 +456,7 @@ class TestPerfParts : public QObject {
         }
     }
 
-    void aRefusalSaysWhatWouldAllowIt() {
+    void refusalNamesTheRequiredSetting() {
         const auto says = [](const std::string& text, const char* word) {
             return text.find(word) != std::string::npos;
         };

@@ -11,8 +11,8 @@ namespace {
 
 constexpr int64_t msNs = 1'000'000;
 
-/// Decodes four times a second for `seconds`, each time `latenessNs` after the last sample ended.
-/// `gpuAheadNs` is what the GPU's clock shows more than the machine's.
+/// Decodes four times per second for `seconds`, each time `latenessNs` after the last sample ended.
+/// `gpuAheadNs` is the lead of the GPU clock.
 int64_t decode(PmClock& clock, int64_t nowNs, int seconds, int64_t latenessNs,
                int64_t gpuAheadNs = 0) {
     for (int i = 0; i < 4 * seconds; ++i) {
@@ -28,14 +28,14 @@ class tst_PmClock : public QObject {
     Q_OBJECT
 
   private slots:
-    void nothingIsAddedToAClockThatAgrees() {
+    void equalClockStaysUnchanged() {
         PmClock clock;
         clock.observe(1'000 * msNs, 998 * msNs);
         clock.begin(10 * msNs, 11 * msNs);
         QCOMPARE(clock.realtimeNs(500 * msNs), 500 * msNs);
     }
 
-    void aClockOfItsOwnIsLedToTheMachines() {
+    void deviatingClockIsSteeredToTheMachineClock() {
         PmClock clock;
         const int64_t aheadNs = 3'600'000 * msNs;
         clock.observe(1'000 * msNs, 998 * msNs + aheadNs);
@@ -44,7 +44,7 @@ class tst_PmClock : public QObject {
         QVERIFY(offNs >= -2 * msNs && offNs <= 2 * msNs);
     }
 
-    void aBusyMachineIsNoDrift() {
+    void busyMachineIsNoDrift() {
         PmClock clock;
         int64_t nowNs = decode(clock, 0, 12, 1 * msNs);
         clock.begin(10 * msNs, 11 * msNs);
@@ -54,16 +54,16 @@ class tst_PmClock : public QObject {
         QCOMPARE(clock.realtimeNs(nowNs), nowNs);
     }
 
-    void aClockThatRunsAheadIsHeldBack() {
+    void clockAheadIsHeldBack() {
         PmClock clock;
         int64_t nowNs = decode(clock, 0, 12, 1 * msNs);
         clock.begin(10 * msNs, 11 * msNs);
         nowNs = decode(clock, nowNs, 12, 1 * msNs, 100 * msNs);
-        // A sample of now must not lie in what is to come.
+        // A current sample must not lie in the future.
         QVERIFY(clock.realtimeNs(nowNs + 100 * msNs) <= nowNs + 5 * msNs);
     }
 
-    void aClockThatFallsFarBehindIsFollowed() {
+    void clockFarBehindIsFollowed() {
         PmClock clock;
         int64_t nowNs = decode(clock, 0, 12, 1 * msNs);
         clock.begin(10 * msNs, 11 * msNs);

@@ -13,7 +13,7 @@
 using namespace lanescope;
 using namespace lanescope::capture;
 
-/// `lanescope record --gpu-metrics`, against a simulated CUPTI and CUDA driver.
+/// Tests of `lanescope record --gpu-metrics` with a simulated CUPTI and CUDA driver.
 class tst_PmSampling : public QObject {
     Q_OBJECT
     QTemporaryDir folder_;
@@ -31,7 +31,7 @@ class tst_PmSampling : public QObject {
         return environment;
     }
 
-    /// Records a pause; the trace.
+    /// Records a pause; returns the trace.
     Database record(const QString& name, const QProcessEnvironment& environment,
                     const QString& option = "--gpu-metrics",
                     const QStringList& program = {"sleep", "1.5"}) const {
@@ -39,7 +39,7 @@ class tst_PmSampling : public QObject {
         process.setProcessEnvironment(environment);
         process.start(LANESCOPE_BINARY_DIR "/bin/lanescope",
                       QStringList{"record", "-o", path(name), option, "--"} + program);
-        // A thread sanitizer takes many times as long for 10,000 samples a second.
+        // A thread sanitizer takes many times as long for 10,000 samples per second.
         if (!process.waitForFinished(test::hasThreadSanitizer ? 600'000 : 60'000) ||
             process.exitCode() != 0)
             qFatal("%s", process.readAllStandardError().constData());
@@ -66,8 +66,8 @@ class tst_PmSampling : public QObject {
     }
 
   private slots:
-    /// However CUPTI fills the counter data, each sample comes once, and all come.
-    void takesEachSampleOnce_data() {
+    /// However CUPTI fills the counter data, each sample comes exactly once.
+    void readsEachSampleOnce_data() {
         QTest::addColumn<QByteArray>("settings");
         QTest::addColumn<QString>("option");
         QTest::newRow("goes on") << QByteArray() << "--gpu-metrics";
@@ -78,7 +78,7 @@ class tst_PmSampling : public QObject {
         QTest::newRow("10 kHz, fresh only") << QByteArray("fresh=1") << "--gpu-metrics=10000";
         QTest::newRow("20 Hz") << QByteArray() << "--gpu-metrics=20";
     }
-    void takesEachSampleOnce() {
+    void readsEachSampleOnce() {
         QFETCH(QByteArray, settings);
         QFETCH(QString, option);
         const QString name = QString(QTest::currentDataTag()).replace(' ', '-') + ".sqlite";
@@ -89,7 +89,7 @@ class tst_PmSampling : public QObject {
                                        " FROM GPU_METRICS WHERE metricId = 0 AND"
                                        " typeId & 255 = ") +
                                    gpu;
-            // The first sample of all is left out.
+            // The very first sample is skipped.
             const double last = number(database, ("SELECT max(value)" + of).c_str());
             QCOMPARE(number(database, ("SELECT min(value)" + of).c_str()), 1.0);
             QCOMPARE(number(database, ("SELECT count(*)" + of).c_str()), last);
@@ -100,8 +100,7 @@ class tst_PmSampling : public QObject {
                  9.0);
     }
 
-    /// What is missing between samples is counted, said in one line, and unknown in the trace.
-    void saysWhatIsLost() {
+    void reportsLostSamples() {
         const Database database = record("lost.sqlite", variables("lose=10"));
         const QStringList said = rows(database,
                                       "SELECT severity || ' ' || sentence FROM LANESCOPE_HEALTH"
@@ -124,7 +123,7 @@ class tst_PmSampling : public QObject {
             const double gaps = number(database, ("SELECT count(*) - count(value)" + of).c_str());
             QVERIFY(gaps > 5);
             QCOMPARE(known + 2 * gaps, last);
-            // A gap reaches from the end of the last sample to the beginning of the next.
+            // A gap spans from the end of the last sample to the beginning of the next.
             const QStringList samples =
                 rows(database,
                      ("SELECT timestamp || ' ' || (value IS NULL)" + of + " ORDER BY timestamp")
@@ -145,7 +144,7 @@ class tst_PmSampling : public QObject {
         }
     }
 
-    void makesCounterDataReadySeldom() {
+    void preparesCounterDataRarely() {
         const auto timesReady = [&](const QByteArray& settings) {
             QProcessEnvironment environment = variables(settings);
             const QString count = path("count" + settings);
@@ -160,8 +159,8 @@ class tst_PmSampling : public QObject {
         QVERIFY2(goingOn * 2 < always, qPrintable(QString("%1 %2").arg(goingOn).arg(always)));
     }
 
-    /// One line in the health of the trace, however many GPUs there are, and never an error.
-    void saysWhyThereIsNothing_data() {
+    /// One line in the health notes of the trace for any number of GPUs, and never an error.
+    void reportsWhySamplingIsUnavailable_data() {
         QTest::addColumn<QByteArray>("settings");
         QTest::addColumn<QString>("variable");
         QTest::addColumn<QString>("value");
@@ -180,7 +179,7 @@ class tst_PmSampling : public QObject {
                                 << "none"
                                 << "CUDA finds no GPU";
     }
-    void saysWhyThereIsNothing() {
+    void reportsWhySamplingIsUnavailable() {
         QFETCH(QByteArray, settings);
         QFETCH(QString, variable);
         QFETCH(QString, value);
@@ -197,7 +196,7 @@ class tst_PmSampling : public QObject {
         QCOMPARE(number(database, "SELECT count(*) FROM LANESCOPE_HEALTH WHERE severity = 2"), 0.0);
     }
 
-    /// A tree like that of a virtual environment with the wheels of one CUDA major.
+    /// A tree like a virtual environment with the wheels of one CUDA major version.
     QString environmentWith(const QString& name, const QString& packages) const {
         const QDir root(path(name));
         root.mkpath("bin");
@@ -221,14 +220,14 @@ class tst_PmSampling : public QObject {
             return folders.empty() ? std::filesystem::path() : folders.front();
         };
         QCOMPARE(first(root + "/bin/python3").string(), wanted.string());
-        // A script of that Python, as torchrun is one.
+        // A script of that Python, such as torchrun.
         QFile script(root + "/bin/torchrun");
         QVERIFY(script.open(QIODevice::WriteOnly));
         script.write("#!" + root.toUtf8() + "/bin/python3 -I\nimport torch\n");
         script.setPermissions(QFile::ReadOwner | QFile::WriteOwner | QFile::ExeOwner);
         script.close();
         QCOMPARE(first(script.fileName()).string(), wanted.string());
-        // By the name alone, and where a shell script starts it.
+        // By the name alone, and started by a shell script.
         const QByteArray before = qgetenv("PATH");
         qputenv("PATH", root.toUtf8() + "/bin:" + before);
         QCOMPARE(first("python3").string(), wanted.string());
@@ -239,7 +238,7 @@ class tst_PmSampling : public QObject {
         const auto folders = pythonCuptiFolders("sh");
         qunsetenv("VIRTUAL_ENV");
         QVERIFY(std::find(folders.begin(), folders.end(), wanted) != folders.end());
-        // What is not there or makes no sense is no harm.
+        // Missing or invalid paths are harmless.
         pythonCuptiFolders("");
         pythonCuptiFolders("/nonexistent/python3");
         pythonCuptiFolders("/dev/null");
@@ -251,7 +250,7 @@ class tst_PmSampling : public QObject {
                             root + "/lib/python3.11/site-packages/nvidia/cuda_cupti/lib/"
                                    "libcupti.so.12"));
         QProcessEnvironment environment = variables("");
-        // What is found first is too old.
+        // The first one found is too old.
         environment.insert("LANESCOPE_CUPTI",
                            LANESCOPE_BINARY_DIR "/lib/standin/old/libcupti.so.12");
         const Database database = record("wheels.sqlite", environment, "--gpu-metrics",

@@ -16,7 +16,7 @@ namespace {
 const QString launcher = QStringLiteral(LANESCOPE_BINARY_DIR "/lib/standin/libpython-launches.so");
 const QString script = QStringLiteral(LANESCOPE_SOURCE_DIR "/tests/capture/python/callPlaces.py");
 
-/// The number of the line of the script that ends with a remark.
+/// The number of the script line that ends with a remark.
 int lineOf(const char* remark) {
     QFile file(script);
     if (!file.open(QIODevice::ReadOnly)) return -1;
@@ -26,7 +26,7 @@ int lineOf(const char* remark) {
     return -1;
 }
 
-/// "call_nvtx:35", the innermost frame of a stack; empty for none.
+/// "call_nvtx:35", the innermost frame of a stack; empty if none.
 QString placeOf(const ProcessLog& log, uint32_t stack) {
     const auto found = log.stacks.find(stack);
     if (found == log.stacks.end()) return {};
@@ -40,7 +40,6 @@ QString place(const char* function, const char* remark) {
 
 }  // namespace
 
-/// The Python stacks of calls that are none of CUDA's, and of nodes of CUDA graphs.
 class tst_PythonPlaces : public QObject {
     Q_OBJECT
 
@@ -50,7 +49,7 @@ class tst_PythonPlaces : public QObject {
         run.arguments = {script, launcher, test::agentLibrary(), test::standinCupti(), what};
         return run;
     }
-    /// The place of each call of NVTX that begins something, by its text.
+    /// The place of each NVTX call that begins a range or mark, by its text.
     static std::map<std::string, QString> placesOfNvtx(const ProcessLog& log) {
         std::map<std::string, QString> places;
         for (const ProcessLog::Nvtx& call : log.nvtx)
@@ -77,7 +76,7 @@ class tst_PythonPlaces : public QObject {
         QVERIFY2(run.exitCode == 0, run.errors.constData());
         QCOMPARE(run.log().nvtx.size(), size_t{5});
         QCOMPARE(placesOfNvtx(run.log()), placesOfCalls());
-        // The end of a range is where its beginning is.
+        // The end of a range has the place of its beginning.
         for (const ProcessLog::Nvtx& call : run.log().nvtx)
             if (call.record.event == log::NvtxEvent::Pop ||
                 call.record.event == log::NvtxEvent::End)
@@ -85,7 +84,7 @@ class tst_PythonPlaces : public QObject {
         QCOMPARE(run.log().unknownStrings, 0);
     }
 
-    void rangesHaveNoLineWhenAsked() {
+    void rangesHaveNoLineIfDisabled() {
         AgentRun run = calls("nvtx");
         run.environment["LANESCOPE_AGENT_OPTIONS"] = "python=0";
         QVERIFY(run.run());
@@ -94,7 +93,7 @@ class tst_PythonPlaces : public QObject {
         QVERIFY(run.log().stacks.empty());
     }
 
-    /// As a benchmark does, to compare both in one run.
+    /// A benchmark does so to compare both in one run.
     void stacksAreSwitchedOffAndOn() {
         AgentRun run = calls("switch");
         QVERIFY(run.run());
@@ -106,7 +105,7 @@ class tst_PythonPlaces : public QObject {
         QCOMPARE(places.at("again"), place("switch_stacks", "NVTX: again"));
     }
 
-    /// From its first call on: it knows of Python what its parent found.
+    /// From its first call on: it inherits its parent's knowledge of Python.
     void forkedChildrenHaveTheirLines() {
         AgentRun run = calls("fork");
         QVERIFY(run.run());
@@ -142,12 +141,12 @@ class tst_PythonPlaces : public QObject {
         QCOMPARE(log.kernels[1].graphNodeId, uint64_t{31});
     }
 
-    void asksForNoNodesWhereTheyAreOfNoUse_data() {
+    void graphNodesAreNotRequestedNeedlessly_data() {
         QTest::addColumn<QString>("options");
         QTest::newRow("graphs as a whole") << "graphs=whole";
         QTest::newRow("no lines") << "python=0";
     }
-    void asksForNoNodesWhereTheyAreOfNoUse() {
+    void graphNodesAreNotRequestedNeedlessly() {
         QFETCH(QString, options);
         AgentRun run = calls("graphs");
         run.environment["LANESCOPE_AGENT_OPTIONS"] = options;
@@ -157,8 +156,8 @@ class tst_PythonPlaces : public QObject {
         QCOMPARE(run.log().calls.size(), size_t{4});
     }
 
-    /// Figures only: what a range costs without lines and with them, by turns.
-    void printsWhatRangesCost() {
+    /// Prints only: the cost of a range without lines and with them, alternately.
+    void printsTheCostOfRanges() {
         for (const char* options : {"python=0", "python=1", "python=0", "python=1"}) {
             AgentRun run = calls("cost");
             run.environment["LANESCOPE_AGENT_OPTIONS"] = options;

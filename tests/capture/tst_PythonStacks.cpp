@@ -23,8 +23,7 @@ const QString walker = QStringLiteral(LANESCOPE_BINARY_DIR "/lib/standin/libstac
 const QString launcher = QStringLiteral(LANESCOPE_BINARY_DIR "/lib/standin/libpython-launches.so");
 const QString script = QStringLiteral(LANESCOPE_SOURCE_DIR "/tests/capture/python/checkStacks.py");
 
-/// Interpreters to read: those that LANESCOPE_TEST_PYTHONS names, separated by colons, else those
-/// in PATH.
+/// Interpreters to read: those in LANESCOPE_TEST_PYTHONS, separated by colons, else those in PATH.
 QStringList interpreters() {
     const QString named = qEnvironmentVariable("LANESCOPE_TEST_PYTHONS");
     if (!named.isEmpty()) return named.split(':');
@@ -43,7 +42,7 @@ QJsonObject lastLine(const QByteArray& output) {
     return QJsonDocument::fromJson(output.trimmed().split('\n').last()).object();
 }
 
-/// Frames as the notes have them, the innermost first.
+/// Frames in the format of the notes, the innermost first.
 QStringList framesOf(const ProcessLog& log, uint32_t stack) {
     QStringList frames;
     for (auto at = log.stacks.find(stack); at != log.stacks.end() && frames.size() < 1000;
@@ -61,7 +60,7 @@ QStringList framesOf(const QJsonArray& noted) {
     return frames;
 }
 
-/// What of a run's notes its log says otherwise, and how many notes there are.
+/// Differences between a run's notes and its log, and the number of notes.
 struct Comparison {
     qsizetype notes = 0, different = 0, withoutStack = 0;
     QString first;
@@ -77,7 +76,7 @@ Comparison compared(const ProcessLog& log, const QString& path) {
         ++result.notes;
         QStringList recorded = framesOf(log, stackOf[static_cast<uint32_t>(note[0].toInteger())]);
         if (recorded.isEmpty()) ++result.withoutStack;
-        // The innermost frame is that of whoever notes.
+        // The innermost frame is the note-taking function.
         if (!recorded.isEmpty()) recorded.removeFirst();
         const QStringList wanted = framesOf(note[1].toArray());
         if (recorded == wanted) continue;
@@ -90,7 +89,6 @@ Comparison compared(const ProcessLog& log, const QString& path) {
 
 }  // namespace
 
-/// Python stacks, against what Python says of them itself.
 class tst_PythonStacks : public QObject {
     Q_OBJECT
     QTemporaryDir folder_;
@@ -151,7 +149,7 @@ class tst_PythonStacks : public QObject {
         QVERIFY(run.log().calls.size() >= size_t(all.notes));
     }
 
-    void leavesPythonAloneWhenAsked() {
+    void leavesPythonAloneIfDisabled() {
         AgentRun run = launches("python3", folder_.filePath("notes.json"), 1);
         run.environment["LANESCOPE_AGENT_OPTIONS"] = "python=0";
         QVERIFY(run.run());
@@ -161,7 +159,7 @@ class tst_PythonStacks : public QObject {
         for (const log::ApiRecord& call : run.log().calls) QCOMPARE(call.stack, 0u);
     }
 
-    void saysStacksAgainInEachPart() {
+    void repeatsStacksInEachPart() {
         const QString notes = folder_.filePath("notes.json");
         AgentRun run = launches("python3", notes, 40);
         run.environment["LANESCOPE_AGENT_OPTIONS"] = "part-mb=1";
@@ -170,7 +168,7 @@ class tst_PythonStacks : public QObject {
         const Comparison all = compared(run.log(), notes);
         QVERIFY(all.notes > 10'000);
         QVERIFY2(all.different == 0, qPrintable(all.first));
-        QVERIFY(run.log().stacksSaidAgain > 0);
+        QVERIFY(run.log().repeatedStacks > 0);
     }
 
     void recordsForkedChildren() {
@@ -212,7 +210,7 @@ for pid in children:
         }
     }
 
-    void findsAPythonThatIsLoadedLate() {
+    void findsAPythonLoadedLate() {
         QProcess process;
         process.start("python3", {"-c",
                                   "import sysconfig; v = sysconfig.get_config_var; "
@@ -229,7 +227,7 @@ for pid in children:
         const std::vector<log::ApiRecord>& calls = run.log().calls;
         QCOMPARE(calls.size(), size_t{62});
         QCOMPARE(calls.front().stack, 0u);  // before there was a Python
-        QCOMPARE(calls.back().stack, 0u);   // and when it was gone
+        QCOMPARE(calls.back().stack, 0u);   // and after its end
         const QStringList frames = framesOf(run.log(), calls[calls.size() - 2].stack);
         QCOMPARE(frames, (QStringList{"<string>|work|2", "<string>|<module>|3"}));
     }

@@ -24,7 +24,7 @@ struct Ended {
 
 }  // namespace
 
-/// `record` with the real agent in programs that change user, root, limits or the clock.
+/// Tests of `record` with the real agent in programs that change user, root, limits or the clock.
 class tst_RecordHardship : public QObject {
     Q_OBJECT
     std::unique_ptr<QTemporaryDir> folder_;
@@ -46,7 +46,7 @@ class tst_RecordHardship : public QObject {
         return {isNormal ? process.exitCode() : -process.exitCode(),
                 process.readAllStandardOutput(), process.readAllStandardError()};
     }
-    /// The one number that a query answers.
+    /// The result of a query with one number.
     int64_t number(const char* sql) const {
         const auto database = Database::openReadOnly(folder_->filePath("out.sqlite").toStdString());
         if (!database) return -1;
@@ -64,9 +64,9 @@ class tst_RecordHardship : public QObject {
   private slots:
     void init() { folder_ = std::make_unique<QTemporaryDir>(); }
 
-    void aProgramThatGivesUpRootIsRecorded() {
+    void programThatDropsRootIsRecorded() {
         if (::geteuid() != 0) QSKIP("Only root can be given up.");
-        // Where the program itself may go but not write.
+        // A folder that the program may enter but not write to.
         std::filesystem::permissions(folder_->path().toStdString(), std::filesystem::perms(0755));
         const Ended ended = record({hardship_, "user"});
         QVERIFY2(ended.status == 0, ended.err.constData());
@@ -77,7 +77,7 @@ class tst_RecordHardship : public QObject {
                 QStringList{"out.sqlite"});
     }
 
-    void aProgramThatChangesItsRootIsRecorded() {
+    void programThatChangesItsRootIsRecorded() {
         if (test::hasAddressSanitizer) QSKIP("The sanitizer reads /proc when the program ends.");
         if (::geteuid() != 0) QSKIP("Only root can change the root.");
         QDir(folder_->path()).mkdir("root");
@@ -87,18 +87,18 @@ class tst_RecordHardship : public QObject {
         QCOMPARE(ranges("before"), 1);
     }
 
-    void whatCannotBeRecordedIsSaid() {
+    void unrecordableProgramIsReported() {
         if (::geteuid() != 0) QSKIP("Only root can be given up.");
-        // Nobody answers at that door, as when the program is in another network namespace.
+        // The socket does not respond, as when the program is in another network namespace.
         const Ended ended =
             record({"env", "LANESCOPE_AGENT_DOOR=nobody-is-here", hardship_, "user"});
         QCOMPARE(ended.status, 0);
-        // Nothing tells of it but that nothing is there, which must not be called something else.
+        // The only evidence is the missing log, which must not be called something else.
         QVERIFY2(ended.err.contains("could not reach the folder of its logs"),
                  ended.err.constData());
     }
 
-    void aClockThatIsSetIsTold() {
+    void clockChangeIsReported() {
         if (test::hasAddressSanitizer) QSKIP("The sanitizer wants to be loaded first.");
         const Ended ended =
             record({"env", "LD_PRELOAD=" LANESCOPE_BINARY_DIR "/lib/standin/libstandin-clock.so",
@@ -111,7 +111,7 @@ class tst_RecordHardship : public QObject {
         QVERIFY(number("SELECT max(\"end\") FROM NVTX_EVENTS") < int64_t{60} * 1'000'000'000);
     }
 
-    void aLimitOfFileSizesDoesNotEndIt() {
+    void fileSizeLimitDoesNotEndIt() {
         // Room for an empty trace, and little more.
         QCOMPARE(record({"true"}).status, 0);
         const QString trace = folder_->filePath("out.sqlite");
@@ -130,7 +130,7 @@ class tst_RecordHardship : public QObject {
         QVERIFY(process.readAllStandardError().contains("out.sqlite"));
     }
 
-    void whoLeavesNoTraceForOthersIsDisabled() {
+    void programWithUnreadableFilesIsDisabled() {
         const Ended ended = record({hardship_, "ranges", "10"}, {}, {{"LANESCOPE_DISABLE", "1"}});
         QCOMPARE(ended.status, 0);
         QVERIFY2(ended.err.contains("LANESCOPE_DISABLE is set"), ended.err.constData());
@@ -148,13 +148,13 @@ class tst_RecordHardship : public QObject {
         QVERIFY(isInTrace());
     }
 
-    void aProgramThatRunsAnotherEndsNotAbnormally() {
+    void execIsNoAbnormalEnd() {
         const Ended ended = record({"sh", "-c", "exec " + hardship_ + " ranges 10"});
         QCOMPARE(ended.status, 0);
         QVERIFY2(!ended.err.contains("abnormally"), ended.err.constData());
     }
 
-    void childrenWithoutLogAreSaid() {
+    void childrenWithoutLogAreReported() {
         const Ended ended = record({hardship_, "children", "20"});
         QCOMPARE(ended.status, 0);
         QVERIFY2(ended.err.contains("processes forked from this one used NVTX or CUDA"),

@@ -25,7 +25,8 @@ struct Ended {
 
 }  // namespace
 
-/// `record` around launchers, inside them, and until its windows are over. The GPU is simulated.
+/// Tests of `record` around launchers, inside them, and until its windows end, with a simulated
+/// GPU.
 class tst_RecordLaunch : public QObject {
     Q_OBJECT
     std::unique_ptr<QTemporaryDir> folder_;
@@ -51,7 +52,8 @@ class tst_RecordLaunch : public QObject {
         return {process.exitCode(), process.readAllStandardOutput(),
                 process.readAllStandardError()};
     }
-    /// `words` run as `ranks` ranks; of a small machine, and as the user that runs the tests.
+    /// A command that runs `words` as `ranks` ranks, also on a small machine, and as the user that
+    /// runs the tests.
     QStringList mpi(int ranks, const QStringList& words) const {
         return QStringList{"--allow-run-as-root", "--oversubscribe", "-n", QString::number(ranks)} +
                words;
@@ -74,12 +76,12 @@ class tst_RecordLaunch : public QObject {
     static QList<int> ranks(const Trace& trace) {
         QList<int> found;
         for (const Process& process : trace.processes)
-            // The launcher itself has no rank, only counters of the host.
+            // The launcher itself has no rank, only host counters.
             if (process.rank) found.append(static_cast<int>(*process.rank));
         std::sort(found.begin(), found.end());
         return found;
     }
-    /// A number of each process that has it, sorted.
+    /// Sorted numbers of the processes that have one.
     static QList<int> numbersOf(const Trace& trace, std::optional<int> Process::*number) {
         QList<int> values;
         for (const Process& process : trace.processes)
@@ -91,7 +93,7 @@ class tst_RecordLaunch : public QObject {
   private slots:
     void init() { folder_ = std::make_unique<QTemporaryDir>(); }
 
-    void oneTraceHoldsAllRanksOfALauncher() {
+    void oneTraceContainsAllRanksOfALauncher() {
         const Ended ended =
             run(lanescope_, QStringList{"record", "-o", "all.sqlite", "--"} +
                                 training({"--end", "spawn", "--processes", "3", "--status", "5"}));
@@ -105,7 +107,7 @@ class tst_RecordLaunch : public QObject {
         QVERIFY2(said(*trace).find("no record") == std::string::npos, said(*trace).c_str());
     }
 
-    void oneTraceHoldsAllRanksOfMpirun() {
+    void oneTraceContainsAllRanksOfMpirun() {
         if (mpirun_.isEmpty()) QSKIP("There is no mpirun here: installer/setup installs it.");
         const Ended ended =
             run(lanescope_, QStringList{"record", "--no-sample", "-o", "all.sqlite", "--"} +
@@ -120,7 +122,7 @@ class tst_RecordLaunch : public QObject {
         QVERIFY2(info.contains("Nothing that this file knows of."), info);
     }
 
-    void ranksThatAreMissingAreNamed() {
+    void missingRanksAreReported() {
         if (mpirun_.isEmpty()) QSKIP("There is no mpirun here: installer/setup installs it.");
         const QStringList half{"sh", "-c",
                                "[ $OMPI_COMM_WORLD_RANK -ge 2 ] || exec " + training().join(' ')};
@@ -151,7 +153,7 @@ class tst_RecordLaunch : public QObject {
                  QStringList());
     }
 
-    void underMpirunOneNameForAllIsRefused() {
+    void underMpirunOneNameForAllRanksIsRefused() {
         if (mpirun_.isEmpty()) QSKIP("There is no mpirun here: installer/setup installs it.");
         const Ended ended =
             run(mpirun_,
@@ -160,14 +162,14 @@ class tst_RecordLaunch : public QObject {
         QVERIFY2(ended.err.contains("All 2 ranks of this launch would write one.sqlite"),
                  ended.err);
         QVERIFY(!QFile::exists(in("progress")));
-        // Without a name each finds one of its own.
+        // Without a name, each chooses its own.
         const Ended named =
             run(mpirun_, mpi(2, QStringList{lanescope_, "record", "--"} + training()));
         QVERIFY2(named.status == 0, named.err);
         QVERIFY(load("lanescope-survivor-1.sqlite") && load("lanescope-survivor-2.sqlite"));
     }
 
-    void endsTheProgramAfterTheDuration() {
+    void programEndsAfterTheDuration() {
         const Ended ended =
             run(lanescope_, {"record", "-o", "t.sqlite", "--delay", "0.1", "--duration", "0.2",
                              "--kill", "sigterm", "--", "sh", "-c", "sleep 80; exit 3"});
@@ -176,8 +178,9 @@ class tst_RecordLaunch : public QObject {
         QVERIFY(load("t.sqlite"));
     }
 
-    void endsTheProgramAfterTheLastWindow() {
-        // Two processes with two windows each; the program and its other child would sleep on.
+    void programEndsAfterTheLastWindow() {
+        // Two processes with two windows each; without the limit, the program and its other child
+        // would continue to sleep.
         const QString windows = leaveLog_ + " 4 --windows 2";
         const Ended ended =
             run(lanescope_, {"record", "-o", "t.sqlite", "--capture-range", "nvtx:a", "--ranges",
@@ -188,7 +191,7 @@ class tst_RecordLaunch : public QObject {
         QVERIFY(load("t.sqlite"));
     }
 
-    void recordsOnlyTheWindowsAskedFor_data() {
+    void recordsOnlyTheRequestedWindows_data() {
         QTest::addColumn<QStringList>("words");
         QTest::addColumn<QList<int>>("steps");
         QTest::newRow("a range") << QStringList{"--capture-range", "nvtx:step 5"} << QList<int>{5};
@@ -199,7 +202,7 @@ class tst_RecordLaunch : public QObject {
         QTest::newRow("named steps")
             << QStringList{"--steps", "1", "--step-range", "step *"} << QList<int>{2};
     }
-    void recordsOnlyTheWindowsAskedFor() {
+    void recordsOnlyTheRequestedWindows() {
         QFETCH(QStringList, words);
         QFETCH(QList<int>, steps);
         const Ended ended = run(

@@ -34,8 +34,8 @@ void clearLauncherVariables() {
 
 }  // namespace
 
-/// What the options of `record` ask of the agent, how traces are named, and what is said of options
-/// and names that cannot work.
+/// Tests of the agent options that `record` sets, of trace names, and of errors on wrong options
+/// and names.
 class tst_RecordOptions : public QObject {
     Q_OBJECT
     std::unique_ptr<QTemporaryDir> folder_;
@@ -48,7 +48,7 @@ class tst_RecordOptions : public QObject {
         return {process.exitCode(), process.readAllStandardOutput(),
                 process.readAllStandardError()};
     }
-    /// What `record` with these options puts into the agent's environment.
+    /// Agent environment that `record` sets with these options.
     QByteArray optionsOf(const QStringList& words) const {
         return lanescope(QStringList{"record", "--agent", "agent.so"} + words +
                          QStringList{"--", "sh", "-c", "echo $LANESCOPE_AGENT_OPTIONS"})
@@ -63,7 +63,7 @@ class tst_RecordOptions : public QObject {
     }
     void cleanup() { clearLauncherVariables(); }
 
-    void tellsTheAgentWhatToRecord() {
+    void optionsSelectEventsForTheAgent() {
         QCOMPARE(optionsOf({}), QByteArray("cuda=1,nvtx=1"));
         QCOMPARE(optionsOf({"--no-memsets"}), QByteArray("cuda=1,nvtx=1,memset=0"));
         QCOMPARE(optionsOf({"--no-python"}), QByteArray("cuda=1,nvtx=1,python=0"));
@@ -73,7 +73,7 @@ class tst_RecordOptions : public QObject {
                             "only=python*:a%20b,max-log-mb=2048"));
     }
 
-    void tellsTheAgentWhenToRecord() {
+    void optionsSelectTimesForTheAgent() {
         QCOMPARE(optionsOf({"--capture-range", "cudaProfilerApi"}),
                  QByteArray("cuda=1,nvtx=1,range=cudaProfilerApi"));
         QCOMPARE(optionsOf({"--capture-range", "nvtx:a,b:c@my domain", "--ranges", "0"}),
@@ -87,7 +87,7 @@ class tst_RecordOptions : public QObject {
         QVERIFY(timed.match(optionsOf({"--delay", "1500ms", "--duration", "250 ms"})).hasMatch());
     }
 
-    void refusesOptionsThatMakeNoSense_data() {
+    void wrongOptionsAreRefused_data() {
         QTest::addColumn<QStringList>("words");
         QTest::addColumn<QString>("sentence");
         const auto row = [](const char* name, const QStringList& words, const char* sentence) {
@@ -116,7 +116,7 @@ class tst_RecordOptions : public QObject {
             "needs CUDA");
         row("steps without NVTX", {"--no-nvtx", "--steps", "1"}, "--steps needs NVTX");
     }
-    void refusesOptionsThatMakeNoSense() {
+    void wrongOptionsAreRefused() {
         QFETCH(QStringList, words);
         QFETCH(QString, sentence);
         const Ended run =
@@ -138,7 +138,7 @@ class tst_RecordOptions : public QObject {
         QCOMPARE(spared.status, 0);
     }
 
-    void namesTraces() {
+    void tracesAreNamed() {
         qputenv("WHO", "me");
         const auto name = [](const char* pattern) {
             return expandOutputPattern(pattern, {42, 7}).value_or("refused");
@@ -153,7 +153,7 @@ class tst_RecordOptions : public QObject {
         qunsetenv("WHO");
     }
 
-    void readsWhatLaunchersSay_data() {
+    void launcherVariablesAreRead_data() {
         QTest::addColumn<QStringList>("variables");
         QTest::addColumn<QString>("expected");
         const auto row = [](const char* name, const char* variables, const char* expected) {
@@ -181,7 +181,7 @@ class tst_RecordOptions : public QObject {
         row("the complete one", "RANK=0 OMPI_COMM_WORLD_RANK=3 OMPI_COMM_WORLD_SIZE=4", "3//4/");
         row("no numbers", "RANK=first WORLD_SIZE=-2", "///");
     }
-    void readsWhatLaunchersSay() {
+    void launcherVariablesAreRead() {
         QFETCH(QStringList, variables);
         QFETCH(QString, expected);
         for (const QString& each : variables) {
@@ -194,7 +194,7 @@ class tst_RecordOptions : public QObject {
                  expected);
     }
 
-    void refusesOneNameForAllRanks() {
+    void oneNameForAllRanksIsRefused() {
         QVERIFY(checkNameOfRank("run.sqlite"));
         qputenv("OMPI_COMM_WORLD_RANK", "0");
         qputenv("OMPI_COMM_WORLD_SIZE", "4");
@@ -211,7 +211,7 @@ class tst_RecordOptions : public QObject {
         QVERIFY(checkNameOfRank("run.sqlite"));
     }
 
-    void concurrentRecordsTakeDifferentNumbers() {
+    void concurrentRecordsUseDifferentNumbers() {
         std::vector<std::unique_ptr<QProcess>> records;
         for (int each = 0; each < 8; ++each) {
             auto& process = *records.emplace_back(std::make_unique<QProcess>());
@@ -228,7 +228,7 @@ class tst_RecordOptions : public QObject {
         QCOMPARE(folder.entryList({".*.run"}, QDir::AllEntries | QDir::Hidden).size(), 0);
     }
 
-    void namesTheRanksThatAreMissing() {
+    void missingRanksAreListed() {
         const auto sentence = [](std::vector<RankFacts> present) {
             return QString::fromStdString(missingRanksSentence(present).value_or(""));
         };
@@ -237,12 +237,12 @@ class tst_RecordOptions : public QObject {
         QVERIFY(sentence({{0, 4, 4, "a"}, {1, 4, 4, "a"}}).startsWith("Ranks 2, 3 of 4 left no"));
         QVERIFY(sentence({{0, 2, {}, "a"}}).startsWith("Rank 1 of 2 left no record: it used"));
         QVERIFY(sentence({{0, 9, {}, "a"}, {5, 9, {}, "a"}}).startsWith("Ranks 1 to 4, 6 to 8 of"));
-        // Of two hosts with two ranks each, one was recorded.
+        // Two hosts with two ranks each, of which one was recorded.
         QCOMPARE(sentence({{2, 4, 2, "b"}, {3, 4, 2, "b"}}), QString());
         QVERIFY(sentence({{2, 4, 2, "b"}}).startsWith("Only 1 of the 2 ranks that ran here"));
         QVERIFY(sentence({{0, 4, 2, "a"}, {2, 4, 2, "b"}, {3, 4, 2, "b"}})
                     .startsWith("Rank 1 of 4 left no record"));
-        // What makes no sense says nothing.
+        // Inconsistent values give no sentence.
         QCOMPARE(sentence({{7, 4, {}, "a"}, {0, -1, {}, "a"}, {0, 1, {}, "a"}}), QString());
         QVERIFY(sentence({{5, 1'000'000, {}, "a"}}).size() < 300);
     }

@@ -24,7 +24,8 @@ using namespace lanescope::analysis;
 
 using lanescope::standin::TrainingPlan;
 
-/// The whole way, with a simulated GPU: `lanescope record` a training program, then load the trace.
+/// End-to-end tests with a simulated GPU: `lanescope record` a training program, then load the
+/// trace.
 class tst_RecordTraining : public QObject {
     Q_OBJECT
     QTemporaryDir folder_;
@@ -82,13 +83,13 @@ class tst_RecordTraining : public QObject {
 
     QString path(const char* name) const { return folder_.filePath(name); }
 
-    /// Whether a process is gone, or has nobody who asks how it ended.
+    /// Returns true if a process is gone or an unreaped zombie.
     static bool hasEnded(uint32_t pid) {
         QFile words(QString("/proc/%1/cmdline").arg(pid));
         return !words.open(QIODevice::ReadOnly) || words.readAll().isEmpty();
     }
 
-    /// The log of the program that trains, as far as it is in the run folder.
+    /// The log of the training program in the run folder so far.
     static test::ProcessLog trainingLog(const QString& runFolder) {
         test::AgentRun run;
         run.folder = runFolder;
@@ -114,11 +115,11 @@ class tst_RecordTraining : public QObject {
             QCOMPARE(trace.kernels.endNs[i] - trace.kernels.startNs[i],
                      TrainingPlan::durationNs(correlation));
         }
-        // Time 0 lies where the trace says, to the nanosecond of the records.
+        // Time 0 is where the trace states, to the nanosecond.
         if (trace.startUtcNs != 0) QCOMPARE(trace.startUtcNs + firstNs, plan.baseNs);
     }
 
-    /// What a comparison needs is in the file, and is what its events say.
+    /// Verifies that the stored summary equals that of the events.
     static void verifySummaryIsStored(const QString& file) {
         const auto trace = loadTrace(file.toStdString());
         QVERIFY2(trace.has_value(), trace ? "" : trace.error().sentence.c_str());
@@ -132,14 +133,14 @@ class tst_RecordTraining : public QObject {
         QVERIFY(*stored == *made);
     }
 
-    /// What the collector writes last is there.
+    /// Returns true if the collector's last records are present.
     static bool areAllEventsIn(const std::string& partial) {
         const Result<Database> database = Database::openReadOnly(partial);
         return database && database->rowCount("TARGET_INFO_SESSION_START_TIME") > 0;
     }
 
   private slots:
-    void holdsEveryEventOnce() {
+    void traceContainsEveryEventOnce() {
         const TrainingPlan plan = planNow(3, 50, 20, 9);
         const Run run = record(path("all.sqlite"), plan, {"--exit-code", "3"});
         QCOMPARE(run.exitCode, 3);
@@ -160,12 +161,12 @@ class tst_RecordTraining : public QObject {
         QCOMPARE(int64_t{(*trace)->nccl.size()}, int64_t{3} * 50);
     }
 
-    void storesWhatAComparisonNeeds() {
+    void comparisonSummaryIsStored() {
         QCOMPARE(record(path("summary.sqlite"), planNow(1, 20, 20)).exitCode, 0);
         verifySummaryIsStored(path("summary.sqlite"));
     }
 
-    void showsWhatAKilledProgramDid() {
+    void killedProgramLeavesItsEvents() {
         const TrainingPlan plan = planNow(1, 100, 6);
         const Run run =
             record(path("killed.sqlite"), plan, {"--exit-by", "kill", "--step-ms", "20"});
@@ -190,17 +191,17 @@ class tst_RecordTraining : public QObject {
             health += note.sentence + "\n";
             if (note.code == HealthCode::ChildrenWithoutLog) lost = note.count.value_or(0);
         }
-        // AddressSanitizer's memory may be locked by another thread when a child is made, for ever:
-        // then that child's recording waits in vain, and is told of as lost.
+        // Another thread may hold AddressSanitizer's memory lock when a child is forked: then that
+        // child's recording waits forever and is reported as lost.
         if (!test::hasAddressSanitizer) QCOMPARE(lost, int64_t{0});
         const auto processes = static_cast<int64_t>((*trace)->processes.size());
-        // Samplers may have seen it.
+        // Samplers may have recorded it.
         QVERIFY(processes <= 4 && processes >= 4 - lost);
         QVERIFY2(int64_t{(*trace)->nvtx.size()} == 10 * 6 + (3 - lost) * 50,
                  fmt::format("{} ranges; {}", (*trace)->nvtx.size(), health).c_str());
     }
 
-    void recoversWhenTheRecorderIsKilled() {
+    void recoversAfterTheRecorderIsKilled() {
         const TrainingPlan plan = planNow(1, 100, 6);
         QProcess process;
         start(process, recordCommand(path("lost.sqlite"), plan, {"--step-ms", "20"}));
@@ -212,7 +213,7 @@ class tst_RecordTraining : public QObject {
         process.waitForFinished();
         QVERIFY(!QFile::exists(path("lost.sqlite")));
         QVERIFY(QDir(logs).exists());
-        // The program itself goes on to its end.
+        // The program itself runs to its end.
         const uint32_t training = trainingLog(logs).pid;
         QVERIFY(training != 0);
         QTRY_VERIFY_WITH_TIMEOUT(hasEnded(training), 60'000);
@@ -226,9 +227,9 @@ class tst_RecordTraining : public QObject {
         verifySummaryIsStored(path("found.sqlite"));
     }
 
-    /// Whenever a trace is killed on its way to its name, what is there can be read, and is whole
-    /// as soon as all events are in it.
-    void aTraceThatIsKilledWhileItIsClosedOpens() {
+    /// A trace killed at any moment before its final rename is readable, and complete as soon as it
+    /// contains all events.
+    void traceKilledDuringClosingIsReadable() {
         const TrainingPlan plan = planNow(2, 60, 100);
         QProcess whole;
         QStringList command = recordCommand(path("kept.sqlite"), plan, {});

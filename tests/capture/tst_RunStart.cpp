@@ -16,19 +16,18 @@
 using namespace lanescope;
 using namespace lanescope::capture;
 
-/// The first moments of a recording.
 class tst_RunStart : public QObject {
     Q_OBJECT
 
   private slots:
-    /// Its status is that of the signal, as for a program that had begun.
-    void aSignalMayComeBeforeTheProgram() {
+    /// Its status is that of the signal, as for a started program.
+    void signalMayComeBeforeTheProgram() {
         ::signal(SIGPIPE, SIG_IGN);
         for (const int signal : {SIGUSR1, SIGKILL}) {
             auto child = ChildProcess::fork("/bin/true", {"true"}, {});
             QVERIFY(child);
             ::kill(child->pid(), signal);
-            // Its end of the gate closes when it is gone.
+            // Its end of the gate closes when it exits.
             siginfo_t info{};
             ::waitid(P_PID, static_cast<id_t>(child->pid()), &info, WEXITED | WNOWAIT);
             const Result<void, StartProblem> begun = child->begin({"A=b"});
@@ -39,8 +38,8 @@ class tst_RunStart : public QObject {
         ::signal(SIGPIPE, SIG_DFL);
     }
 
-    /// Who comes at the same moment is told of the one that records, and of no earlier recording.
-    void twoThatComeAtOnceKnowOfEachOther() {
+    /// A simultaneous second recording is refused and names the first, and no earlier recording.
+    void simultaneousRecordsDetectEachOther() {
         const QTemporaryDir folder;
         const std::filesystem::path path = folder.filePath(".at-once.run").toStdString();
         for (int round = 0; round < 100; ++round) {

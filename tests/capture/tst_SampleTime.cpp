@@ -32,20 +32,19 @@ std::atomic<time_t> clockAheadSeconds{0};
 
 }  // namespace
 
-/// SIMULATED: takes the place of the system's, so that the tests can set the clock of this process.
+/// SIMULATED: replaces the system's function, so that tests can set the clock of this process.
 extern "C" int clock_gettime(clockid_t clock, timespec* time) noexcept {
     const long result = ::syscall(SYS_clock_gettime, clock, time);
     if (result == 0 && clock == CLOCK_REALTIME) time->tv_sec += clockAheadSeconds.load();
     return static_cast<int>(result);
 }
 
-/// The time of samples, and what is compared with it, while the clock of the machine is set.
 class tst_SampleTime : public QObject {
     Q_OBJECT
 
     static constexpr int64_t second = 1'000'000'000;
 
-    /// Counts how often it is read at moments.
+    /// Sampler that counts its readings at moments.
     class CountedSampler : public Sampler {
       public:
         explicit CountedSampler(std::atomic<int>& readings) : readings_(readings) {}
@@ -65,11 +64,11 @@ class tst_SampleTime : public QObject {
   private slots:
     void cleanup() { clockAheadSeconds = 0; }
 
-    void clockIsSet_data() {
+    void convertedTimesSurviveAClockChange_data() {
         QTest::addColumn<int>("seconds");
         for (const int seconds : {-3600, -3, 0, 3, 3600}) QTest::addRow("%d s", seconds) << seconds;
     }
-    void clockIsSet() {
+    void convertedTimesSurviveAClockChange() {
         QFETCH(int, seconds);
         const int64_t firstNs = sampleTimeNs();
         clockAheadSeconds = seconds;
@@ -78,21 +77,21 @@ class tst_SampleTime : public QObject {
         const int64_t afterNs = sampleTimeNs();
         QVERIFY(firstNs <= beforeNs && beforeNs <= afterNs);
         QVERIFY(afterNs < firstNs + 600 * second);
-        // What was told in the time of the machine, in that of samples; as exactly as two clocks
-        // can be read one after the other on a busy machine.
+        // Machine time converted to sample time, as exactly as two clocks can be read one after the
+        // other on a busy machine.
         const int64_t convertedNs = realNs - realtimeAheadNs();
         QVERIFY(convertedNs > beforeNs - second && convertedNs < afterNs + second);
     }
 
-    void whatTookLongHasTheTimeOfItsAnswer() {
+    void slowReadingHasTheTimeOfItsAnswer() {
         const int64_t nowNs = sampleTimeNs();
         QVERIFY(answerTimeNs(nowNs - 6 * second) >= nowNs);
         QCOMPARE(answerTimeNs(nowNs + second), nowNs + second);
     }
 
-    /// After the clock was set each moment still gets a reading of its own, or shares one that is
-    /// near, and keeps the time that the program told.
-    void momentsAreReadWhenTheClockWasSet() {
+    /// After a clock change, each moment still has its own reading, or shares a close one, and
+    /// keeps the program's time.
+    void momentsAreReadAfterAClockChange() {
         QTemporaryDir folder;
         const QString run = folder.filePath("run");
         QDir().mkpath(run);
@@ -127,12 +126,12 @@ class tst_SampleTime : public QObject {
             int expected = 1;
             for (const int seconds : {-3600, -3, 3600}) {
                 clockAheadSeconds = seconds;
-                QTest::qWait(50);  // Further apart than what shares a reading.
+                QTest::qWait(50);  // Longer than a shared reading.
                 QVERIFY(tell(2));
                 ++expected;
                 QTRY_COMPARE_WITH_TIMEOUT(readings.load(), expected, 60'000);
             }
-            // A late one of before, which the last reading serves.
+            // A late earlier moment, which the last reading serves.
             QVERIFY(::write(writing, &told.back(), sizeof told.back()) > 0);
             thread.requestStop();
             QVERIFY(thread.waitUntil(monotonicNs() + 60 * second));
@@ -153,7 +152,7 @@ class tst_SampleTime : public QObject {
         for (const MomentMessage& moment : told) {
             QVERIFY(*rows->step());
             QCOMPARE(rows->integer(0), moment.timestampNs);
-            // Readings follow each other whatever the clock says.
+            // Readings are ordered, whatever the clock shows.
             QVERIFY(rows->integer(1) >= readNs && rows->integer(1) == rows->integer(2));
             readNs = rows->integer(1);
         }

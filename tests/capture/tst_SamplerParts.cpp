@@ -33,8 +33,8 @@ namespace {
 
 constexpr const char* forkInThread = "--fork-in-thread";
 
-/// Starts a process on a second thread, says so, and waits until its parent ends, as the process
-/// does for it.
+/// Starts a process on a second thread, reports it, and waits until its parent ends, as the process
+/// does.
 void forkInSecondThread() {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     std::thread([] {
@@ -48,7 +48,7 @@ void forkInSecondThread() {
     }).join();
 }
 
-/// Where a sampler leaves its log for a collector.
+/// The folder of a sampler's log for a collector.
 struct SamplerFolder {
     SamplerFolder() { QDir().mkpath(folder.filePath("run")); }
     QTemporaryDir folder;
@@ -57,14 +57,14 @@ struct SamplerFolder {
     }
 };
 
-/// The processes of this program, looked at again and again.
-struct ProcessLooks : SamplerFolder {
+/// Repeated samples of the processes of this program.
+struct ProcessSamples : SamplerFolder {
     SampleLog samples = log();
     ProcessCounters counters{samples, "host", ::getpid()};
     SampleBatch batch;
     std::vector<char> buffer;
 
-    /// Also samples them; how many values that gave.
+    /// Samples the processes; returns the number of values.
     size_t search() {
         batch.clear();
         counters.search(batch, buffer);
@@ -81,13 +81,13 @@ class tst_SamplerParts : public QObject {
 
     static constexpr int64_t turnNs = 100'000'000;
 
-    /// So often told that the first calls, which are left out, do not matter.
+    /// Repeats the cost so often that the skipped first calls do not matter.
     static void addCost(Pace& pace, size_t query, int64_t costNs) {
         for (int call = 0; call < 12; ++call) pace.addCost(query, costNs);
     }
 
   private slots:
-    void paceKeepsWhatFits() {
+    void paceKeepsAffordableRates() {
         Pace pace(0.004, turnNs);
         const size_t power = pace.add("power", turnNs), clock = pace.add("clock", 5 * turnNs);
         QCOMPARE(pace.plannedShare(), 0.0);
@@ -100,8 +100,8 @@ class tst_SamplerParts : public QObject {
                  QString("power every 100 ms, clock every 500 ms"));
     }
 
-    /// With what such calls cost on a GPU, two GPUs together.
-    void paceSlowsDownWhatIsDear() {
+    /// With realistic costs of such calls for two GPUs together.
+    void paceSlowsDownExpensiveQueries() {
         struct {
             const char* name;
             int64_t periodNs, costNs;
@@ -117,7 +117,7 @@ class tst_SamplerParts : public QObject {
         for (size_t at = 0; at < std::size(queries); ++at) addCost(pace, at, queries[at].costNs);
         QVERIFY2(pace.plannedShare() <= 0.004, pace.describe().c_str());
         QVERIFY2(pace.plannedShare() > 0.0038, pace.describe().c_str());
-        // The cheap ones keep their pace, and of the others what costs more comes more seldom.
+        // Cheap queries keep their pace; of the others, the more expensive is less frequent.
         QCOMPARE(pace.periodNs(1), turnNs);
         QCOMPARE(pace.periodNs(2), 5 * turnNs);
         QVERIFY(pace.periodNs(4) < pace.periodNs(6));
@@ -129,39 +129,39 @@ class tst_SamplerParts : public QObject {
         }
     }
 
-    void paceJudgesByTheMedianAfterTheStart() {
+    void paceUsesTheMedianAfterTheStart() {
         Pace pace(0.004, turnNs);
         const size_t query = pace.add("query", turnNs);
         pace.addCost(query, 900'000'000);  // loads the library
         QCOMPARE(pace.periodNs(query), turnNs);
         pace.addCost(query, 50'000'000);
-        QCOMPARE(pace.periodNs(query), 50 * turnNs);  // a guess, not believed for longer
+        QCOMPARE(pace.periodNs(query), 50 * turnNs);  // an estimate, valid only at first
         pace.addCost(query, 100'000);
-        pace.addCost(query, 80'000'000);  // one that waited for the driver
+        pace.addCost(query, 80'000'000);  // a call that waited for the driver
         pace.addCost(query, 110'000);
         QCOMPARE(pace.periodNs(query), turnNs);
-        // What has become dear is dear, and becomes cheap again.
+        // An expensive query may become cheap again.
         addCost(pace, query, 4'000'000);
         QCOMPARE(pace.periodNs(query), 10 * turnNs);
         addCost(pace, query, 100'000);
         QCOMPARE(pace.periodNs(query), turnNs);
     }
 
-    void paceIsNeverSlowerThanItMay() {
+    void paceRespectsItsSlowestRate() {
         Pace pace(0.001, turnNs);
         const size_t bounded = pace.add("GPM", turnNs, 1, 10 * turnNs);
         const size_t other = pace.add("other", turnNs);
         addCost(pace, other, 200'000);
         pace.addCost(bounded, 1'000'000);
-        // As the first calls of a driver that wakes up, 50 times as dear as those after them.
+        // The first calls of a waking driver, 50 times as expensive as later ones.
         for (int call = 0; call < 3; ++call) {
             pace.addCost(bounded, 5'000'000);
             QVERIFY(pace.periodNs(bounded) <= 10 * turnNs);
         }
         for (int call = 0; call < 6; ++call) pace.addCost(bounded, 40'000);
         QVERIFY2(pace.periodNs(bounded) <= 2 * turnNs, pace.describe().c_str());
-        // One that is dear for good is made as seldom as it may be, and the other makes up for it
-        // as far as it can.
+        // A permanently expensive query has its slowest rate, and the other compensates as far as
+        // possible.
         addCost(pace, bounded, 900'000);
         QCOMPARE(pace.periodNs(bounded), 10 * turnNs);
         QVERIFY2(pace.periodNs(other) >= 4 * turnNs, pace.describe().c_str());
@@ -169,27 +169,27 @@ class tst_SamplerParts : public QObject {
         QCOMPARE(pace.periodNs(bounded), 10 * turnNs);
     }
 
-    void paceCountsProcessorTimeOfItsThread() {
+    void paceCountsCpuTimeOfItsThread() {
         Pace pace(0.004, turnNs);
         const size_t query = pace.add("query", turnNs);
         for (int call = 0; call < 5; ++call) {
             pace.begin();
             const int64_t begunNs = threadCpuNs();
             while (threadCpuNs() - begunNs < 2'000'000) continue;
-            QTest::qSleep(5);  // is no cost
+            QTest::qSleep(5);  // costs nothing
             pace.end(query);
         }
         QVERIFY(pace.periodNs(query) >= 5 * turnNs);
         QVERIFY2(pace.periodNs(query) < 20 * turnNs, pace.describe().c_str());
     }
 
-    void paceKeepsToItsTurns() {
+    void paceKeepsItsPeriods() {
         Pace pace(0.004, turnNs);
         const size_t often = pace.add("often", turnNs), seldom = pace.add("seldom", 3 * turnNs);
         QCOMPARE(pace.nextDueNs(), int64_t{0});
         int calls[2] = {};
         for (int tick = 0; tick < 99; ++tick) {
-            // As a timer comes: now early, now late.
+            // Timer jitter: sometimes early, sometimes late.
             const int64_t nowNs = (10 + tick) * turnNs + (tick % 3 - 1) * 9'000'000;
             if (pace.isDue(often, nowNs)) ++calls[0];
             if (pace.isDue(seldom, nowNs)) ++calls[1];
@@ -198,14 +198,14 @@ class tst_SamplerParts : public QObject {
         }
         QCOMPARE(calls[0], 99);
         QCOMPARE(calls[1], 33);
-        QVERIFY(pace.isDue(seldom, 1'000 * turnNs));  // Turns that were missed are not made up for.
+        QVERIFY(pace.isDue(seldom, 1'000 * turnNs));  // Missed periods are not repeated.
         QVERIFY(!pace.isDue(seldom, 1'001 * turnNs));
     }
 
-    void readingsServeMomentsThatAreClose() {
+    void readingsServeCloseMoments() {
         const MomentReading none{}, reading{1'000'000'000, 1'005'000'000, 0};
         QVERIFY(!none.serves(0));
-        QVERIFY(reading.serves(900'000'000));  // was told of late
+        QVERIFY(reading.serves(900'000'000));  // was reported late
         QVERIFY(reading.serves(1'001'000'000));
         QVERIFY(!reading.serves(1'003'000'000));
     }
@@ -223,7 +223,7 @@ class tst_SamplerParts : public QObject {
         }
     }
 
-    void takesTextApart() {
+    void splitsText() {
         std::string_view text = "  one two\n3x\n\n";
         QVERIFY(takeWord(text) == "one");
         QVERIFY(takeUntil(text, '\n') == " two");
@@ -233,7 +233,7 @@ class tst_SamplerParts : public QObject {
         QCOMPARE(lanescope::capture::numberIn("max", -1), -1LL);
     }
 
-    void optionsComeBackFromWords() {
+    void optionsRoundTrip() {
         SamplerOptions options;
         options.runFolder = "/tmp/a folder=with signs";
         options.host = "node-1.example";
@@ -248,7 +248,7 @@ class tst_SamplerParts : public QObject {
         QVERIFY(!SamplerOptions::fromWords({"folder=/x", "host=h"}).has_value());
     }
 
-    void knowsPcie() {
+    void pcieRatesAreKnown() {
         QCOMPARE(pcieBytesPerSecond(1, 16), int64_t{4'000'000'000});
         QCOMPARE(pcieBytesPerSecond(3, 16), int64_t{15'753'846'154});
         QCOMPARE(pcieBytesPerSecond(5, 16), int64_t{63'015'384'615});
@@ -257,7 +257,7 @@ class tst_SamplerParts : public QObject {
         QCOMPARE(pcieBytesPerSecond(5, -1), int64_t{0});
     }
 
-    /// How many counters a log announces; it is read through a trace.
+    /// Number of counters announced by a log, read through a trace.
     static int countersIn(const QTemporaryDir& folder, const char* condition) {
         const std::string trace = folder.filePath("trace.sqlite").toStdString();
         std::filesystem::remove(trace);
@@ -270,8 +270,8 @@ class tst_SamplerParts : public QObject {
         return statement && *statement->step() ? int(statement->integer(0)) : -1;
     }
 
-    void processesThatComeAndGoShareTwoCounters() {
-        ProcessLooks processes;
+    void shortLivedProcessesShareTwoCounters() {
+        ProcessSamples processes;
         QProcess lasting;
         lasting.start("sleep", {"300"});
         QVERIFY(lasting.waitForStarted());
@@ -293,8 +293,8 @@ class tst_SamplerParts : public QObject {
         QCOMPARE(countersIn(processes.folder, "true"), 4);
     }
 
-    void onlySoManyProcessesHaveCountersOfTheirOwn() {
-        ProcessLooks processes;
+    void numberOfProcessCountersIsBounded() {
+        ProcessSamples processes;
         std::vector<std::unique_ptr<QProcess>> all;
         for (size_t count = 0; count < ProcessCounters::maxWithOwn + 20; ++count) {
             all.push_back(std::make_unique<QProcess>());
@@ -313,15 +313,15 @@ class tst_SamplerParts : public QObject {
         QCOMPARE(countersIn(processes.folder, "name = 'memory.others'"), 1);
     }
 
-    /// They are not found in each search; the program of this test itself would be taken for a
-    /// sampler, so a shell starts it.
-    void processesOfOtherThreadsAreKeptBetweenLooksAtAllThreads() {
-        ProcessLooks processes;
+    /// Not every sample finds them. The program of this test would be taken for a sampler, so a
+    /// shell starts it.
+    void processesOfOtherThreadsAreKeptBetweenFullSamples() {
+        ProcessSamples processes;
         QProcess shell;
         shell.start("sh", {"-c", "\"$0\" \"$1\" && true", QCoreApplication::applicationFilePath(),
                            forkInThread});
         QVERIFY(shell.waitForReadyRead(60'000));
-        // The shell, this program, and the process that its second thread started.
+        // The shell, this program, and the process started by its second thread.
         for (int searches = 0; searches < 12; ++searches) QCOMPARE(processes.search(), size_t{6});
         shell.kill();
         QVERIFY(shell.waitForFinished());
@@ -331,7 +331,7 @@ class tst_SamplerParts : public QObject {
         QCOMPARE(countersIn(processes.folder, "true"), 6);
     }
 
-    void saysWhatIsTooOldToBeKept() {
+    void staleValuesAreReported() {
         const SamplerFolder place;
         const QTemporaryDir& folder = place.folder;
         SampleLog log = place.log();
@@ -347,8 +347,8 @@ class tst_SamplerParts : public QObject {
             log.write(int64_t(second * 1e9), batch);
         };
         for (const int second : {10, 11, 5, 6}) write(second, true);
-        write(4, false);     // It is known since.
-        write(10.5, false);  // As of a call that hung in the round that had just told a value.
+        write(4, false);     // It is known since then.
+        write(10.5, false);  // As if a call hung in the round that had just reported a value.
         write(12, true);
         log.end();
         const std::string trace = folder.filePath("trace.sqlite").toStdString();
@@ -370,9 +370,8 @@ class tst_SamplerParts : public QObject {
         }
     }
 
-    /// From a sampler's log to the trace: what is kept of equal values, and what becomes of odd
-    /// ones.
-    void collectsWhatWasSampled() {
+    /// From a sampler's log to the trace: equal values are merged, and odd ones handled.
+    void sampledValuesAreCollected() {
         QTemporaryDir folder;
         const std::string run = folder.filePath("run").toStdString();
         QDir().mkpath(folder.filePath("run"));
@@ -397,7 +396,7 @@ class tst_SamplerParts : public QObject {
             write(1100, 50, 7);
             write(1200, 50, 7);
             write(1300, 50, 7);
-            write(1250, 99, 99);  // told late
+            write(1250, 99, 99);  // reported late
             write(1400, 60, 9);
             write(1500, std::nan(""), 4);
             log.addMetric(3, 0, "SMs Active [Throughput %]");
@@ -414,7 +413,7 @@ class tst_SamplerParts : public QObject {
         const std::string trace = folder.filePath("trace.sqlite").toStdString();
         auto collector = Collector::begin(run, trace, info);
         QVERIFY(collector.has_value());
-        // Who reads along finds what the samples are of, but not yet how often they are read.
+        // A concurrent reader finds the subjects of the samples, but not yet their rate.
         QVERIFY((*collector)->poll().has_value());
         {
             const auto partial = Database::openReadOnly(trace + ".partial");
@@ -441,7 +440,7 @@ class tst_SamplerParts : public QObject {
         QCOMPARE(rows("SELECT timestamp || '=' || coalesce(value, '?') FROM"
                       " LANESCOPE_COUNTER_SAMPLES WHERE counterId = 1"),
                  QString("100=50.0 400=60.0 500=? "));
-        // The last of the equal values tells when it began to grow.
+        // The last of the equal values marks the start of the growth.
         QVERIFY(rows("SELECT timestamp || '=' || coalesce(value, '?') FROM"
                      " LANESCOPE_COUNTER_SAMPLES WHERE counterId = 2")
                     .startsWith("100=7 300=7 400=9 500=4 "));
@@ -451,7 +450,7 @@ class tst_SamplerParts : public QObject {
                       " NULL"),
                  QString("tx301 "));
         QCOMPARE(rows("SELECT timestamp || '=' || value || '/' || typeId FROM GPU_METRICS"),
-                 QString("600=12.5/3  "));  // and one that is unknown
+                 QString("600=12.5/3  "));  // and an unknown one
         QCOMPARE(rows("SELECT timestamp FROM GPU_METRICS WHERE value IS NULL"), QString("700 "));
         QCOMPARE(rows("SELECT metricName FROM TARGET_INFO_GPU_METRICS WHERE typeId & 255 = 3"),
                  QString("SMs Active [Throughput %] "));

@@ -12,12 +12,13 @@
 using namespace lanescope;
 using namespace lanescope::capture;
 
-/// The sampler that is started is this program again, which then does nothing, not even end.
+/// Tests with a sampler process that is this program again, which then does nothing and does not
+/// end.
 class tst_SamplerProcess : public QObject {
     Q_OBJECT
 
   private slots:
-    void oneThatDoesNotEndIsKilledAndReaped() {
+    void hangingSamplerIsKilledAndReaped() {
         auto process = SamplerProcess::start({});
         QVERIFY2(process.has_value(), process ? "" : process.error().sentence.c_str());
         const pid_t pid = process->pid();

@@ -18,7 +18,7 @@ using namespace lanescope::capture;
 
 namespace {
 
-/// Finds no memory where it is told to.
+/// Sampler that runs out of memory where requested.
 class WithoutMemory : public Sampler {
   public:
     explicit WithoutMemory(bool atOnce) : isAtOnce_(atOnce) {}
@@ -40,14 +40,14 @@ class tst_SamplerThread : public QObject {
     Q_OBJECT
 
   private slots:
-    /// A sampler may be a thread of the recorder, which goes on.
-    void endsAloneWithoutMemory_data() {
+    /// A sampler may be a thread of the recorder, which continues.
+    void samplerWithoutMemoryEndsAlone_data() {
         QTest::addColumn<bool>("atOnce");
         QTest::newRow("when it begins") << true;
         QTest::newRow("when it reads") << false;
     }
 
-    void endsAloneWithoutMemory() {
+    void samplerWithoutMemoryEndsAlone() {
         QFETCH(bool, atOnce);
         const QTemporaryDir folder;
         QVERIFY(QDir(folder.path()).mkdir("run"));

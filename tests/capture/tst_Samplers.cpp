@@ -17,11 +17,11 @@
 using namespace lanescope;
 using namespace lanescope::capture;
 
-/// `lanescope record` with samplers, against a simulated NVML and the real /proc.
+/// Tests of `lanescope record` with samplers, with a simulated NVML and the real /proc.
 class tst_Samplers : public QObject, private SamplerRun {
     Q_OBJECT
   private slots:
-    void sampleWhatNvmlTells() {
+    void nvmlValuesAreSampled() {
         const Run run = record("all.sqlite", "gpus=2,links=20,down=3");
         QVERIFY2(run.exitCode == 0, run.errors.constData());
         const Database database = open("all.sqlite");
@@ -34,10 +34,10 @@ class tst_Samplers : public QObject, private SamplerRun {
             for (const auto& [name, value] : gauges) {
                 QCOMPARE(sample(database, "min(value)", "name = '" + name + "'" + of), value);
                 QCOMPARE(sample(database, "max(value)", "name = '" + name + "'" + of), value);
-                // What holds on is written once.
+                // A constant value is written once.
                 QCOMPARE(sample(database, "count(*)", "name = '" + name + "'" + of), 1.0);
             }
-            // 20 links of which one is down, and their sum, in two directions.
+            // 20 links, one of them down, and their sum, in two directions.
             QCOMPARE(number(database, std::string("SELECT count(*) FROM LANESCOPE_COUNTERS WHERE"
                                                   " name LIKE 'nvlink.%' AND meaning = 1 AND"
                                                   " unit = 'B' AND gpuId = ") +
@@ -50,7 +50,7 @@ class tst_Samplers : public QObject, private SamplerRun {
             QVERIFY(sample(database, "max(value) - min(value)", "name = 'energy'" + of) > 0.1);
             QCOMPARE(sample(database, "max(value)", "name = 'pcie.rx'" + of), 2e6);
         }
-        // Sampling ended: each counter that had a value ends with one that is unknown.
+        // Sampling ended: each counter with a value ends with an unknown one.
         QCOMPARE(number(database,
                         "SELECT count(*) FROM (SELECT counterId, max(timestamp) AS last FROM"
                         " LANESCOPE_COUNTER_SAMPLES GROUP BY 1) JOIN LANESCOPE_COUNTER_SAMPLES s"
@@ -65,8 +65,8 @@ class tst_Samplers : public QObject, private SamplerRun {
                     .contains("% of a core: NVML"));
     }
 
-    /// How often the number in a row is not above that of the row before with the same first
-    /// column, or, if `strictly`, is below it.
+    /// Counts rows whose number is not above that of the previous row with the same first column
+    /// or, if `strictly`, is below it.
     static int steps(const Database& database, const std::string& sql, bool strictly = false) {
         auto statement = database.prepare(sql);
         if (!statement) qFatal("%s", statement.error().sentence.c_str());
@@ -84,7 +84,7 @@ class tst_Samplers : public QObject, private SamplerRun {
         return count;
     }
 
-    void samplesInOrder() {
+    void samplesAreOrdered() {
         const Database database = open("all.sqlite");
         QCOMPARE(steps(database,
                        "SELECT counterId, timestamp FROM LANESCOPE_COUNTER_SAMPLES"
@@ -96,7 +96,7 @@ class tst_Samplers : public QObject, private SamplerRun {
                  0.0);
     }
 
-    void listsUsedMemoryWithItsOwner() {
+    void usedMemoryIsListedByOwner() {
         QProcess info;
         info.start(LANESCOPE_BINARY_DIR "/bin/lanescope", {"info", path("all.sqlite")});
         QVERIFY(info.waitForFinished(60'000));
@@ -112,7 +112,7 @@ class tst_Samplers : public QObject, private SamplerRun {
         QVERIFY(text.contains("Samplers ") && text.contains("NVML was read "));
     }
 
-    void tellsOfTheHost() {
+    void hostCountersAreSampled() {
         const Database database = open("all.sqlite");
         QVERIFY(sample(database, "max(value)", "name = 'memory.available'") > 1e6);
         QVERIFY(sample(database, "count(*)",
@@ -124,7 +124,7 @@ class tst_Samplers : public QObject, private SamplerRun {
         QVERIFY(sample(database, "max(value)", "name = 'memory.rss'") > 1e5);
     }
 
-    void knowsWhatLinksCanCarry() {
+    void linkPeaksAreKnown() {
         const Database database = open("all.sqlite");
         const auto peak = [&](const char* kind) {
             return number(database,
@@ -141,7 +141,7 @@ class tst_Samplers : public QObject, private SamplerRun {
                  QString("NV19"));
     }
 
-    void leavesOutZerosOfGpm() {
+    void zerosOfGpmAreSkipped() {
         const Run run = record("gpm.sqlite", "gpus=1,gpm=1", {}, "1.5");
         QVERIFY2(run.exitCode == 0, run.errors.constData());
         const Database database = open("gpm.sqlite");
@@ -150,12 +150,12 @@ class tst_Samplers : public QObject, private SamplerRun {
                  61.0 * 1048576);
         QCOMPARE(sample(database, "count(*)", "source = 'gpm' AND name = 'fp16.activity'"), 0.0);
         QCOMPARE(sample(database, "count(*)", "source = 'gpm' AND value = 0"), 0.0);
-        // PCIe is GPM's to tell then.
+        // Then GPM measures PCIe.
         QCOMPARE(sample(database, "count(*)", "source = 'nvml' AND name = 'pcie.rx'"), 0.0);
     }
 
-    /// One reading must not stand for the rest of the run.
-    void whatIsOldIsUnknown() {
+    /// One reading must not represent the rest of the run.
+    void staleValuesBecomeUnknown() {
         if (test::hasThreadSanitizer || test::hasAddressSanitizer)
             QSKIP("What readings cost is the sanitizer's time.");
         const Run run = record("old.sqlite", "gpus=1,us-memory=300000", {}, "12.5");
@@ -165,14 +165,14 @@ class tst_Samplers : public QObject, private SamplerRun {
             return sample(database, std::string(which) + "(timestamp) / 1e9",
                           fmt::format("name = '{}' AND value IS {}", name, value));
         };
-        // Of what is read as it is wanted that is so at the end only.
+        // Values read on demand become unknown only at the end.
         const double endS = at("min", "power", "NULL"), oldS = at("min", "memory.used", "NULL");
         QVERIFY2(oldS > 0 && oldS < endS - 0.3, qPrintable(QString::number(endS - oldS)));
         QVERIFY(oldS - at("max", "memory.used", "NOT NULL") > 5.9);
     }
 
-    /// What calls cost on a GPU, in microseconds, and how often they are then made.
-    void keepsWithinItsShareOfACore() {
+    /// Costs of calls on a GPU, in microseconds, and their resulting rates.
+    void samplerRespectsItsCpuShare() {
         if (test::hasThreadSanitizer || test::hasAddressSanitizer)
             QSKIP("What readings cost is the sanitizer's time.");
         const std::map<QString, double> costUs{
@@ -185,7 +185,7 @@ class tst_Samplers : public QObject, private SamplerRun {
                    "gpus=2,links=2,us-utilization=2400,us-memory=40,us-power=30,us-temperature=20,"
                    "us-clock=2500,us-throttle=230,us-energy=3000,us-link=400,us-processes=100,"
                    "gpm=1,us-gpm=2000",
-                   {}, "6.5");  // A guess holds for 5 s at the most.
+                   {}, "6.5");  // An estimate holds for 5 s at most.
         QVERIFY2(run.exitCode == 0, run.errors.constData());
         const Database database = open("dear.sqlite");
         const auto intervals = [&](const char* property) {
@@ -209,14 +209,14 @@ class tst_Samplers : public QObject, private SamplerRun {
         }
         QVERIFY2(share <= NvmlSampler::shareOfCore, qPrintable(QString::number(share)));
         QVERIFY2(share > NvmlSampler::shareOfCore / 2, qPrintable(QString::number(share)));
-        // The cheap ones keep ten a second.
+        // Cheap counters keep ten per second.
         QCOMPARE(every["power"], 0.1);
         QCOMPARE(every["temperature"], 0.5);
         QVERIFY(every["utilization"] > 1);
         QVERIFY(every["energy"] > every["NVLink sums"]);
-        // Two GPUs of 2 ms each on 0.08 % of a core, but never more seldom than each second.
+        // Two GPUs of 2 ms each on 0.08 % of a core, but at least once per second.
         QCOMPARE(intervals("samplerIntervalsGpm")["GPM"], 1.0);
-        // What starting took is told apart, and each counter says how often it was read.
+        // The start-up cost is separate, and each counter has its rate.
         const QString cost = text(database,
                                   "SELECT value FROM LANESCOPE_PROPERTIES WHERE name ="
                                   " 'samplers'");
@@ -230,7 +230,8 @@ class tst_Samplers : public QObject, private SamplerRun {
                        " AND gpuId = 1") >= 400e6);
     }
 
-    /// "1.2 % of a core: NVML 0.9 % at 10 Hz, the log 0.3 %; once 0.1 s": the parts are the whole.
+    /// "1.2 % of a core: NVML 0.9 % at 10 Hz, the log 0.3 %; once 0.1 s": checks that the parts sum
+    /// to the whole.
     static void addsUp(const QString& cost) {
         const QString steady = cost.section("; once ", 0, 0);
         static const QRegularExpression percentage(R"((\d+\.\d+) %)");
@@ -243,12 +244,12 @@ class tst_Samplers : public QObject, private SamplerRun {
         QVERIFY2(count >= 4 && std::abs(whole - parts) < 0.05, qPrintable(cost));
     }
 
-    /// On a GPU the first readings of GPM were seen to take 50 times as long as later ones.
-    void oneDearReadingOfGpmDoesNotDecide() {
+    /// On a GPU, the first GPM readings took 50 times as long as later ones.
+    void singleExpensiveGpmReadingDoesNotDecide() {
         const Run run = record("gpm-dear.sqlite", "gpus=2,gpm=1,us-gpm=20,gpm-dear=8", {}, "6");
         QVERIFY2(run.exitCode == 0, run.errors.constData());
         const Database database = open("gpm-dear.sqlite");
-        // One in four is left out as an artefact.
+        // One in four is skipped as an artifact.
         const double count =
             number(database,
                    "SELECT (max(timestamp) - min(timestamp)) / intervalNs FROM LANESCOPE_COUNTERS"
@@ -261,15 +262,15 @@ class tst_Samplers : public QObject, private SamplerRun {
         QVERIFY2(every.contains(QRegularExpression("GPM every ([1-4]00 ms)")), qPrintable(every));
     }
 
-    /// Drivers before 510 count what they keep for themselves as used.
-    void olderDriversTellOfMemoryToo() {
+    /// Drivers before 510 count their reserved memory as used.
+    void memoryOfOlderDriversIsSampled() {
         const Run run = record("older.sqlite", "gpus=1,old=1");
         QVERIFY2(run.exitCode == 0, run.errors.constData());
         const Database database = open("older.sqlite");
         QCOMPARE(sample(database, "max(value)", "name = 'memory.used'"), 400.0);
     }
 
-    void losesAGpu() {
+    void lostGpuIsHandled() {
         const Run run = record("lost.sqlite", "gpus=2,lost-ms=600", {}, "1.5");
         QVERIFY2(run.exitCode == 0, run.errors.constData());
         const Database database = open("lost.sqlite");
@@ -285,7 +286,7 @@ class tst_Samplers : public QObject, private SamplerRun {
         QCOMPARE(sample(database, "count(*)", "gpuId = 0 AND value = 0"), 0.0);
     }
 
-    void keepsCountsThatBeginAnew() {
+    void restartingCountersAreKept() {
         const Run run = record("reset.sqlite", "gpus=1,reset-ms=600", {}, "1.3");
         QVERIFY2(run.exitCode == 0, run.errors.constData());
         const Database database = open("reset.sqlite");
@@ -297,7 +298,7 @@ class tst_Samplers : public QObject, private SamplerRun {
                  1);
     }
 
-    void saysWhatIsNotThere_data() {
+    void missingValuesAreReported_data() {
         QTest::addColumn<QByteArray>("nvml");
         QTest::addColumn<QString>("code");
         QTest::addColumn<QString>("says");
@@ -316,7 +317,7 @@ class tst_Samplers : public QObject, private SamplerRun {
         QTest::newRow("vGPU") << QByteArray("gpus=1,bare=1") << "counters-absent"
                               << "power, temperature";
     }
-    void saysWhatIsNotThere() {
+    void missingValuesAreReported() {
         QFETCH(QByteArray, nvml);
         QFETCH(QString, code);
         QFETCH(QString, says);
@@ -344,7 +345,7 @@ class tst_Samplers : public QObject, private SamplerRun {
         QVERIFY(sample(database, "max(value)", "name = 'power'") > 0);
     }
 
-    void survivesCallsThatHang() {
+    void hangingCallsAreSurvived() {
         const Run run = record("hang.sqlite", "gpus=1,hang-ms=400", {}, "7");
         QVERIFY2(run.exitCode == 0, run.errors.constData());
         const Database database = open("hang.sqlite");
@@ -355,8 +356,8 @@ class tst_Samplers : public QObject, private SamplerRun {
         QCOMPARE(sentence(database, "sampler-ended"), QString());
     }
 
-    void showsWhatIsToldAfterACallThatHung() {
-        // With GPM no other thread asks for counters of NVML, which would make them unknown, too.
+    void valuesAfterAHangingCallAreShown() {
+        // With GPM, no other thread reads NVML counters, which would also make them unknown.
         const Run run = record("again.sqlite", "gpus=2,gpm=1,hang-ms=400,until-ms=7000", {}, "9");
         QVERIFY2(run.exitCode == 0, run.errors.constData());
         const Database database = open("again.sqlite");
@@ -368,7 +369,7 @@ class tst_Samplers : public QObject, private SamplerRun {
         QVERIFY(sample(database, "count(*)",
                        "name = 'power' AND value IS NULL AND timestamp < 3e9") >= 1);
         QVERIFY(sample(database, "max(timestamp)", "name = 'power' AND value IS NOT NULL") > 6e9);
-        // Nor is any counter of a GPU known just before it was said that it hangs.
+        // No counter of a GPU is known just before the reported hang.
         const std::string hangBegin =
             "(SELECT min(timestamp) FROM LANESCOPE_COUNTER_SAMPLES JOIN LANESCOPE_COUNTERS"
             " USING (counterId) WHERE name = 'power' AND value IS NULL)";
@@ -382,12 +383,12 @@ class tst_Samplers : public QObject, private SamplerRun {
                  0.0);
     }
 
-    void goesOnWhenTheClockIsSetBack_data() {
+    void samplingContinuesWhenTheClockIsSetBack_data() {
         QTest::addColumn<int>("seconds");
         QTest::newRow("an hour") << 3600;
         QTest::newRow("three seconds") << 3;
     }
-    void goesOnWhenTheClockIsSetBack() {
+    void samplingContinuesWhenTheClockIsSetBack() {
         QFETCH(int, seconds);
         if (test::hasAddressSanitizer)
             QSKIP("What is preloaded into a program that is not instrumented cannot be.");
@@ -405,7 +406,7 @@ class tst_Samplers : public QObject, private SamplerRun {
         QCOMPARE(sentence(database, "samples-out-of-order"), QString());
     }
 
-    void survivesASamplerThatIsKilled() {
+    void killedSamplerIsSurvived() {
         QProcess process;
         process.setProcessEnvironment(variables("gpus=1"));
         process.start(LANESCOPE_BINARY_DIR "/bin/lanescope",
@@ -415,7 +416,7 @@ class tst_Samplers : public QObject, private SamplerRun {
         pid_t sampler = 0;
         QTRY_VERIFY_WITH_TIMEOUT((sampler = samplerOf(recorder)) > 0, 10'000);
         const QString logs = path(".killed.sqlite.run");
-        // Until something of what it sampled has been written.
+        // Until part of its samples has been written.
         const auto written = [&] {
             const QFileInfoList files =
                 QDir(logs).entryInfoList({"*.sampler." + QString::number(sampler) + ".*"});
@@ -429,7 +430,7 @@ class tst_Samplers : public QObject, private SamplerRun {
         const QString said = sentence(database, "sampler-ended");
         QVERIFY2(said.startsWith("1 A sampler ended abnormally"), qPrintable(said));
         QCOMPARE(sample(database, "count(*)", "name = 'power' AND value IS NULL"), 1.0);
-        // What it cost it would have said at its end.
+        // It would have reported its cost at its end.
         QCOMPARE(text(database, "SELECT value FROM LANESCOPE_PROPERTIES WHERE name = 'samplers'"),
                  QString());
     }
@@ -446,7 +447,7 @@ class tst_Samplers : public QObject, private SamplerRun {
         return 0;
     }
 
-    void samplesNothingUnlessAsked() {
+    void samplesNothingUnlessRequested() {
         const Run run = record("none.sqlite", "gpus=1", {"--no-sample"}, "0.3");
         QVERIFY2(run.exitCode == 0, run.errors.constData());
         const Database database = open("none.sqlite");
@@ -456,7 +457,7 @@ class tst_Samplers : public QObject, private SamplerRun {
         QCOMPARE(record("bad.sqlite", "", {"--no-sample", "--sample-at", "epoch*"}).exitCode, 2);
     }
 
-    void samplesOnceAHost() {
+    void hostIsSampledOnce() {
         QProcessEnvironment environment = variables("gpus=1");
         environment.insert("OMPI_COMM_WORLD_RANK", "1");
         environment.insert("OMPI_COMM_WORLD_LOCAL_RANK", "1");

@@ -8,13 +8,13 @@
 
 using namespace lanescope;
 
-/// Counters that are read where chosen ranges begin and end, against a simulated NVML.
+/// Tests of counters read at the start and end of selected ranges, with a simulated NVML.
 class tst_SamplingMoments : public QObject, private SamplerRun {
     Q_OBJECT
 
   private slots:
-    /// As under torchrun: several processes tell of their steps, each about at the same time.
-    void readsCountersForTheRangesOfAllRanks() {
+    /// As under torchrun: several processes report their steps, each at about the same time.
+    void countersAreReadForTheRangesOfAllRanks() {
         const QString rank = QString(
             "LOCAL_RANK=%1 RANK=%1 WORLD_SIZE=2 LOCAL_WORLD_SIZE=2 " LANESCOPE_BINARY_DIR
             "/bin/standin-training --steps 9 --long-steps 1 --step-ms 200 --threads 1 --kernels 1"
@@ -32,16 +32,16 @@ class tst_SamplingMoments : public QObject, private SamplerRun {
         QCOMPARE(moments("count(DISTINCT globalPid)"), 2.0);
         QCOMPARE(moments("count(readStart)"), 36.0);
         QCOMPARE(moments("sum(readEnd <= readStart)"), 0.0);
-        // The end of a step and the beginning of the next share a reading.
+        // The end of a step and the start of the next share a reading.
         QVERIFY(moments("count(DISTINCT readStart)") < 36);
-        // In each reading there is a value of the sum over all links.
+        // Each reading has a value of the sum over all links.
         QCOMPARE(number(database,
                         "SELECT count(*) FROM LANESCOPE_SAMPLING_MOMENTS m WHERE NOT EXISTS"
                         " (SELECT 1 FROM LANESCOPE_COUNTER_SAMPLES s JOIN LANESCOPE_COUNTERS c"
                         " USING (counterId) WHERE c.name = 'nvlink.tx' AND c.link IS NULL AND"
                         " c.gpuId = 1 AND s.timestamp BETWEEN m.readStart AND m.readEnd)"),
                  0.0);
-        // Single links come once a second at the most.
+        // Single links are read at most once per second.
         QVERIFY(sample(database, "count(*)", "name = 'nvlink.tx' AND link = 3 AND gpuId = 0") <
                 sample(database, "count(*)", "name = 'nvlink.tx' AND link IS NULL AND gpuId = 0"));
         QProcess stats;
@@ -54,13 +54,13 @@ class tst_SamplingMoments : public QObject, private SamplerRun {
             read += line.contains("read at both ends");
             between += line.contains("between samples");
         }
-        // Of 18 steps on two GPUs; the samplers are not there yet when the first begin, and a
-        // machine that is busy elsewhere may read some too late.
+        // 18 steps on two GPUs; the first ones may precede the samplers, and a busy machine may
+        // read some too late.
         QVERIFY(read + between >= 28);
         QVERIFY2(read >= 16, qPrintable(QString::number(read)));
     }
 
-    void readsCountersWhereRangesBeginAndEnd() {
+    void countersAreReadAtRangeEdges() {
         const Run run = record("moments.sqlite", variables("gpus=1"), {"--sample-at", "step*"},
                                {LANESCOPE_BINARY_DIR "/bin/standin-training", "--steps", "5",
                                 "--step-ms", "150", "--threads", "1", "--kernels", "1", "--cupti",
@@ -85,7 +85,7 @@ class tst_SamplingMoments : public QObject, private SamplerRun {
         QVERIFY(!QDir(folder()).exists(".moments.sqlite.run"));
     }
 
-    /// All GPUs at once, between two moments: what comes after is unknown, and nothing waits.
+    /// All GPUs at once, between two moments: later values are unknown, and nothing waits.
     void losesAllGpusBetweenMoments() {
         const Run run = record(
             "all-lost.sqlite", variables("gpus=1,links=18,lost-ms=700"), {"--sample-at", "step*"},

@@ -24,7 +24,7 @@ class Runs : public log::RecordVisitor {
     std::vector<log::ThreadRunRecord> all;
 };
 
-/// What a series of samples becomes.
+/// Runs made from a series of samples.
 std::vector<log::ThreadRunRecord> runsOf(const std::function<void(StateRuns&)>& look) {
     const QTemporaryDir folder;
     const std::string path = folder.filePath(QStringLiteral("here.sampler.1")).toStdString();
@@ -51,12 +51,11 @@ ThreadSample seen(ThreadState state, uint32_t stack = 0) {
 
 }  // namespace
 
-/// What samples at a thread become.
 class tst_StateRuns : public QObject {
     Q_OBJECT
 
   private slots:
-    void readsWhatAThreadSleepsIn() {
+    void sleepReasonsAreRead() {
         const SystemCall running = parseSystemCall("running\n");
         QVERIFY(running.isKnown && running.isRunning);
         const SystemCall futex =
@@ -80,7 +79,7 @@ class tst_StateRuns : public QObject {
         QVERIFY(nameOfCall(call.number).empty());
     }
 
-    void makesOneRunOfLooksThatAreAlike() {
+    void equalSamplesMakeOneRun() {
         const auto runs = runsOf([](StateRuns& made) {
             for (int look = 0; look <= 10; ++look)
                 made.add(1'000 * ms + look * 10 * ms, seen(ThreadState::Sleep, 3), 0, 0);
@@ -92,8 +91,8 @@ class tst_StateRuns : public QObject {
         QCOMPARE(runs[0].samples, 11u);
     }
 
-    /// The time on a core says when it fell asleep, and when it woke.
-    void putsTheEdgesWhereTheKernelCounted() {
+    /// The core time gives the moments of falling asleep and waking.
+    void edgesFollowTheKernelCount() {
         const auto runs = runsOf([](StateRuns& made) {
             made.add(1'000 * ms, seen(ThreadState::Running, 1), 0, 0);
             made.add(1'010 * ms, seen(ThreadState::Sleep, 2), 2 * ms, 1 * ms);
@@ -109,8 +108,8 @@ class tst_StateRuns : public QObject {
         QCOMPARE(runs[2].cpuNs, 14 * ms);
     }
 
-    /// Who is woken and gets no core is still where it waited.
-    void leavesTheDelayWhereTheWaitWas() {
+    /// A woken thread without a core still has the place of its wait.
+    void wakeUpDelayBelongsToTheWait() {
         const auto runs = runsOf([](StateRuns& made) {
             made.add(1'000 * ms, seen(ThreadState::Sleep, 1), 0, 0);
             made.add(1'010 * ms, seen(ThreadState::Running, 2), 2 * ms, 3 * ms);
@@ -126,7 +125,7 @@ class tst_StateRuns : public QObject {
         QCOMPARE(runs[2].cpuNs, 12 * ms);
     }
 
-    void tellsOfARunBetweenTwoWaits() {
+    void runBetweenTwoWaitsIsFound() {
         const auto runs = runsOf([](StateRuns& made) {
             made.add(1'000 * ms, seen(ThreadState::Sleep, 1), 0, 0);
             made.add(1'010 * ms, seen(ThreadState::Lock, 2), 4 * ms, 0);
@@ -142,8 +141,8 @@ class tst_StateRuns : public QObject {
         QCOMPARE(sumNs, 20 * ms);
     }
 
-    /// Who was put on a core often between two samples has no edge that anybody could know.
-    void guessesNoEdgeOfWhoWentToAndFro() {
+    /// A thread scheduled often between two samples has no determinable edge.
+    void frequentSwitchesGiveNoEdge() {
         const auto runs = runsOf([](StateRuns& made) {
             made.add(1'000 * ms, seen(ThreadState::Running, 1), 0, 0);
             made.add(1'100 * ms, seen(ThreadState::Lock, 2), 40 * ms, 0, 8);
@@ -167,14 +166,14 @@ class tst_StateRuns : public QObject {
         QCOMPARE(between[0].endNs, 1'050 * ms);
         QCOMPARE(between[1].endNs, 1'100 * ms);
         QCOMPARE(between[0].cpuNs + between[1].cpuNs, 41 * ms);
-        // That it ran for nearly all of the time is known, however often it was put on a core.
+        // It is known to have run nearly all of the time, however often it was scheduled.
         QCOMPARE(static_cast<ThreadState>(runs[2].state), ThreadState::Running);
         QCOMPARE(runs[2].cpuNs, 98 * ms);
     }
 
-    /// Looks that are further apart than waits are long miss the short ones more often; in the mean
-    /// each wait has its time all the same. 20 ms on a core, 20 ms asleep, 40 ms for a lock.
-    void givesShortWaitsTheirTime() {
+    /// Samples rarer than the waits miss short ones more often; on average each wait still has its
+    /// time. 20 ms on a core, 20 ms asleep, 40 ms for a lock.
+    void shortWaitsHaveTheirTime() {
         constexpr int64_t cycleNs = 80 * ms, wholeNs = 30'000 * ms;
         const auto stateAt = [](int64_t timeNs) {
             const int64_t at = timeNs % cycleNs;
@@ -182,7 +181,7 @@ class tst_StateRuns : public QObject {
                    : at < 40 * ms ? ThreadState::Sleep
                                   : ThreadState::Lock;
         };
-        for (const int64_t apartNs : {10 * ms, 23 * ms, 30 * ms, 41 * ms}) {
+        for (const int64_t intervalNs : {10 * ms, 23 * ms, 30 * ms, 41 * ms}) {
             const auto runs = runsOf([&](StateRuns& made) {
                 std::mt19937 random(5);
                 const auto ranUntil = [&](int64_t timeNs) {
@@ -192,7 +191,7 @@ class tst_StateRuns : public QObject {
                     return timeNs / cycleNs * 2 + (timeNs % cycleNs >= 20 * ms ? 1 : 0) +
                            (timeNs % cycleNs >= 40 * ms ? 1 : 0);
                 };
-                // Woken twice in each cycle: to go from one wait to the other, and to run.
+                // Woken twice in each cycle: to change between the waits, and to run.
                 const auto slicesUntil = [&](int64_t timeNs) {
                     return timeNs / cycleNs * 2 + 1 + (timeNs % cycleNs >= 40 * ms ? 1 : 0);
                 };
@@ -204,7 +203,7 @@ class tst_StateRuns : public QObject {
                              slicesUntil(nowNs) - slicesUntil(lastNs),
                              waitsUntil(nowNs) - waitsUntil(lastNs));
                     lastNs = nowNs;
-                    nowNs += apartNs / 2 + static_cast<int64_t>(random()) % apartNs;
+                    nowNs += intervalNs / 2 + static_cast<int64_t>(random()) % intervalNs;
                 }
             });
             int64_t asleepNs = 0, lockedNs = 0, ranNs = 0;
@@ -214,14 +213,14 @@ class tst_StateRuns : public QObject {
                 asleepNs += state == ThreadState::Sleep ? durationNs : 0;
                 lockedNs += state == ThreadState::Lock ? durationNs : 0;
                 ranNs += run.cpuNs;
-                // A line stands only where it was seen.
+                // A line is shown only where it was sampled.
                 if (run.stack != 0) QCOMPARE(run.stack, run.state);
             }
             const auto percent = [](int64_t ns) {
                 return 100. * static_cast<double>(ns) / wholeNs;
             };
             qInfo("looks %lld ms apart: %.1f %% on a core, %.1f %% asleep, %.1f %% for the lock",
-                  static_cast<long long>(apartNs / ms), percent(ranNs), percent(asleepNs),
+                  static_cast<long long>(intervalNs / ms), percent(ranNs), percent(asleepNs),
                   percent(lockedNs));
             QVERIFY(std::abs(percent(ranNs) - 25) < 0.5);
             QVERIFY(std::abs(percent(asleepNs) - 25) < 2.5);
@@ -229,8 +228,8 @@ class tst_StateRuns : public QObject {
         }
     }
 
-    /// What is between two samples at a running thread is no running if the kernel counted a wait.
-    void tellsOfAWaitBetweenTwoRuns() {
+    /// The time between two samples of a running thread is no running if the kernel counted a wait.
+    void waitBetweenTwoRunsIsFound() {
         const auto runs = runsOf([](StateRuns& made) {
             made.add(1'000 * ms, seen(ThreadState::Running, 1), 0, 0);
             made.add(1'010 * ms, seen(ThreadState::Sleep, 2), 0, 0, 0, 1);
@@ -248,8 +247,8 @@ class tst_StateRuns : public QObject {
         QCOMPARE(ranNs, 20 * ms);
     }
 
-    /// Who has the GIL and waits for it by turns does nothing else between.
-    void drawsNoWaitBesideTheGil() {
+    /// A thread that alternately has the GIL and waits for it does nothing else in between.
+    void noWaitIsDrawnNextToTheGil() {
         const auto runs = runsOf([](StateRuns& made) {
             int64_t nowNs = 1'000 * ms;
             for (int look = 0; look < 16; ++look)
@@ -266,8 +265,7 @@ class tst_StateRuns : public QObject {
         QVERIFY(lockedNs <= 180 * ms);
     }
 
-    /// Whoever lost its core for a while was put on one again without having slept.
-    void whoLostTheCoreWasInNoOtherWait() {
+    void preemptedThreadWasInNoOtherWait() {
         const auto runs = runsOf([](StateRuns& made) {
             int64_t nowNs = 1'000 * ms;
             for (int turn = 0; turn < 20; ++turn) {
@@ -285,14 +283,14 @@ class tst_StateRuns : public QObject {
         QVERIFY(asleepNs >= 20 * 14 * ms);
     }
 
-    /// Of a thread that waits for the GIL half of the time it wants to run, the time on a core
-    /// tells half of how long it wanted.
-    void givesWaitsForTheGilToWhoRan() {
+    /// For a thread that waits for the GIL half of its wanted running time, the core time is half
+    /// of the wanted time.
+    void runningThreadGetsItsGilWaits() {
         constexpr int64_t turns = 40;
         const auto runs = runsOf([](StateRuns& made) {
             int64_t nowNs = 1'000 * ms;
             for (int64_t turn = 0; turn < turns; ++turn) {
-                // 20 ms in stack 1, of which it had a core for 10; then 20 ms asleep in stack 2.
+                // 20 ms in stack 1, with a core for 10 of them; then 20 ms asleep in stack 2.
                 made.add(nowNs += 10 * ms, seen(ThreadState::Gil, 1), 5 * ms, 0, 2);
                 made.add(nowNs += 5 * ms, seen(ThreadState::Running, 1), 5 * ms / 2, 0, 1);
                 made.add(nowNs += 15 * ms, seen(ThreadState::Sleep, 2), 5 * ms / 2, 0, 2);
@@ -306,10 +304,10 @@ class tst_StateRuns : public QObject {
         }
         QVERIFY(std::abs(activeNs - turns * 20 * ms) < turns * 3 * ms);
         QVERIFY(std::abs(asleepNs - turns * 20 * ms) < turns * 3 * ms);
-        QCOMPARE(ranNs, turns * 10 * ms - 5 * ms);  // the first look has nothing before it
+        QCOMPARE(ranNs, turns * 10 * ms - 5 * ms);  // the first sample has no predecessor
     }
 
-    void neverMakesTimeGoBack() {
+    void timeNeverDecreases() {
         std::mt19937 random(7);
         const auto runs = runsOf([&](StateRuns& made) {
             int64_t nowNs = 1'000 * ms;

@@ -48,7 +48,7 @@ QString scriptOf(const char* name) {
     return QStringLiteral(LANESCOPE_SOURCE_DIR "/tests/capture/python/") + name;
 }
 
-/// A program that was recorded, and what it printed.
+/// A recorded program, and its output.
 struct Recorded {
     TracePtr trace;
     QJsonObject said;
@@ -73,7 +73,7 @@ Recorded recorded(const QStringList& command, const std::function<void()>& inChi
     return made;
 }
 
-/// The main thread of the process that runs Python; `noIndex` if there is none.
+/// The main thread of the Python process; `noIndex` if absent.
 uint32_t mainThread(const Trace& trace) {
     const StatesOfThreads states(trace);
     for (uint32_t thread = 0; thread < trace.threads.size(); ++thread)
@@ -91,7 +91,7 @@ double percent(int64_t ns, int64_t ofNs) {
     return ofNs > 0 ? 100 * static_cast<double>(ns) / static_cast<double>(ofNs) : 0;
 }
 
-/// For how long a thread was in each function, callees left out.
+/// Time of a thread in each function, excluding callees.
 std::map<QString, int64_t> timeByFunction(const Trace& trace, uint32_t thread) {
     std::map<QString, int64_t> sums;
     StatesOfThreads(trace).forEachIn(
@@ -105,8 +105,8 @@ std::map<QString, int64_t> timeByFunction(const Trace& trace, uint32_t thread) {
     return sums;
 }
 
-/// From the first to the last that was seen of schedule.py's turns: what comes before and after, to
-/// start and to end, is none of the schedule.
+/// From the first to the last sampled schedule.py function; start-up and shutdown do not belong to
+/// the schedule.
 TimeRange scheduleIn(const Trace& trace, uint32_t thread) {
     TimeRange schedule{maxTimestampNs, -maxTimestampNs};
     StatesOfThreads(trace).forEachIn(
@@ -121,7 +121,7 @@ TimeRange scheduleIn(const Trace& trace, uint32_t thread) {
     return schedule;
 }
 
-/// From now on process_vm_readv fails as where a sandbox does not know it.
+/// Makes process_vm_readv fail as in a sandbox without it.
 void refuseReadv() {
     sock_filter rules[] = {
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
@@ -140,8 +140,8 @@ class tst_ThreadSampler : public QObject {
     Q_OBJECT
 
   private slots:
-    /// So much of a core as the GPUs allow that the program sees.
-    void countsGpusThatAreListed() {
+    /// The CPU share depends on the GPUs visible to the program.
+    void listedGpusAreCounted() {
         QCOMPARE(usableGpus(8, std::nullopt), 8);
         QCOMPARE(usableGpus(0, std::nullopt), 1);
         QCOMPARE(usableGpus(8, "0"), 1);
@@ -152,8 +152,8 @@ class tst_ThreadSampler : public QObject {
         QCOMPARE(usableGpus(8, "0,,1"), 1);
     }
 
-    /// Memory of another process may hold anything, and change while it is read.
-    void survivesAnyMemory() {
+    /// Memory of another process may have any content, and change during reading.
+    void anyMemoryIsHarmless() {
         const QTemporaryDir folder;
         SampleLog log(folder.filePath(QStringLiteral("x.sampler.1")).toStdString(),
                       uint64_t{1} << 30);
@@ -162,7 +162,7 @@ class tst_ThreadSampler : public QObject {
         const auto first = reinterpret_cast<uintptr_t>(image.data());
         for (const int minor : {9, 10, 11, 12}) {
             for (int round = 0; round < 200; ++round) {
-                // Words that lead somewhere into it, so that whatever follows them comes far.
+                // Words that point into it, so that a reader gets far.
                 for (uint64_t& word : image)
                     word = random() % 4 == 0 ? random()
                                              : first + (random() % image.size()) * sizeof word;
@@ -188,8 +188,8 @@ class tst_ThreadSampler : public QObject {
         QVERIFY(!memory.get(~uint64_t{7}, word));
     }
 
-    /// What the look before used is there by one call, as it is now and not as it was then.
-    void readsAgainWhatWasUsed() {
+    /// One call reads the memory of the previous sample, in its current state.
+    void usedMemoryIsReadAgain() {
         constexpr size_t page = 4'096;
         std::vector<unsigned char> room(3 * page);
         const auto begin = (reinterpret_cast<uint64_t>(room.data()) + page - 1) / page * page;
@@ -206,7 +206,7 @@ class tst_ThreadSampler : public QObject {
             QCOMPARE(second, 10 * look);
             there[0] = 100;
             QVERIFY(memory.get(begin, first));
-            QCOMPARE(first, look);  // of this look
+            QCOMPARE(first, look);  // of this sample
             memory.forget();
             QVERIFY(memory.get(begin, first));
             QCOMPARE(first, 100u);
@@ -217,10 +217,10 @@ class tst_ThreadSampler : public QObject {
         }
     }
 
-    void findsNamesInAProgramInMemory() {
+    void symbolsAreFoundInProcessMemory() {
         const ForeignMemory memory(::getpid());
         bool isFound = false;
-        // Whatever has it: the C library of this process.
+        // Any mapping that has it: the C library of this process.
         QFile maps(QStringLiteral("/proc/self/maps"));
         QVERIFY(maps.open(QIODevice::ReadOnly));
         for (const QByteArray& line : maps.readAll().split('\n')) {
@@ -237,10 +237,9 @@ class tst_ThreadSampler : public QObject {
         if (!isFound) QSKIP("No C library of its own here.");
     }
 
-    /// At the defaults: each share within three points of what the program's own clock says, of
-    /// what it did and waited for. For two minutes, as a slow machine affords some 24 looks a
-    /// second.
-    void tellsWhatAProgramOfKnownScheduleDid() {
+    /// At the defaults, each share is within three points of the program's own clock. For two
+    /// minutes, because a slow machine affords only some 24 samples per second.
+    void sharesMatchAProgramOfKnownSchedule() {
         if (isSanitized) QSKIP("Too slow with a sanitizer.");
         for (const QString& python : interpreters()) {
             const Recorded run = recorded({python, scriptOf("schedule.py"), "120"});
@@ -263,9 +262,9 @@ class tst_ThreadSampler : public QObject {
         }
     }
 
-    /// The same of functions, looked at as often as pieces of 20 ms want it: looks that are further
-    /// apart miss what comes between, and claim no line there.
-    void tellsInWhichFunctionsItWas() {
+    /// The same for functions, sampled as often as pieces of 20 ms require: rarer samples miss
+    /// intermediate ones, and claim no line there.
+    void functionsMatchAProgramOfKnownSchedule() {
         if (isSanitized) QSKIP("Too slow with a sanitizer.");
         for (const QString& python : interpreters()) {
             const Recorded run =
@@ -295,7 +294,7 @@ class tst_ThreadSampler : public QObject {
         }
     }
 
-    void tellsWhoHasTheGil() {
+    void gilHolderIsFound() {
         if (isSanitized) QSKIP("Too slow with a sanitizer.");
         for (const QString& python : interpreters()) {
             const Recorded run = recorded({python, scriptOf("spinners.py"), "4"});
@@ -321,7 +320,7 @@ class tst_ThreadSampler : public QObject {
                 });
             qInfo("%s: waits for the GIL for %.1f %%, named %.1f %% of it", qPrintable(python),
                   percent(waitingNs, spinningNs), percent(heldNs, waitingNs));
-            // On a busy machine both want a core more often than the GIL.
+            // On a busy machine, both wait for a core more often than for the GIL.
             QVERIFY(percent(waitingNs, spinningNs) > 5);
             QVERIFY(percent(heldNs, waitingNs) > 60);
             const double ranFor =
@@ -332,8 +331,8 @@ class tst_ThreadSampler : public QObject {
         }
     }
 
-    /// Also where no thread ever waited for the GIL.
-    void tellsThatGarbageIsCollected() {
+    /// Also if no thread ever waited for the GIL.
+    void garbageCollectionIsFound() {
         if (isSanitized) QSKIP("Too slow with a sanitizer.");
         for (const QString& python : interpreters()) {
             const Recorded run =
@@ -365,13 +364,13 @@ class tst_ThreadSampler : public QObject {
         }
     }
 
-    void saysWhereMemoryMayNotBeRead() {
+    void unreadableMemoryIsReported() {
         if (isSanitized) QSKIP("A sanitizer wants to read its own.");
         if (interpreters().isEmpty()) QSKIP("No Python here.");
         const Recorded run =
             recorded({interpreters().front(), scriptOf("schedule.py"), "2"}, [] { refuseReadv(); });
         QVERIFY2(run.trace, run.errors.constData());
-        // What it did is seen all the same, without lines, and one sentence says so.
+        // Its states are sampled anyway, without lines, and one sentence reports it.
         QCOMPARE(run.trace->stacks.size(), 0u);
         const uint32_t thread = mainThread(*run.trace);
         QVERIFY(thread != noIndex);
@@ -384,7 +383,7 @@ class tst_ThreadSampler : public QObject {
                  1);
     }
 
-    void leavesThreadsAloneIfAsked() {
+    void threadsAreNotSampledIfDisabled() {
         if (interpreters().isEmpty()) QSKIP("No Python here.");
         const Recorded run = recorded({interpreters().front(), scriptOf("schedule.py"), "0.5"}, {},
                                       {"--no-threads"});
@@ -392,8 +391,7 @@ class tst_ThreadSampler : public QObject {
         QCOMPARE(run.trace->cpuStates.size(), 0u);
     }
 
-    /// Nothing of ours happens to the program: no signal, no stop.
-    void neitherStopsNorSignals() {
+    void programIsNeitherStoppedNorSignalled() {
         const QString strace = QStandardPaths::findExecutable(QStringLiteral("strace"));
         if (strace.isEmpty() || interpreters().isEmpty() || isSanitized)
             QSKIP("No strace or Python here.");
@@ -410,7 +408,7 @@ class tst_ThreadSampler : public QObject {
         if (!file.open(QIODevice::ReadOnly)) QSKIP("strace may not trace here.");
         for (const QByteArray& line : file.readAll().split('\n')) {
             QVERIFY2(!line.contains("ptrace("), line.constData());
-            // `record` asks whether a process is there, and its helpers are told to end.
+            // `record` checks that a process exists, and terminates its own helpers.
             QVERIFY2(!line.contains("kill(") || line.contains(", 0)") || line.contains("SIGKILL"),
                      line.constData());
             QVERIFY2(

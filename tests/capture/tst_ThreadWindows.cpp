@@ -30,7 +30,6 @@ struct Piece {
 
 }  // namespace
 
-/// What of threads is kept where a run is recorded in windows.
 class tst_ThreadWindows : public QObject {
     Q_OBJECT
 
@@ -47,7 +46,7 @@ class tst_ThreadWindows : public QObject {
     }
 
   private slots:
-    void cutsStatesSwitchesAndSamplesAtTheEdges() {
+    void statesSwitchesAndSamplesAreClippedToTheWindows() {
         const QTemporaryDir folder;
         const std::string path = folder.filePath("t.sqlite").toStdString();
         auto writer = TraceWriter::create(path);
@@ -66,13 +65,13 @@ class tst_ThreadWindows : public QObject {
             state(250, 260, ThreadState::Lock);    // within
             state(300, 400, ThreadState::Lock);    // after
         }
-        // On other threads, as looks and switches of one are made one.
+        // On other threads, because samples and switches of one are merged.
         constexpr const auto& s = tables::scheduleEvents;
         const auto change = [&](int64_t atMs, bool isIn) {
             trace.add(s, s.start = atMs * ms, s.cpu = 3, s.isSchedIn = isIn ? 1 : 0,
                       s.globalTid = globalTid(7, 9), s.isPreempted = std::optional<int64_t>());
         };
-        change(10, true);    // goes on into the first window
+        change(10, true);    // continues into the first window
         change(120, false);  // and ends there
         change(170, true);   // between
         change(350, false);
@@ -112,8 +111,7 @@ class tst_ThreadWindows : public QObject {
         QCOMPARE(samples[0].startMs, int64_t{110});
     }
 
-    /// A thread that ended is not told of in later windows, however many there are.
-    void tellsNothingOfAThreadAfterItsLastSwitch() {
+    void threadEndsAfterItsLastSwitch() {
         const QTemporaryDir folder;
         const std::string path = folder.filePath("t.sqlite").toStdString();
         auto writer = TraceWriter::create(path);
@@ -149,12 +147,12 @@ class tst_ThreadWindows : public QObject {
                  Piece{windowCount * 100 + 40, windowCount * 100 + 50, ThreadState::Lock, 0}));
     }
 
-    void joinsWhatTouches() {
+    void adjacentPiecesAreJoined() {
         QCOMPARE(joined({{5, 7}, {1, 3}, {3, 4}, {6, 9}, {9, 9}}).size(), size_t{2});
     }
 
-    /// A program without CUDA, of which only some of two seconds is asked for.
-    void delayAndDurationLimitLooks() {
+    /// A program without CUDA, of which only part of two seconds is requested.
+    void delayAndDurationLimitSampling() {
         const QString python = QStandardPaths::findExecutable(QStringLiteral("python3"));
         if (python.isEmpty()) QSKIP("There is no Python.");
         const QTemporaryDir folder;

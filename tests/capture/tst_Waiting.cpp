@@ -14,7 +14,7 @@ namespace {
 constexpr int64_t shortNs = 20'000'000;
 constexpr int64_t longNs = 60'000'000'000;  // no test takes that long
 
-/// How long a call takes.
+/// Duration of a call.
 template <typename Call>
 int64_t timeOf(Call call) {
     const int64_t begunNs = log::monotonicNs();
@@ -24,7 +24,6 @@ int64_t timeOf(Call call) {
 
 }  // namespace
 
-/// The two ways in which threads of the capture sleep.
 class tst_Waiting : public QObject {
     Q_OBJECT
   private slots:
@@ -32,14 +31,14 @@ class tst_Waiting : public QObject {
         agent::WakeUp wake;
         QVERIFY(timeOf([&] { wake.waitFor(shortNs); }) >= shortNs);
     }
-    void remembersThatItWasAskedFor() {
+    void remembersAnEarlierWake() {
         agent::WakeUp wake;
         wake.request();
         wake.request();
         QVERIFY(timeOf([&] { wake.waitFor(longNs); }) < longNs);
         QVERIFY(timeOf([&] { wake.waitFor(shortNs); }) >= shortNs);  // once, not twice
     }
-    void wakesWhenAsked() {
+    void wakesOnRequest() {
         agent::WakeUp wake;
         std::thread other([&] {
             std::this_thread::sleep_for(5ms);
@@ -49,7 +48,7 @@ class tst_Waiting : public QObject {
         other.join();
     }
 
-    void endsInTimeIfNothingHolds() {
+    void endsInTimeIfNotHeld() {
         log::MonotonicCondition condition;
         std::mutex mutex;
         std::unique_lock lock(mutex);
@@ -61,7 +60,7 @@ class tst_Waiting : public QObject {
         QVERIFY(condition.wait_for(lock, -1s, [] { return true; }));
         QVERIFY(lock.owns_lock());
     }
-    void endsWhenToldThatItHolds() {
+    void endsWhenTheHoldIsReported() {
         log::MonotonicCondition condition;
         std::mutex mutex;
         bool holds = false;

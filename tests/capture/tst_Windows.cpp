@@ -32,7 +32,7 @@ class tst_Windows : public QObject {
     RecordWriter writer_{file_};
 
   private slots:
-    void knowsTheNamesOfSteps_data() {
+    void stepNamesAreRecognized_data() {
         QTest::addColumn<bool>("isStep");
         for (const char* name : {"step", "step 12", "Step#3", "STEP_4", "iteration", "Iter 5",
                                  "iter:7", "ProfilerStep#12", "train_step", "training step 3",
@@ -42,12 +42,12 @@ class tst_Windows : public QObject {
                                  "training loop", "train", "ProfilerSteps", "st"})
             QTest::newRow(name) << false;
     }
-    void knowsTheNamesOfSteps() {
+    void stepNamesAreRecognized() {
         QFETCH(bool, isStep);
         QCOMPARE(isStepName(QTest::currentDataTag()), isStep);
     }
 
-    void opensAndCloses() {
+    void windowsOpenAndClose() {
         Windows windows(byCalls(2), 0);
         QVERIFY(!windows.close().hasChanged);
         const auto opened = windows.open();
@@ -63,7 +63,7 @@ class tst_Windows : public QObject {
         QCOMPARE(windows.windows().size(), size_t{2});
     }
 
-    void remembersTheLatestOnly() {
+    void onlyTheLatestIsRemembered() {
         Windows windows(byCalls(), 0);
         for (int i = 0; i < 10'000; ++i) {
             windows.open();
@@ -75,7 +75,7 @@ class tst_Windows : public QObject {
         QCOMPARE(windows.windows().back().index, 9'999u);
     }
 
-    void passesOverWindowsThatWereSleptThrough() {
+    void windowsMissedDuringSleepAreSkipped() {
         WindowOptions options;
         options.trigger = WindowTrigger::Time;
         options.delayNs = 1'000'000;
@@ -88,9 +88,9 @@ class tst_Windows : public QObject {
         QVERIFY(windows.windows().back().beginNs > realtimeNs() - 1'000'000'000);
     }
 
-    /// The property on which all rests: an event that was published before a refresh, and whose
-    /// time lies in a window, is found in it.
-    void knowsEveryWindowOfWhatCameBefore() {
+    /// The basic property: an event published before a refresh, with a time inside a window, is
+    /// found in that window.
+    void earlierEventsFindTheirWindow() {
         Windows windows(byCalls(), 0);
         std::atomic<bool> done{false};
         std::atomic<int64_t> published{0};
@@ -117,9 +117,9 @@ class tst_Windows : public QObject {
         QCOMPARE(wrong, 0);
     }
 
-    /// Against a plain list of all calls: calls overtake each other, work comes before its call,
+    /// Compared with a plain list of all calls: calls overtake each other, work precedes its call,
     /// and numbers wrap around.
-    void tellsWhatWasLaunchedInAWindow() {
+    void launchesInAWindowMatchPlainLoop() {
         std::mt19937 random(7);
         for (int round = 0; round < 40; ++round) {
             Windows windows(byCalls(), 0);
@@ -135,13 +135,13 @@ class tst_Windows : public QObject {
                 }
                 calls.emplace_back(number++, realtimeNs());
                 isInside[calls.back().first] = isOpen;
-                // Two threads: the numbers of two calls are given in the other order.
+                // Two threads: the numbers of two calls are assigned in the other order.
                 if (calls.size() > 1 && random() % 5 == 0)
                     std::swap(calls.back().first, calls[calls.size() - 2].first);
             }
             windows.refresh(writer_);
             for (const auto& [call, startNs] : calls) isInside[call] = windows.isOpenAt(startNs);
-            // Threads hand their calls over in pieces, so that they come in any order.
+            // Threads deliver their calls in batches, so that these arrive in any order.
             std::vector<std::pair<uint32_t, int64_t>> early(calls.begin(), calls.begin() + 300);
             std::shuffle(early.begin(), early.end(), random);
             for (const auto& [call, startNs] : early) launches.addCall(call, startNs);
@@ -156,7 +156,7 @@ class tst_Windows : public QObject {
         }
     }
 
-    void forgetsNoneOfHundredsBetweenTwoLooks() {
+    void hundredsOfWindowsBetweenTwoReadsAreKept() {
         constexpr uint32_t count = 400;
         Windows windows(byCalls(), 0);
         LaunchWindows launches(windows, true);
@@ -181,7 +181,7 @@ class tst_Windows : public QObject {
         }
     }
 
-    void learnsOfAWindowInTwoLooks() {
+    void windowIsReadInTwoParts() {
         Windows windows(byCalls(), 0);
         LaunchWindows launches(windows, true);
         for (uint32_t i = 0; i < 1500; ++i) {
@@ -198,9 +198,9 @@ class tst_Windows : public QObject {
         }
     }
 
-    /// A thread that is given its number and loses the CPU begins its call long after those with
-    /// higher numbers: as many calls of others overtake it as they please.
-    void keepsApartWhatAHeldUpThreadOvertakes() {
+    /// A thread that loses the CPU after it received its number begins its call long after those
+    /// with higher numbers; any number of other calls overtake it.
+    void callsOvertakingADelayedThreadAreDistinguished() {
         constexpr uint32_t others = 10'000, heldUp = 1'000;
         constexpr int64_t betweenNs = 10'000;
         Windows windows(byCalls(), 0);
@@ -223,7 +223,7 @@ class tst_Windows : public QObject {
         verify();
         QVERIFY(launches.runs() <= 4);
 
-        // Its calls may be looked at before those of the others, too.
+        // Its calls may also be read before those of the others.
         LaunchWindows first(windows, true);
         first.addCall(heldUp, beginNs + 20'000'000);
         for (uint32_t i = others; i >= 1; --i)
@@ -234,10 +234,9 @@ class tst_Windows : public QObject {
         QVERIFY(first.runs() <= 3);
     }
 
-    /// Threads hand over their calls in any order and are held up; the GPU is as early or late as
-    /// it likes. Whatever is asked while only some calls have come, no answer is wrong, and in the
-    /// end all are known.
-    void isNeverWrongOfCallsThatHaveNotComeYet() {
+    /// Threads deliver their calls in any order and are delayed; the GPU is early or late at will.
+    /// While only some calls have arrived, no answer is wrong, and finally all are known.
+    void answersAreCorrectBeforeAllCallsArrive() {
         struct Call {
             uint32_t number;
             int64_t startNs, ranNs;
@@ -284,8 +283,8 @@ class tst_Windows : public QObject {
         }
     }
 
-    /// Far from every edge nobody waits: not for work whose call is not recorded, either.
-    void knowsAtOnceWhatIsFarFromEveryEdge() {
+    /// Far from every edge there is no waiting, even for work whose call is not recorded.
+    void workFarFromEveryEdgeIsKnownAtOnce() {
         Windows windows(byCalls(), 0);
         LaunchWindows launches(windows, true);
         const int64_t beginNs = windows.open().ns;
@@ -297,12 +296,12 @@ class tst_Windows : public QObject {
         QCOMPARE(launches.find(150'001, 0), LaunchWindows::Answer::Inside);
         QCOMPARE(launches.find(100'000, 0), LaunchWindows::Answer::NotYetKnown);
         QCOMPARE(launches.guess(99'997, beginNs - 5), LaunchWindows::Answer::Outside);
-        // Its run is known, but not that its call began in it.
+        // Its run is known, but not that its call began inside.
         QCOMPARE(launches.find(99'998, 0), LaunchWindows::Answer::NotYetKnown);
         QCOMPARE(launches.find(99'999, 0), LaunchWindows::Answer::Outside);
     }
 
-    void stretchesStayInOrderWhenWindowsAreForgotten() {
+    void runsStayOrderedWhenWindowsAreForgotten() {
         Windows windows(byCalls(), 0);
         std::vector<int64_t> begins;
         uint64_t last = 0;
@@ -326,14 +325,14 @@ class tst_Windows : public QObject {
             QVERIFY(windows.intervalAt(begins[i - 1]) <= windows.intervalAt(begins[i]));
     }
 
-    void takesNoMoreMemoryWithTheCalls() {
+    void memoryDoesNotGrowWithTheCalls() {
         Windows windows(byCalls(), 0);
         LaunchWindows launches(windows, true);
         uint32_t number = 0;
         for (int round = 0; round < 1'000; ++round) {
             const int64_t nowNs = round % 2 ? windows.close().ns : windows.open().ns;
             windows.refresh(writer_);
-            // Every other one lies on the other side of the edge: the worst that can be.
+            // Every other call is on the other side of the edge: the worst case.
             for (uint32_t i = 0; i < 100; ++i) launches.addCall(++number, nowNs - (i % 2));
             QVERIFY(launches.runs() <= LaunchWindows::maxRuns);
         }
@@ -341,7 +340,7 @@ class tst_Windows : public QObject {
         QCOMPARE(launches.find(number, 0), LaunchWindows::Answer::Inside);
     }
 
-    void guessesWhatNobodyRecorded() {
+    void unrecordedCallsAreEstimated() {
         Windows windows(byCalls(), 0);
         LaunchWindows launches(windows, true);
         const int64_t beforeNs = realtimeNs() - 1'000'000'000;
@@ -354,7 +353,7 @@ class tst_Windows : public QObject {
         QCOMPARE(launches.guess(3, 0), LaunchWindows::Answer::Outside);
         QCOMPARE(launches.find(9, 0), LaunchWindows::Answer::Inside);
         QCOMPARE(launches.guess(12, opened.ns + 5), LaunchWindows::Answer::Inside);
-        // Their calls may still come, and those near them began on both sides of the edge.
+        // Their calls may still arrive, and nearby calls began on both sides of the edge.
         for (const uint32_t near : {3, 6, 12})
             QCOMPARE(launches.find(near, 0), LaunchWindows::Answer::NotYetKnown);
         QCOMPARE(launches.find(6, opened.ns + 5), LaunchWindows::Answer::NotYetKnown);

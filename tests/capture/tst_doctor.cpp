@@ -22,7 +22,7 @@ class tst_doctor : public QObject {
     std::string in(const char* name) const { return folder_.filePath(name).toStdString(); }
 
   private slots:
-    void findsRivalProcesses() {
+    void otherProfilersAreFound() {
         QDir(folder_.path()).mkpath("proc/123");
         QDir(folder_.path()).mkpath("proc/not-a-process");
         test::TestLog::write(in("proc/123/comm"), "python\n");
@@ -35,7 +35,7 @@ class tst_doctor : public QObject {
         QVERIFY(check.sentence.find("nsys (124)") != std::string::npos);
     }
 
-    void saysWhatKeepsNcclFromBeingSeen() {
+    void ncclObstaclesAreReported() {
         qunsetenv("NCCL_NVTX_DISABLE");
         qunsetenv("NCCL_PROFILER_PLUGIN");
         QCOMPARE(checkNcclVariables().status, CheckStatus::Ok);
@@ -48,7 +48,7 @@ class tst_doctor : public QObject {
         qunsetenv("NCCL_PROFILER_PLUGIN");
     }
 
-    void readsTheDriversRestriction() {
+    void driverRestrictionIsRead() {
         QCOMPARE(checkCounterPermission(in("missing")).status, CheckStatus::Ok);
         test::TestLog::write(in("params"), "Other: 3\nRmProfilingAdminOnly: 0\n");
         QCOMPARE(checkCounterPermission(in("params")).status, CheckStatus::Ok);
@@ -57,7 +57,7 @@ class tst_doctor : public QObject {
         QCOMPARE(checkCounterPermission(in("params")).status, expected);
     }
 
-    void looksAtTheAgent() {
+    void agentIsChecked() {
         QCOMPARE(checkAgent(in("none.so")).status, CheckStatus::Failure);
         test::TestLog::write(in("odd.so"), "nothing in here");
         QVERIFY(checkAgent(in("odd.so")).sentence.find("is no agent") != std::string::npos);
@@ -69,7 +69,7 @@ class tst_doctor : public QObject {
         QCOMPARE(checkAgent(in("with.so")).status, CheckStatus::Ok);
     }
 
-    void asksInAnotherProcess() {
+    void checksRunInAnotherProcess() {
         QCOMPARE(probe([] { return std::string("answer"); }), std::optional<std::string>("answer"));
         QVERIFY(!probe([]() -> std::string {
                      std::raise(SIGKILL);
@@ -86,7 +86,7 @@ class tst_doctor : public QObject {
         QCOMPARE(worstOf({noCuda, warning}), CheckStatus::NoCuda);
     }
 
-    void whatIsKnownOfARunStaysWhenTheDiskIsFull() {
+    void knownFactsOfARunStayWhenTheDiskIsFull() {
         RunInfo info;
         info.startRealtimeNs = 5;
         QVERIFY(info.save(in("kept.json")).has_value());
@@ -104,7 +104,7 @@ class tst_doctor : public QObject {
         QVERIFY(read->commandLine.empty());
     }
 
-    void remembersARun() {
+    void runIsRemembered() {
         RunInfo info;
         info.startRealtimeNs = 123456789012345;
         info.commandLine = {"python", "a b", "\xff"};
@@ -133,7 +133,7 @@ class tst_doctor : public QObject {
         }
         QVERIFY(!RunInfo::load(in("missing.json")).has_value());
         QCOMPARE(::mkfifo(in("pipe.json").c_str(), 0600), 0);
-        QVERIFY(!RunInfo::load(in("pipe.json")).has_value());  // Rather than wait for a writer.
+        QVERIFY(!RunInfo::load(in("pipe.json")).has_value());  // Instead of waiting for a writer.
     }
 };
 

@@ -8,7 +8,7 @@
 
 using namespace lanescope::log;
 
-/// What of a command line is kept in a trace. The secrets here are made up.
+/// Tests of the command line stored in a trace. The secrets here are invented.
 class tst_maskSecrets : public QObject {
     Q_OBJECT
 
@@ -22,7 +22,7 @@ class tst_maskSecrets : public QObject {
     }
 
   private slots:
-    void masksSecrets_data() {
+    void secretsAreMasked_data() {
         QTest::addColumn<QStringList>("words");
         QTest::addColumn<QStringList>("expected");
         const auto row = [](const char* name, const QStringList& words,
@@ -49,13 +49,13 @@ class tst_maskSecrets : public QObject {
             {"***", "***"});
         row("empty value", {"--token="}, {"--token="});
     }
-    void masksSecrets() {
+    void secretsAreMasked() {
         QFETCH(QStringList, words);
         QFETCH(QStringList, expected);
         QCOMPARE(masked(words), expected);
     }
 
-    void leavesAloneWhatIsNone() {
+    void otherWordsAreKept() {
         const QStringList words{"python",
                                 "train.py",
                                 "--tokenizer",
@@ -77,8 +77,7 @@ class tst_maskSecrets : public QObject {
         QCOMPARE(masked(words), words);
     }
 
-    /// Whatever stands on a command line.
-    void everyCutIsSafe() {
+    void everyTruncationIsSafe() {
         const QString word = "a=b --token 'x y' https://u:p@h/?key=\"v\"&auth: Bearer z; {\"pwd\":";
         for (int from = 0; from <= word.size(); ++from)
             for (int length = 0; from + length <= word.size(); ++length)

@@ -38,7 +38,7 @@ class tst_measureCopies : public QObject {
   private slots:
     void init() { qunsetenv("STANDIN_CUDA"); }
 
-    void findsTheRateOfEveryKindOfCopy() {
+    void everyKindOfCopyIsMeasured() {
         const auto driver = CudaDriver::open(library);
         QVERIFY2(driver, driver ? "" : driver.error().sentence.c_str());
         QStringList said;
@@ -62,7 +62,7 @@ class tst_measureCopies : public QObject {
         QVERIFY(said.contains("GPU 1: HtoD pinned"));
     }
 
-    void leavesBusyGpusAlone() {
+    void busyGpusAreSkipped() {
         const auto driver = CudaDriver::open(library);
         MeasureOptions options;
         options.utilization = [](const std::string& uuid) -> std::optional<unsigned> {
@@ -79,7 +79,7 @@ class tst_measureCopies : public QObject {
         QCOMPARE(measured->peaks.size(), size_t{12});
     }
 
-    void endsWhenAsked() {
+    void endsOnRequest() {
         const auto driver = CudaDriver::open(library);
         MeasureOptions options;
         options.progress = [](const std::string&) { return false; };
@@ -88,7 +88,7 @@ class tst_measureCopies : public QObject {
         QVERIFY(!measured->gpus[1].refusal.empty());
     }
 
-    void saysWhatIsMissing() {
+    void missingPartsAreReported() {
         QVERIFY(!CudaDriver::open("libdoes-not-exist.so"));
         QVERIFY(CudaDriver::open("libc.so.6").error().sentence.find("which measuring needs") !=
                 std::string::npos);
@@ -101,7 +101,7 @@ class tst_measureCopies : public QObject {
         QVERIFY(full->gpus[0].refusal.find("too little free memory") != std::string::npos);
     }
 
-    void aClockThatDoesNotMoveGivesNoRate() {
+    void frozenClockGivesNoRate() {
         qputenv("STANDIN_CUDA", "frozen");
         QVERIFY(measureCopies(**CudaDriver::open(library), {})->peaks.empty());
     }
@@ -120,7 +120,7 @@ class tst_measureCopies : public QObject {
         QVERIFY(MeasuredPeaks::load(file)->peaks == peaks.peaks);
     }
 
-    void peaksAreKeptByGpu() {
+    void peaksAreStoredByGpu() {
         const std::string file = in("state/lanescope/peaks.json");
         MeasuredPeaks peaks;
         peaks.measuredAtUtcNs = 5;
@@ -146,7 +146,7 @@ class tst_measureCopies : public QObject {
         QVERIFY(MeasuredPeaks::load(in("odd.json"))->peaks.empty());
     }
 
-    void theStateFolderIsTheUsers() {
+    void stateFolderIsPrivate() {
         qputenv("XDG_STATE_HOME", "/somewhere");
         QCOMPARE(MeasuredPeaks::defaultFile()->string(),
                  std::string("/somewhere/lanescope/peaks.json"));

@@ -30,8 +30,8 @@ struct Ended {
 
 }  // namespace
 
-/// The commands `record` and `recover` from outside, with a program that leaves a log as if it had
-/// the agent in it.
+/// Tests of the commands `record` and `recover` from outside, with a program that leaves a log as
+/// if it contained the agent.
 class tst_record : public QObject {
     Q_OBJECT
     std::unique_ptr<QTemporaryDir> folder_;
@@ -83,7 +83,7 @@ class tst_record : public QObject {
         test::TestLog::write(in("agent.so").toStdString(), test::fakeAgent());
     }
 
-    void aProgramWithoutGpuLeavesAnEmptyTrace() {
+    void programWithoutGpuLeavesAnEmptyTrace() {
         const Ended run = lanescope(record({"--", "/bin/true"}));
         QCOMPARE(run.status, 0);
         QVERIFY(run.err.contains(
@@ -101,7 +101,7 @@ class tst_record : public QObject {
         QVERIFY2(run.err.contains("35 kernels of 2 processes"), run.err);
         QVERIFY(!run.err.contains("warning"));
         QVERIFY2(run.err.contains("It was complete "), run.err);
-        QVERIFY2(!run.err.contains("unread"), run.err);  // As little as this tells nobody anything.
+        QVERIFY2(!run.err.contains("unread"), run.err);  // So small a loss is not reported.
         const Ended info = lanescope({"info", "out.sqlite"});
         QVERIFY2(info.out.contains("Unread logs at exit"), info.out);
     }
@@ -121,7 +121,7 @@ class tst_record : public QObject {
         QVERIFY(!run.err.contains("still ran"));
     }
 
-    void saysWhatStillRanAndWaitsForItIfAsked() {
+    void reportsRunningProcessesAndWaitsOnRequest() {
         const QStringList words{"--", "sh", "-c",
                                 leaveLog_ + " 5 --after 5500 >/dev/null 2>&1 & exit 0"};
         const Ended cut = lanescope(record(words));
@@ -137,7 +137,7 @@ class tst_record : public QObject {
         QCOMPARE(lanescope(record({"--wait", "some", "--", "true"})).status, 2);
     }
 
-    void aSignalEndsTheWaiting() {
+    void signalEndsTheWaiting() {
         QProcess process;
         prepare(process, record({"--wait", "all", "--", "sh", "-c",
                                  "sleep 25 >/dev/null 2>&1 & echo $!; exit 3"}));
@@ -152,7 +152,7 @@ class tst_record : public QObject {
         QVERIFY(isThere("out.sqlite"));
     }
 
-    void refusesAnOptionThatItDoesNotHave() {
+    void unknownOptionIsRefused() {
         for (const char* word : {"--bogus", "--bogus=3", "-x"}) {
             const Ended run = lanescope({"record", word, "--", "touch", "started"});
             QCOMPARE(run.status, 2);
@@ -173,7 +173,7 @@ class tst_record : public QObject {
         QVERIFY(isThere("c.sqlite"));
     }
 
-    void refusesWhatIsNoAgent() {
+    void foreignAgentIsRefused() {
         test::TestLog::write(in("agent.so").toStdString(), "something else");
         const Ended run = lanescope(record({"--", "touch", "started"}));
         QCOMPARE(run.status, 1);
@@ -182,14 +182,14 @@ class tst_record : public QObject {
         QVERIFY(!isThere("started"));
     }
 
-    void saysWhatWasLeftOutWhereNothingWasRecorded() {
+    void reportsSkippedProcessesIfNothingWasRecorded() {
         Ended run = lanescope(record({"--no-nvtx", "--", "/bin/true"}));
         QVERIFY2(run.err.contains("it used no CUDA, and NVTX was left out by --no-nvtx"), run.err);
         run = lanescope(record({"--force", "--duration", "500ms", "--", "/bin/true"}));
         QVERIFY2(run.err.contains("only outside of the stretch that was to be recorded"), run.err);
     }
 
-    void doesNotSendToLogsThatAreGone() {
+    void doesNotSendToMissingLogs() {
         QVERIFY(QDir(folder_->path()).mkdir("gone"));
         const Ended run = lanescope(record({"--", "sh", "-c", "rm -rf gone"}, "gone/out.sqlite"));
         QVERIFY(run.status != 0);
@@ -197,13 +197,13 @@ class tst_record : public QObject {
         QVERIFY2(!run.err.contains("lanescope recover"), run.err);
     }
 
-    void saysThatASignalCameBeforeAnythingWasRecorded() {
+    void signalBeforeAnyRecordingIsReported() {
         const Ended run = lanescope(record({"--", "sh", "-c", "kill -9 $$"}));
         QCOMPARE(run.status, 137);
         QVERIFY2(run.err.contains("Nothing was recorded of sh: signal 9 ended it before"), run.err);
     }
 
-    void namesOneOfAKindInTheSingular() {
+    void singleItemsUseTheSingular() {
         QVERIFY(lanescope(record({"--", leaveLog_, "1"})).err.contains("1 kernel of 1 process."));
     }
 
@@ -217,7 +217,7 @@ class tst_record : public QObject {
             QVERIFY(line.isEmpty() || line == "trouble" || line.startsWith("lanescope: "));
     }
 
-    void aKilledProgramStillLeavesItsTrace() {
+    void killedProgramLeavesItsTrace() {
         const Ended run = lanescope(record({"--", leaveLog_, "20", "--kill"}));
         QCOMPARE(run.status, 137);
         QCOMPARE(kernels("out.sqlite"), 20);
@@ -256,7 +256,7 @@ class tst_record : public QObject {
         QVERIFY(!run.out.contains("hush-hush"));
     }
 
-    void refusesWhatCannotWork_data() {
+    void impossibleRequestsAreRefused_data() {
         QTest::addColumn<QStringList>("words");
         QTest::addColumn<QString>("output");
         QTest::addColumn<QString>("sentence");
@@ -285,7 +285,7 @@ class tst_record : public QObject {
         QTest::newRow("unset variable") << QStringList{"touch", "started"} << "%q{NOT_SET_HERE}"
                                         << "NOT_SET_HERE, which is not set" << 1;
     }
-    void refusesWhatCannotWork() {
+    void impossibleRequestsAreRefused() {
         QFETCH(QStringList, words);
         QFETCH(QString, output);
         QFETCH(QString, sentence);
@@ -300,7 +300,7 @@ class tst_record : public QObject {
         QCOMPARE(QDir(folder_->path()).entryList(QDir::AllEntries | QDir::Hidden), before);
     }
 
-    void refusesToShareTheProgram() {
+    void refusesASecondRecorderOfTheProgram() {
         const Ended rival = lanescope(record({"--", "touch", "started"}), {},
                                       {{"CUDA_INJECTION64_PATH", "/opt/rival/lib.so"}});
         QCOMPARE(rival.status, 1);
@@ -316,7 +316,7 @@ class tst_record : public QObject {
         QVERIFY(agent.err.contains("There is no agent none.so"));
     }
 
-    void writesTheTraceThoughNobodyListens() {
+    void writesTheTraceAfterABrokenPipe() {
         const Ended run =
             lanescope({"record", "--agent", "agent.so", "-o", "inner.sqlite", "--api", "all", "--",
                        "sh", "-c", "echo $LANESCOPE_AGENT_OPTIONS; exit 3"});
@@ -361,7 +361,7 @@ class tst_record : public QObject {
         QVERIFY(isThere("lanescope-true-2.sqlite"));
     }
 
-    void passesArgumentsOnAsTheyAre() {
+    void passesArgumentsUnchanged() {
         const Ended run =
             lanescope(record({"--", "printf", "<%s>", "--force", "-o", "a b", "--", ""}));
         QCOMPARE(run.out, QByteArray("<--force><-o><a b><--><>"));
@@ -369,7 +369,7 @@ class tst_record : public QObject {
         QCOMPARE(bare.out, QByteArray("<--force><-x>"));
     }
 
-    void recoversWhatAKilledRecorderLeft() {
+    void recoversAfterAKilledRecorder() {
         QProcess process;
         prepare(process, record({"--", "sh", "-c", leaveLog_ + " 30; echo ready; sleep 20"}));
         process.start();
@@ -432,7 +432,7 @@ class tst_record : public QObject {
         QVERIFY(!std::filesystem::exists(path));
     }
 
-    void leavesWhatIsNoLog() {
+    void foreignFilesAreKept() {
         const std::filesystem::path path = in("run").toStdString();
         auto folder = RunFolder::create(path, RunInfo{});
         QVERIFY(folder);
@@ -443,7 +443,7 @@ class tst_record : public QObject {
             QVERIFY2(std::filesystem::exists(path / name), name);
     }
 
-    void namesFoldersThereAndBack() {
+    void folderNamesRoundTrip() {
         QCOMPARE(runFolderFor("a/b.sqlite").string(), "a/.b.sqlite.run");
         QCOMPARE(outputForRunFolder("a/.b.sqlite.run").string(), "a/b.sqlite");
         QCOMPARE(outputForRunFolder("a/.b.sqlite.run/").string(), "a/b.sqlite");
@@ -451,7 +451,7 @@ class tst_record : public QObject {
         QCOMPARE(outputForRunFolder(".").string(), "./recovered.sqlite");
     }
 
-    void doctorSaysWhetherItWillWork() {
+    void doctorReportsIfRecordingWillWork() {
         const Ended text = lanescope({"doctor", "--agent", in("agent.so")});
         QVERIFY(text.status == 0 || text.status == 1);
         QVERIFY(text.out.contains("[fail] agent"));

@@ -12,15 +12,15 @@ class tst_symbolNames : public QObject {
     Q_OBJECT
 
   private slots:
-    void demangles() {
+    void demanglesNames() {
         QCOMPARE(demangled("_ZN2at6native4fillIfEEvi"), "void at::native::fill<float>(int)");
         QCOMPARE(demangled("triton_poi_fused_add_0"), "triton_poi_fused_add_0");
         QCOMPARE(demangled("_Znonsense"), "_Znonsense");
         QCOMPARE(demangled(""), "");
     }
 
-    /// What refers back often, and yet is short, is demangled as ever.
-    void demanglesNamesThatReferBackOften() {
+    /// A name with many back references that is short is demangled as usual.
+    void demanglesNamesWithManyBackReferences() {
         std::string name = "_Z1fN1a1bE", expected = "f(a::b";
         for (int parameter = 0; parameter < 30; ++parameter) {
             name += "S0_";
@@ -29,14 +29,14 @@ class tst_symbolNames : public QObject {
         QCOMPARE(demangled(name), expected + ")");
     }
 
-    /// Each template argument is the one before, twice: 24 of them are a gigabyte, 40 never end.
-    void aNameThatStandsForGigabytesStaysAsItIs_data() {
+    /// Each template argument is the previous one, twice: 24 of them are a gigabyte, 40 never end.
+    void hugeExpansionStaysMangled_data() {
         QTest::addColumn<int>("depth");
         for (const int depth : {14, 24, 40}) QTest::addRow("%d", depth) << depth;
     }
-    void aNameThatStandsForGigabytesStaysAsItIs() {
+    void hugeExpansionStaysMangled() {
         QFETCH(int, depth);
-        // f(a<b, b>, a<S, S>, a<S1, S1>, ...), with substitutions for what came before.
+        // f(a<b, b>, a<S, S>, a<S1, S1>, ...), with substitutions for earlier parts.
         const auto reference = [](int number) {
             static const char digits[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
             std::string text;
@@ -57,7 +57,7 @@ class tst_symbolNames : public QObject {
         if (depth > 20) QCOMPARE(text, name);
     }
 
-    void shortens_data() {
+    void shortensNames_data() {
         QTest::addColumn<QString>("full");
         QTest::addColumn<QString>("brief");
         QTest::newRow("plain") << "gemm"
@@ -84,14 +84,14 @@ class tst_symbolNames : public QObject {
         QTest::newRow("unbalanced") << "foo<bar("
                                     << "foo";
     }
-    void shortens() {
+    void shortensNames() {
         QFETCH(QString, full);
         QFETCH(QString, brief);
         const std::string name = full.toStdString();
         QCOMPARE(QString::fromStdString(std::string(shortFunctionName(name))), brief);
     }
 
-    void everyCutOfANameIsSafe() {
+    void everyTruncationOfANameIsSafe() {
         const std::string name =
             "void at::(anonymous namespace)::f<4, "
             "x>::operator()<int>(int)::{lambda(a<b>)#1}::run(c)";

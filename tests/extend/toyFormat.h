@@ -5,7 +5,7 @@
 
 namespace lanescope {
 
-/// A text with a line for each kernel: "toy trace", then "NAME STREAM START END" in nanoseconds.
+/// Text format with one line per kernel: "toy trace", then "NAME STREAM START END" in nanoseconds.
 extern const TraceFormat toyFormat;
 
 }  // namespace lanescope

@@ -5,7 +5,7 @@
 
 namespace lanescope {
 
-/// How many kernels each stream ran.
+/// Number of kernels per stream.
 extern const Report toyReport;
 
 }  // namespace lanescope

@@ -7,13 +7,13 @@
 
 using namespace lanescope;
 
-/// A counter that nobody knows needs no line in the product: what it is stands in its description,
-/// in the file as here. Only a place of its own among the tracks of its GPU must be asked for.
+/// Tests that an unknown counter needs no line in the product: its description contains everything.
+/// Only its own place among the tracks of its GPU must be requested.
 class tst_ToyCounter : public QObject {
     Q_OBJECT
 
   private slots:
-    void isShownWithoutBeingKnown() {
+    void unknownCounterIsShown() {
         SimulatedTrace builder;
         builder.addKernel(builder.defaultStream(), "gemm", 0, 5'000);
         CounterSeries toys;

@@ -12,12 +12,11 @@
 
 using namespace lanescope;
 
-/// What it takes to add a format, done outside of the product.
 class tst_ToyFormat : public QObject {
     Q_OBJECT
 
   private slots:
-    void opensLikeAnyOtherPackedOrNot() {
+    void toyTraceOpensCompressedOrNot() {
         const TemporaryFolder folder;
         const std::string text = "toy trace\nlast 7 300 400\nfirst 7 100 200\nwrong 8 200 100\n";
         std::ofstream(folder / "a.toy") << text;
@@ -33,10 +32,10 @@ class tst_ToyFormat : public QObject {
             QCOMPARE((*trace)->range, (TimeRange{100, 400}));
             QVERIFY((*trace)->health[0].sentence.starts_with("1 row of kernels was left out"));
         }
-        QVERIFY(!loadTrace(folder / "a.toy"));  // the product does not know it
+        QVERIFY(!loadTrace(folder / "a.toy"));  // the product does not have it
     }
 
-    void doesNotTakeWhatIsNotItsOwn() {
+    void foreignFilesAreNotAccepted() {
         const LoadProgress progress;
         const std::filesystem::path ours =
             std::filesystem::path(LANESCOPE_SAMPLES) / "resnet152-nvlink.sqlite.gz";

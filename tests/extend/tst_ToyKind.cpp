@@ -9,8 +9,8 @@ using namespace lanescope;
 
 namespace {
 
-/// Allocations, described as if they were a kind of event. A real one has an enumerator of its own
-/// and a case in `allKinds.h`; what a description says is the same.
+/// Allocations, described as if they were an event kind. A real kind has its own enumerator and a
+/// case in `allKinds.h`; its description is the same.
 struct Allocation : kinds::TableKind<EventKind::None, &Trace::allocations> {
     static constexpr std::string_view identifier = "allocation";
     static constexpr std::string_view name = "Allocation", plural = "allocations";
@@ -45,7 +45,7 @@ struct Allocation : kinds::TableKind<EventKind::None, &Trace::allocations> {
 };
 static_assert(kinds::EventDescription<Allocation>);
 
-/// One that forgot what to call its events, and one that forgot how a reader gives them.
+/// A kind without a name for its events, and one without a row type.
 struct Nameless : kinds::TableKind<EventKind::None, &Trace::allocations> {};
 static_assert(!kinds::EventDescription<Nameless>);
 struct Unread : Allocation {
@@ -59,7 +59,7 @@ class tst_ToyKind : public QObject {
     Q_OBJECT
 
   private slots:
-    void knowsByItsColumnsWhatItIsOf() {
+    void columnsDetermineTheOwner() {
         SimulatedTrace builder;
         const uint32_t stream = builder.defaultStream();
         builder.addKernel(stream, "gemm", 0, 1'000);
@@ -81,7 +81,7 @@ class tst_ToyKind : public QObject {
         QCOMPARE(details.take().front().value, std::string("freed"));
     }
 
-    void isTakenByTheBuilderLikeAnyOther() {
+    void builderAcceptsTheKind() {
         SimulatedTrace builder;
         builder.addGpu();
         builder.add<Allocation>(

@@ -8,12 +8,11 @@
 
 using namespace lanescope;
 
-/// What it takes to add a report, done outside of the product.
 class tst_ToyReport : public QObject {
     Q_OBJECT
 
   private slots:
-    void isMadeLikeAnyOther() {
+    void toyReportIsMade() {
         SimulatedTrace builder;
         const uint32_t stream = builder.defaultStream();
         builder.addKernel(stream, "first", 0, 100);
@@ -30,7 +29,7 @@ class tst_ToyReport : public QObject {
             return part.rows[0][1] == Cell(int64_t{1});
         });
         QCOMPARE(parts, 1);
-        QVERIFY(!findReport("toy_kernels"));  // the product does not know it
+        QVERIFY(!findReport("toy_kernels"));  // the product does not have it
     }
 };
 

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-// A library to be preloaded (LD_PRELOAD) that lets calls of a program fail, as they do when memory
-// is used up, a disk breaks or a limit is reached.
+//
+// A library to be preloaded (LD_PRELOAD) that makes calls of a program fail, as when memory is used
+// up, a disk breaks or a limit is reached.
 //
 //   FAULT_KIND      malloc, read, write, open, mmap, fsync or rename; none: nothing fails
-//   FAULT_AT        which call fails, from 1 on; 0: none, they are only counted
-//   FAULT_REST      1: those that follow fail, too
-//   FAULT_PROGRAM   only in programs whose file has this name; empty: in all
-//   FAULT_OBJECT    only calls that programs and libraries make whose path holds one of these, with
-//                   ':' between them; empty: calls of all
-//   FAULT_THREADS   others: only calls of threads that are not the first of their program
-//   FAULT_STACKS    a file to which a number is written for each call at exit, of eight bytes:
-//   equal
-//                   ones were made from one place, by one way there; of several programs those of
-//                   the one that makes the most
-//   FAULT_SHOW      1: the stack of the first call that fails is written to stderr, for addr2line
-//   FAULT_COUNT     a file to which a line is added at exit: how many calls there were
+//   FAULT_AT        number of the failing call, from 1 on; 0: calls are only counted
+//   FAULT_REST      1: all later calls fail, too
+//   FAULT_PROGRAM   only in programs with this file name; empty: in all
+//   FAULT_OBJECT    only calls from programs and libraries whose path contains one of these,
+//                   separated by ':'; empty: calls of all
+//   FAULT_THREADS   others: only calls of threads other than the first of their program
+//   FAULT_STACKS    file that gets a number of eight bytes for each call at exit; equal numbers
+//   mean
+//                   one call stack. Of several programs, the one with the most calls counts
+//   FAULT_SHOW      1: the stack of the first failing call is written to stderr, for addr2line
+//   FAULT_COUNT     file that gets a line with the number of calls at exit
 //
-// What comes before `main` does not count: there nobody of ours could say a word. Nor does what is
-// written to stderr: what is said of a failure is not what fails.
+// Calls before `main` do not count, because the program cannot report their failure. Writes to
+// stderr do not count either: the report of a failure does not fail.
 
 #include <dlfcn.h>
 #include <execinfo.h>
@@ -61,10 +61,10 @@ bool goesOn = false;
 bool isOfOthers = false;
 char objects[256] = "";
 std::atomic<long> calls{0};
-/// Of each call, where it came from; of what is beyond nobody knows.
+/// Stack of each call; calls beyond the array have none.
 std::array<std::atomic<uint64_t>, size_t{1} << 18> stacks;
 bool keepsStacks = false, showsFailure = false;
-/// While this library itself asks the loader, which may allocate.
+/// True while this library itself calls the loader, which may allocate.
 thread_local bool isAsking __attribute__((tls_model("initial-exec"))) = false;
 
 std::string_view environment(const char* name) {
@@ -90,7 +90,7 @@ bool isProgramAsked() {
     return whole.substr(whole.rfind('/') + 1) == asked;
 }
 
-/// Code of one object, and whether calls from there count. Published by its end; none is removed.
+/// Code of one object, and whether calls from it count. Published by its end; none is removed.
 struct Code {
     uintptr_t begin = 0;
     std::atomic<uintptr_t> end{0};
@@ -134,7 +134,7 @@ bool isCallerAsked(void* caller) {
     return found == 1;
 }
 
-/// The same for the same functions, wherever their objects lie in this run.
+/// Stores a number that is equal for equal functions, wherever their objects are loaded.
 void keepStack(long number) {
     if (!keepsStacks || number < 1 || static_cast<size_t>(number) > stacks.size()) return;
     std::array<void*, 64> frames;
@@ -164,7 +164,7 @@ bool isThreadAsked() {
     return !isOfOthers || ::syscall(SYS_gettid) != ::getpid();
 }
 
-/// Whether this call is the one; errno is then `error`.
+/// Returns true if this call must fail; errno is then `error`.
 bool fails(Kind called, void* caller, int error) {
     if (called != kind || isAsking || !isThreadAsked() || !isCallerAsked(caller)) return false;
     const long number = ++calls;
@@ -187,7 +187,7 @@ void begin() {
         if (kindNames[each] == environment("FAULT_KIND")) kind = static_cast<Kind>(each);
 }
 
-void tellStacks() {
+void writeStacks() {
     if (!keepsStacks) return;
     const long file = ::syscall(SYS_openat, AT_FDCWD, environment("FAULT_STACKS").data(),
                                 O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
@@ -199,11 +199,11 @@ void tellStacks() {
     ::syscall(SYS_close, file);
 }
 
-__attribute__((destructor)) void tellCount() {
+__attribute__((destructor)) void writeCount() {
     const std::string_view path = environment("FAULT_COUNT");
     if (kind == Kind::None || path.empty()) return;
     kind = Kind::None;
-    tellStacks();
+    writeStacks();
     const long file = ::syscall(SYS_openat, AT_FDCWD, path.data(),
                                 O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
     char line[32];
@@ -214,9 +214,9 @@ __attribute__((destructor)) void tellCount() {
 
 }  // namespace
 
-/// Also where a program leaves without its exit handlers.
+/// Also for programs that exit without their exit handlers.
 SHOWN [[noreturn]] void _exit(int status) {
-    tellCount();
+    writeCount();
     for (;;) ::syscall(SYS_exit_group, status);
 }
 
@@ -241,7 +241,7 @@ int opened(const char* path, int flags, unsigned mode) {
 }  // namespace
 
 #define CALLER __builtin_return_address(0)
-/// What an open that makes a file is told beside its flags.
+/// The mode argument of an open that creates a file.
 #define MODE_BEHIND(flags, mode)                  \
     unsigned mode = 0;                            \
     if (((flags) & (O_CREAT | O_TMPFILE)) != 0) { \
@@ -269,7 +269,7 @@ SHOWN void* realloc(void* block, size_t bytes) noexcept {
     return fails(Kind::Malloc, CALLER, ENOMEM) ? nullptr : __libc_realloc(block, bytes);
 }
 
-// Those of C++, so that it is known who calls them and not only that the library does.
+// C++ operators, so that their callers are known instead of only the library.
 
 SHOWN_ALONE void* operator new(size_t bytes) {
     void* const block =

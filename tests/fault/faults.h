@@ -12,18 +12,18 @@
 #include <utility>
 #include <vector>
 
-// Runs programs with calls of the system that fail; see faultLayer.cpp.
+// Runs programs with failing system calls; see faultLayer.cpp.
 
 namespace lanescope {
 
-/// What came of a program.
+/// Result of a program.
 struct Outcome {
     bool hasEnded = false;  ///< By itself, not by a signal.
     int status = -1;
     QByteArray output, errors;
 };
 
-/// What the layer is told.
+/// Configuration of the fault layer.
 struct Fault {
     QString kind = "none";
     long at = 0;
@@ -55,8 +55,8 @@ inline Outcome runProgram(const QString& name, const QStringList& words, const F
             process.readAllStandardOutput(), process.readAllStandardError()};
 }
 
-/// The calls that a run made: of each a number that is the same for those which come from one place
-/// by one way there. None if it made none or left without its exit handlers.
+/// Calls of a run: for each, a number that is equal for equal call stacks. Empty if the run made
+/// none or exited without its exit handlers.
 inline std::vector<uint64_t> callsIn(const QString& stacksFile) {
     QFile file(stacksFile);
     if (!file.open(QIODevice::ReadOnly)) return {};
@@ -66,12 +66,12 @@ inline std::vector<uint64_t> callsIn(const QString& stacksFile) {
     return calls;
 }
 
-/// The numbers of the calls that are to fail, from 1 on: as many as LANESCOPE_FAULTS says, or else
-/// `usual`, spread over all of them. Where it says 0, the first and the last of those that are
-/// equal, as what handles their failure is the same code.
-inline std::vector<long> chosen(const std::vector<uint64_t>& calls, long usual) {
+/// Numbers of the calls that must fail, from 1 on, spread evenly: as many as LANESCOPE_FAULTS, or
+/// `defaultCount`. If it is 0, the first and the last of equal ones, because the same code handles
+/// them.
+inline std::vector<long> chosen(const std::vector<uint64_t>& calls, long defaultCount) {
     const char* const given = std::getenv("LANESCOPE_FAULTS");
-    const long most = given != nullptr ? std::atol(given) : usual;
+    const long most = given != nullptr ? std::atol(given) : defaultCount;
     const long count = static_cast<long>(calls.size());
     std::set<long> numbers;
     if (most > 0) {

@@ -16,8 +16,8 @@
 
 using namespace lanescope;
 
-/// The readers of a trace with one call of the system failing, wherever that is: they answer
-/// rightly or say why not, and what they leave behind is right.
+/// Tests of trace readers with one failing system call at any place: they answer correctly or
+/// report the reason, and leave correct files.
 class tst_ReaderFaults : public QObject {
     Q_OBJECT
 
@@ -26,7 +26,7 @@ class tst_ReaderFaults : public QObject {
         path_ = folder_ / "run.sqlite";
         QVERIFY(writeTraceFile(*simulatedTraining({.steps = 3}), path_).has_value());
         QVERIFY(sealPages(path_).has_value());
-        // With zeros behind it, which are looked at, too.
+        // With zeros after it, which are read, too.
         packed_ = folder_ / "packed.sqlite.gz";
         QFile plain(QString::fromStdString(path_.string()));
         QVERIFY(plain.open(QIODevice::ReadOnly));
@@ -37,7 +37,7 @@ class tst_ReaderFaults : public QObject {
         std::filesystem::resize_file(packed_, std::filesystem::file_size(packed_) + 600'000);
     }
 
-    void oneCallThatFails_data() {
+    void singleFailingCallIsHandled_data() {
         QTest::addColumn<QString>("kind");
         QTest::addColumn<QStringList>("words");
         QTest::addColumn<bool>("goesOn");
@@ -59,7 +59,7 @@ class tst_ReaderFaults : public QObject {
             add("packed", {"stats", packed, "-r", "cuda_gpu_kern_sum", "-f", "csv"});
         }
     }
-    void oneCallThatFails() {
+    void singleFailingCallIsHandled() {
         QFETCH(QString, kind);
         QFETCH(QStringList, words);
         QFETCH(bool, goesOn);
@@ -89,8 +89,7 @@ class tst_ReaderFaults : public QObject {
                 QVERIFY2(outcome.errors.contains("lanescope: ") && outcome.errors.endsWith(".\n"),
                          qPrintable(at));
             }
-            // Whatever index there is by now: what comes of it is right. Without one the file is
-            // as it was.
+            // Any existing index gives correct results. Without one, the file is unchanged.
             if (!hasIndex()) continue;
             const Outcome after = run(words, {});
             QVERIFY2(after.status == 0, qPrintable(at));
@@ -103,7 +102,7 @@ class tst_ReaderFaults : public QObject {
 
   private:
     Outcome run(const QStringList& words, Fault fault) const {
-        // The program, and what allocates for it.
+        // The program, and its allocating libraries.
         fault.objects = "/bin/lanescope:libsqlite3:libstdc++:libfmt:libz.";
         fault.stacksFile = stacksFile();
         return runProgram("lanescope", words, fault);

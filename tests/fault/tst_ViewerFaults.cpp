@@ -12,9 +12,8 @@
 
 using namespace lanescope;
 
-/// The viewer with one call of the system failing in the threads that load a trace, search it and
-/// compute what is shown of it: it makes its picture or says why not, and what it leaves behind is
-/// right.
+/// Tests of the viewer with one failing system call in the threads that load, search and summarize
+/// a trace: it makes its picture or reports the reason, and leaves correct files.
 class tst_ViewerFaults : public QObject {
     Q_OBJECT
 
@@ -28,7 +27,7 @@ class tst_ViewerFaults : public QObject {
         sums_ = whole.output;
     }
 
-    void oneCallThatFails_data() {
+    void singleFailingCallIsHandled_data() {
         QTest::addColumn<QString>("kind");
         QTest::addColumn<bool>("isIndexed");
         QTest::addColumn<bool>("goesOn");
@@ -39,7 +38,7 @@ class tst_ViewerFaults : public QObject {
                                   goesOn ? ", from then on" : "")
                         << QString(kind) << isIndexed << goesOn;
     }
-    void oneCallThatFails() {
+    void singleFailingCallIsHandled() {
         QFETCH(QString, kind);
         QFETCH(bool, isIndexed);
         QFETCH(bool, goesOn);
@@ -64,7 +63,7 @@ class tst_ViewerFaults : public QObject {
                 QVERIFY2(outcome.status == 1, at.constData());
                 QVERIFY2(outcome.errors.contains("lanescope-viewer: "), at.constData());
             }
-            // Whatever index there is by now: it is read as the trace is.
+            // Any existing index gives the results of the trace.
             const Outcome after = runProgram("lanescope", statsOfKernels(), {});
             QVERIFY2(after.status == 0 && after.output == sums_, at.constData());
         }
@@ -92,7 +91,7 @@ class tst_ViewerFaults : public QObject {
         QCOMPARE(made.status, 0);
     }
     Outcome run(Fault fault) const {
-        // Calls that Qt makes are not ours to answer for.
+        // Calls made by Qt are not our responsibility.
         fault.objects = "/bin/lanescope-viewer:libsqlite3:libfmt:libz.";
         fault.threads = "others";
         fault.stacksFile = stacksFile();

@@ -15,8 +15,8 @@ inline uint32_t checksumIn(const std::string& bytes, size_t from, size_t count) 
         ::crc32_z(0, reinterpret_cast<const Bytef*>(bytes.data()) + from, count));
 }
 
-/// Makes the checksums of header, sections and fields of an index right again, as one would who
-/// means harm. `index` is at least a header; what it says of itself may be anything.
+/// Corrects the checksums of header, sections and fields of an index, like an attacker. `index` is
+/// at least a header; its content may be anything.
 inline void sealIndex(std::string& index) {
     IndexHeader header;
     IndexSection section;

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Queries of every kind, and what the process of a query and who asks tell each other (targets/askInSql.cpp)."""
+"""Queries of every kind (targets/askInSql.cpp)."""
 
 import re
-import struct
 
 QUERIES = [
     "", " -- nothing but words", "SELECT 1;", "SELECT 1; SELECT 2", "SELECT 1 /* and", "SELECT ?", "SELECT 1\0", "SELEC 1",
@@ -25,31 +24,6 @@ QUERIES = [
     "SELECT lag(start) OVER (ORDER BY start) FROM CUPTI_ACTIVITY_KIND_KERNEL",
     "SELECT json_extract('{', '$.a')", "SELECT abs(-9223372036854775808)", "SELECT printf('%.*c', 9000000, 'x')",
 ]
-
-
-def number(value):
-    return struct.pack("<q", value)
-
-
-def text(words):
-    return number(len(words)) + words.encode()
-
-
-def messages():
-    """Each behind the byte that says what it is."""
-    cells = b"\0" + b"\1" + number(5) + b"\2" + struct.pack("<d", 1.5) + b"\3" + text("cell") + b"\7" + b"\1" + number(-1)
-    columns = number(3) + b"".join(text(name) + number(unit) for name, unit in (("a", 0), ("b", 6), ("start", 99)))
-    answer = number(1) + number(17) + text("Doubtful.") + text("sql") + text("SQL") + columns + number(2) + cells
-    tables = number(2) + text("one") + number(1) + text("column") + text("INTEGER") + text("two") + number(0)
-    request = b"".join(map(number, (30_000, 100, 1 << 20, 1 << 25))) + text("SELECT 1")
-    failed = text("No such table.") + number(7)
-    found = {}
-    for kind, (name, body) in enumerate((("answer", answer), ("tables", tables), ("request", request), ("failed", failed)), 1):
-        found[name] = bytes([kind]) + body
-        found[name + "-cut"] = bytes([kind]) + body[:-3]
-    found["answer-empty"] = b"\1" + number(0) * 6
-    found["failed-empty"] = b"\4"
-    return found
 
 
 def shown_queries(source):

@@ -36,7 +36,7 @@ void writeFile(const std::filesystem::path& path, const std::string& bytes) {
     std::ofstream(path, std::ios::binary | std::ios::trunc) << bytes;
 }
 
-/// How many bits are flipped, one at a time; LANESCOPE_FLIPS says another number.
+/// Number of flipped bits, one at a time; LANESCOPE_FLIPS overrides it.
 int rounds() {
     const char* given = std::getenv("LANESCOPE_FLIPS");
     return given != nullptr ? std::atoi(given) : 40;
@@ -49,7 +49,7 @@ bool isSaid(const Trace& trace) {
     });
 }
 
-/// What became of the bits.
+/// Results by kind.
 struct Tally {
     int said = 0, refused = 0, harmless = 0, silent = 0;
 
@@ -61,7 +61,7 @@ struct Tally {
 
 }  // namespace
 
-/// No number comes of a flipped bit without a word.
+/// Tests that no flipped bit changes a number silently.
 class tst_BitFlips : public QObject {
     Q_OBJECT
 
@@ -93,7 +93,7 @@ class tst_BitFlips : public QObject {
     }
     void cleanup() { writeFile(path_, bytes_); }
 
-    void ofATraceNoneIsSilent() {
+    void flippedTraceBitsAreReported() {
         Tally loads, summaries, queries, checks;
         std::mt19937_64 random(15);
         for (int round = 0; round < rounds(); ++round) {
@@ -127,7 +127,7 @@ class tst_BitFlips : public QObject {
                 ++queries.harmless;
             else
                 count(queries.silent, "query", bit);
-            // All that is read at all is read here, and no bit is without a meaning.
+            // This reads everything, and every bit matters.
             const std::vector<Finding> findings = checkTrace(path_);
             if (std::all_of(findings.begin(), findings.end(),
                             [](const Finding& each) { return each.isGood; }))
@@ -143,7 +143,7 @@ class tst_BitFlips : public QObject {
         QVERIFY(loads.said > 0);
     }
 
-    void ofAnIndexNoneIsSilent() {
+    void flippedIndexBitsAreReported() {
         const std::filesystem::path index = folder_ / "index";
         QVERIFY(writeIndex(*simulatedTraining({.steps = 20}), source, index).has_value());
         const std::string bytes = readFile(index);
@@ -175,8 +175,8 @@ class tst_BitFlips : public QObject {
         QVERIFY(tally.said > 0);
     }
 
-    /// What another program changes is no damage, and nothing that was stored is believed then.
-    void whatAnotherProgramChangesIsSaidAsThat_data() {
+    /// Changes by another program are no corruption, and invalidate all stored values.
+    void changesByOtherProgramsAreReported_data() {
         QTest::addColumn<QString>("sql");
         const QString slower =
             "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET \"end\" = start + 4 * (\"end\" - start)";
@@ -188,11 +188,11 @@ class tst_BitFlips : public QObject {
         QTest::newRow("grown") << "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n"
                                   " LIMIT 20000) INSERT INTO StringIds (id, value)"
                                   " SELECT 1000000 + i, hex(zeroblob(20)) FROM n";
-        // Whoever did that may have done more.
+        // The other program may have changed more.
         QTest::newRow("what was stored is dropped")
             << "DROP TABLE LANESCOPE_STORED; CREATE TABLE mine (a)";
     }
-    void whatAnotherProgramChangesIsSaidAsThat() {
+    void changesByOtherProgramsAreReported() {
         QFETCH(QString, sql);
         {
             Result<Database> database = openForWriting(path_);
@@ -212,8 +212,8 @@ class tst_BitFlips : public QObject {
             std::filesystem::remove(path_.string() + beside);
     }
 
-    /// Whether the writer is still there or was killed: its rows lie beside the file.
-    void rowsInALogAreSaid() {
+    /// The writer may still run or have been killed: its rows are next to the file.
+    void rowsInAWriteAheadLogAreReported() {
         Result<Database> writer = openForWriting(path_);
         QVERIFY(writer && writer
                               ->execute("PRAGMA locking_mode = NORMAL; SELECT 1 FROM sqlite_schema;"
@@ -230,7 +230,7 @@ class tst_BitFlips : public QObject {
                             [](const Finding& finding) { return !finding.isGood; }));
     }
 
-    void aPipeBesideATraceIsNotWaitedFor() {
+    void pipeNextToATraceDoesNotBlock() {
         const std::string journal = path_.string() + "-journal";
         QCOMPARE(::mkfifo(journal.c_str(), 0600), 0);
         const Result<TracePtr> trace = loadTrace(path_);
@@ -244,7 +244,7 @@ class tst_BitFlips : public QObject {
         qWarning("%s: bit %zu of byte %zu", what, bit % 8, bit / 8);
     }
 
-    /// Sums that touch every kernel and every text; empty if the query fails.
+    /// Sums that depend on every kernel and every text; empty if the query fails.
     std::string ask(bool* isDoubted = nullptr) const {
         const Result<TraceQuery> query = TraceQuery::open(path_);
         if (!query) return {};

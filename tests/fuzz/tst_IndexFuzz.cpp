@@ -30,7 +30,6 @@ std::string readFile(const std::filesystem::path& path) {
 
 }  // namespace
 
-/// An index is untrusted, too: whatever stands in it, it is refused or can be used.
 class tst_IndexFuzz : public QObject {
     Q_OBJECT
 
@@ -70,7 +69,7 @@ class tst_IndexFuzz : public QObject {
         }
     }
 
-    void fieldsWithRightChecksumsAreHarmless() {
+    void fieldsWithValidChecksumsAreHarmless() {
         std::mt19937 random(2);
         for (int round = 0; round < 400; ++round) {
             std::string broken = round % 2 == 0 ? training_ : memory_;
@@ -97,7 +96,7 @@ class tst_IndexFuzz : public QObject {
             std::memcpy(&header, broken.data(), sizeof header);
             IndexSection section;
             std::memcpy(&section, broken.data() + header.sectionsOffset, sizeof section);
-            // All that lies before the fields is columns.
+            // Everything before the fields is columns.
             const size_t share = size_t{1} << random() % 8;
             for (size_t at = sizeof header; at < section.offset; ++at)
                 if (random() % share == 0) broken[at] = static_cast<char>(random());
@@ -144,7 +143,7 @@ class tst_IndexFuzz : public QObject {
         }));
     }
 
-    void cutFilesAreRefused() {
+    void truncatedFilesAreRefused() {
         for (size_t bytes = 0; bytes < training_.size(); bytes += 1 + training_.size() / 50) {
             const int refused = refused_;
             check(training_.substr(0, bytes));

@@ -16,7 +16,7 @@ using namespace lanescope;
 
 namespace {
 
-constexpr int64_t longestLoadMs = 20'000;
+constexpr int64_t maxLoadMs = 20'000;
 
 std::string readFile(const std::filesystem::path& path) {
     std::ifstream file(path, std::ios::binary);
@@ -27,7 +27,7 @@ void writeFile(const std::filesystem::path& path, const std::string& bytes) {
     std::ofstream(path, std::ios::binary | std::ios::trunc) << bytes;
 }
 
-/// Positions of bytes that say something; the greater part of a small SQLite file is zeros.
+/// Positions of nonzero bytes; most of a small SQLite file is zeros.
 std::vector<size_t> livePositions(const std::string& bytes) {
     std::vector<size_t> positions;
     for (size_t i = 0; i < bytes.size(); ++i)
@@ -35,7 +35,7 @@ std::vector<size_t> livePositions(const std::string& bytes) {
     return positions;
 }
 
-/// Uses a trace as the viewer does; whatever is out of range shows under a sanitizer.
+/// Uses a trace like the viewer; a sanitizer detects accesses out of range.
 bool isUsable(const Trace& trace) {
     for (const Track& track : trace.tracks)
         for (const Lane& lane : track.lanes) {
@@ -52,15 +52,13 @@ bool isUsable(const Trace& trace) {
 
 }  // namespace
 
-/// A trace file is untrusted: whatever stands in it, loading ends, and ends with a trace or a
-/// sentence.
 class tst_LoadFuzz : public QObject {
     Q_OBJECT
 
   private slots:
-    void flippedBytes();
-    void overwrittenRuns();
-    void flippedBytesInRealExports();
+    void flippedBytesAreHarmless();
+    void overwrittenRangesAreHarmless();
+    void flippedBytesInRealExportsAreHarmless();
 
   private:
     void check(const std::string& bytes) {
@@ -68,7 +66,7 @@ class tst_LoadFuzz : public QObject {
         QElapsedTimer timer;
         timer.start();
         const Result<TracePtr> trace = loadTrace(folder_ / "broken");
-        QVERIFY(timer.elapsed() < longestLoadMs);
+        QVERIFY(timer.elapsed() < maxLoadMs);
         trace ? ++opened_ : ++refused_;
         if (trace)
             QVERIFY(isUsable(**trace));
@@ -103,21 +101,21 @@ class tst_LoadFuzz : public QObject {
     int refused_ = 0;
 };
 
-void tst_LoadFuzz::flippedBytes() {
+void tst_LoadFuzz::flippedBytesAreHarmless() {
     flip(simulated(), 1, 300);
-    // The fuzz is worth something only if both happen.
+    // The fuzzing is useful only if both happen.
     QVERIFY(opened_ > 20);
     QVERIFY(refused_ > 20);
 }
 
-void tst_LoadFuzz::overwrittenRuns() {
+void tst_LoadFuzz::overwrittenRangesAreHarmless() {
     const std::string bytes = simulated();
     std::mt19937 random(2);
     std::uniform_int_distribution<size_t> position(100, bytes.size() - 1);
     std::uniform_int_distribution<size_t> length(1, 6000);
     for (int round = 0; round < 100; ++round) {
         std::string broken = bytes;
-        // A stretch of the file stands where another should.
+        // Copies a part of the file over another.
         const size_t from = position(random);
         const size_t to = position(random);
         const size_t count = std::min({length(random), bytes.size() - from, bytes.size() - to});
@@ -127,7 +125,7 @@ void tst_LoadFuzz::overwrittenRuns() {
     }
 }
 
-void tst_LoadFuzz::flippedBytesInRealExports() {
+void tst_LoadFuzz::flippedBytesInRealExportsAreHarmless() {
     const auto files = sampleExports();
     if (files.empty()) QSKIP("LANESCOPE_TEST_DATA names no folder with exports.");
     uint32_t seed = 100;

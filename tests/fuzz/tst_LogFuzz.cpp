@@ -16,7 +16,7 @@ using lanescope::test::TestLog;
 
 namespace {
 
-/// Numbers as a program, a broken program or an attacker would have them.
+/// Numbers of valid, broken and hostile programs.
 class OddNumbers {
   public:
     explicit OddNumbers(uint32_t seed) : random_(seed) {}
@@ -43,7 +43,7 @@ class OddNumbers {
     std::mt19937 random_;
 };
 
-/// A record of that kind with odd numbers everywhere but in its header.
+/// A record of that kind with odd numbers everywhere except in its header.
 template <class Record>
 void addOdd(TestLog& log, RecordKind kind, OddNumbers& odd, size_t restBytes = 0) {
     Record record{};
@@ -143,9 +143,8 @@ void addAny(TestLog& log, OddNumbers& odd) {
 
 }  // namespace
 
-/// Logs come from the traced program and may be damaged or made to hurt. Whatever is in them,
-/// collecting them ends, with a trace or a sentence; and whatever trace it is, loading it ends as
-/// well.
+/// Tests that collecting corrupt or hostile logs of a traced program always ends, with a trace or
+/// an error, and that loading any resulting trace ends as well.
 class tst_LogFuzz : public QObject {
     Q_OBJECT
 
@@ -214,7 +213,7 @@ class tst_LogFuzz : public QObject {
             if (odd.oneIn(3)) bytes.resize(odd.below(static_cast<uint32_t>(bytes.size())));
             collect({bytes, bytes.substr(bytes.size() / 2)});
         }
-        QVERIFY(eventsCollected_ > before);  // what is whole before a break is kept
+        QVERIFY(eventsCollected_ > before);  // valid records before the corruption are kept
     }
 };
 

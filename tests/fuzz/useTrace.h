@@ -5,17 +5,17 @@
 
 namespace lanescope::fuzz {
 
-/// Which reports are made of a trace.
+/// Selection of the reports to make from a trace.
 struct ReportsMade {
     size_t first = 0;
-    size_t count = SIZE_MAX;  ///< From the first on, around the end.
+    size_t count = SIZE_MAX;  ///< From the first on, wrapping around.
 };
 
-/// Uses a trace as the programs do; whatever is out of range shows under a sanitizer.
+/// Uses a trace like the programs; a sanitizer detects accesses out of range.
 void useTrace(const Trace& trace, ReportsMade made = {});
-/// One part of that, all of them by turns: for those that are given very many traces.
+/// Uses one part of a trace, selected by `turn`, for callers with very many traces.
 void usePartOf(const Trace& trace, size_t turn);
-/// Only what the sums for selections are used for.
+/// Uses only the sums for selections.
 void useSums(const Trace& trace);
 
 }  // namespace lanescope::fuzz

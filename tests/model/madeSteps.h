@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "model/explain/Explanation.h"
+#include "model/explain/rules.h"
 #include "tests/support/idleCauses.h"
 
 namespace lanescope::explain {
@@ -26,7 +28,7 @@ inline analysis::Contributor contributor(
     return made;
 }
 
-/// Ten steps alike; made for the test, not recorded. What is added to a part is added to each step.
+/// A run of ten identical steps, synthetic. Adding to a part adds to every step.
 class MadeRun {
   public:
     explicit MadeRun(int ranks = 1) {
@@ -71,13 +73,19 @@ class MadeRun {
     analysis::RunSummary run_;
 };
 
-inline std::vector<Rule> rulesOf(const Explanation& explanation) {
-    std::vector<Rule> rules;
+inline std::vector<const Rule*> rulesOf(const Explanation& explanation) {
+    std::vector<const Rule*> rules;
     for (const Finding& finding : explanation.findings) rules.push_back(finding.rule);
     return rules;
 }
 
-inline std::vector<Rule> rulesOf(MadeRun& made) {
+/// Returns null if the rule found nothing.
+inline const Finding* findingOf(const Explanation& explanation, const Rule* rule) {
+    const auto found = std::ranges::find(explanation.findings, rule, &Finding::rule);
+    return found == explanation.findings.end() ? nullptr : &*found;
+}
+
+inline std::vector<const Rule*> rulesOf(MadeRun& made) {
     return rulesOf(explain::explain(made.run()));
 }
 

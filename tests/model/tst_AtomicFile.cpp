@@ -37,12 +37,11 @@ std::ptrdiff_t entriesIn(const std::filesystem::path& folder) {
 
 }  // namespace
 
-/// A file is there whole or not at all, whatever happens while it is written.
 class tst_AtomicFile : public QObject {
     Q_OBJECT
 
   private slots:
-    void appearsWhenItIsCommitted() {
+    void fileAppearsOnlyOnCommit() {
         const TemporaryFolder folder;
         const std::filesystem::path path = folder / "file";
         put(path, "before");
@@ -59,7 +58,7 @@ class tst_AtomicFile : public QObject {
         QCOMPARE(entriesIn(folder.path()), std::ptrdiff_t{1});
     }
 
-    void whatIsNotCommittedLeavesNothing() {
+    void uncommittedFileLeavesNothing() {
         const TemporaryFolder folder;
         {
             Result<AtomicFile> file = AtomicFile::create(folder / "file");
@@ -69,7 +68,7 @@ class tst_AtomicFile : public QObject {
         QCOMPARE(entriesIn(folder.path()), std::ptrdiff_t{0});
     }
 
-    void isTheOwnersUnlessAskedOtherwise() {
+    void fileIsPrivateByDefault() {
         const TemporaryFolder folder;
         const mode_t mask = ::umask(022);
         QVERIFY(writeAtomically(folder / "mine", "x").has_value());
@@ -86,7 +85,7 @@ class tst_AtomicFile : public QObject {
         QCOMPARE(modeOf(folder / "like"), mode_t{0640});
     }
 
-    void keepsWhoMayUseWhatItReplaces() {
+    void replacementKeepsPermissions() {
         const TemporaryFolder folder;
         const auto replace = [&](const char* name) {
             Result<AtomicFile> file = AtomicFile::create(folder / name);
@@ -108,7 +107,7 @@ class tst_AtomicFile : public QObject {
         QCOMPARE(contentOf(folder / "shared"), std::string("new"));
     }
 
-    void followsNoLink() {
+    void symlinkIsNotFollowed() {
         const TemporaryFolder folder;
         put(folder / "others", "theirs");
         std::filesystem::create_symlink(folder / "others", folder / "file");
@@ -118,7 +117,7 @@ class tst_AtomicFile : public QObject {
         QVERIFY(!std::filesystem::is_symlink(folder / "file"));
     }
 
-    void aDiskThatFillsUpIsAnErrorAndLeavesWhatWasThere() {
+    void fullDiskIsAnErrorAndKeepsTheOldFile() {
         const TemporaryFolder folder;
         put(folder / "file", "before");
         Result<void> done;
@@ -134,12 +133,12 @@ class tst_AtomicFile : public QObject {
         QCOMPARE(entriesIn(folder.path()), std::ptrdiff_t{1});
     }
 
-    void whereNothingCanBeWrittenItSaysSo() {
+    void unwritableFolderIsReported() {
         const TemporaryFolder folder;
         QVERIFY(!AtomicFile::create(folder / "missing" / "file"));
         std::filesystem::create_directory(folder / "taken");
         QVERIFY(!AtomicFile::create(folder / "taken"));
-        // A folder that comes up meanwhile.
+        // A folder created in the meantime.
         Result<AtomicFile> file = AtomicFile::create(folder / "late");
         QVERIFY(file.has_value());
         file->write("x");
@@ -147,7 +146,7 @@ class tst_AtomicFile : public QObject {
         QVERIFY(!file->commit());
     }
 
-    void aFileIsPublishedOverAnotherOnlyIfAsked() {
+    void publishReplacesAnotherFileOnlyOnRequest() {
         const TemporaryFolder folder;
         put(folder / "made", "new");
         put(folder / "file", "old");
@@ -162,7 +161,7 @@ class tst_AtomicFile : public QObject {
         QVERIFY(!publishFile(folder / "made", folder / "file", IfExists::Replace));
     }
 
-    void notesStayWhenTheDiskIsFull() {
+    void fullDiskKeepsOldNotes() {
         const TemporaryFolder folder;
         put(folder / "run.sqlite", "x");
         const NotesFile file = NotesFile::forTrace(folder / "run.sqlite", folder / "user");
@@ -183,7 +182,7 @@ class tst_AtomicFile : public QObject {
         QVERIFY(found->notes == first->notes);
     }
 
-    void aListOfEventsStaysWhenTheDiskIsFull() {
+    void fullDiskKeepsOldEventList() {
         const TemporaryFolder folder;
         put(folder / "events.csv", "before");
         const TracePtr trace = simulatedTraining({.steps = 12});

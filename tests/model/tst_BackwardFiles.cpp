@@ -51,22 +51,21 @@ Names rowsOf(const ReportTable& table) {
 
 }  // namespace
 
-/// Operators and their backward through the files that hold them.
 class tst_BackwardFiles : public QObject {
     Q_OBJECT
 
   private slots:
-    void ourFileKeepsThem();
-    void filesOfEarlierVersionsHaveNone();
-    void aHostileTableHarmsNothing();
-    void theIndexKeepsThem();
-    void kinetoKeepsThem();
-    void perfettoKeepsThem();
-    void aMergedTraceKeepsThem();
-    void whatIsUnsortedIsSorted();
-    void theReportSumsWhatRanOnTheGpu();
-    void arrowsAndNumbersOfRealProfilesAgree_data();
-    void arrowsAndNumbersOfRealProfilesAgree();
+    void traceFileKeepsBackwards();
+    void olderTraceFilesHaveNoBackwards();
+    void hostileBackwardTableIsHarmless();
+    void indexKeepsBackwards();
+    void kinetoExportKeepsBackwards();
+    void perfettoExportKeepsBackwards();
+    void mergedTraceKeepsBackwards();
+    void unsortedBackwardsAreSorted();
+    void reportSumsGpuWorkOfBackwards();
+    void flowEventsAndSequenceNumbersOfRealProfilesAgree_data();
+    void flowEventsAndSequenceNumbersOfRealProfilesAgree();
 
   private:
     std::filesystem::path fileOf(const Trace& trace, const char* name) {
@@ -77,7 +76,7 @@ class tst_BackwardFiles : public QObject {
     TemporaryFolder folder_;
 };
 
-void tst_BackwardFiles::ourFileKeepsThem() {
+void tst_BackwardFiles::traceFileKeepsBackwards() {
     const TracePtr trace = simulated();
     const auto read = loadTrace(fileOf(*trace, "kept.sqlite"));
     QVERIFY(read);
@@ -85,7 +84,7 @@ void tst_BackwardFiles::ourFileKeepsThem() {
     QVERIFY(dumpOf(**read) == dumpOf(**loadTrace(fileOf(**read, "again.sqlite"))));
 }
 
-void tst_BackwardFiles::filesOfEarlierVersionsHaveNone() {
+void tst_BackwardFiles::olderTraceFilesHaveNoBackwards() {
     const auto path = fileOf(*loaded(traceOf(smallRun())), "earlier.sqlite");
     {
         auto database = openForWriting(path);
@@ -98,7 +97,7 @@ void tst_BackwardFiles::filesOfEarlierVersionsHaveNone() {
     QVERIFY(!hasNote(**read, HealthCode::TableDamaged));
 }
 
-void tst_BackwardFiles::aHostileTableHarmsNothing() {
+void tst_BackwardFiles::hostileBackwardTableIsHarmless() {
     const auto path = fileOf(*simulated(), "hostile.sqlite");
     {
         auto database = openForWriting(path);
@@ -110,7 +109,7 @@ void tst_BackwardFiles::aHostileTableHarmsNothing() {
     const auto read = loadTrace(path);
     QVERIFY(read);
     const BackwardTable& table = (*read)->backwards;
-    QCOMPARE(table.size(), 4u);  // Both, and the two that name ranges.
+    QCOMPARE(table.size(), 4u);  // The two operators and the two that name ranges.
     for (uint32_t pair = 0; pair < table.size(); ++pair) {
         QVERIFY(table.forward[pair] < (*read)->nvtx.size());
         QVERIFY(table.backward[pair] < (*read)->nvtx.size());
@@ -122,7 +121,7 @@ void tst_BackwardFiles::aHostileTableHarmsNothing() {
     QVERIFY(hasNote(**read, HealthCode::RowsLeftOut));
 }
 
-void tst_BackwardFiles::theIndexKeepsThem() {
+void tst_BackwardFiles::indexKeepsBackwards() {
     const auto path = fileOf(*simulated(), "indexed.sqlite");
     OpenOptions options;
     options.minBytes = 0;
@@ -134,7 +133,7 @@ void tst_BackwardFiles::theIndexKeepsThem() {
     QCOMPARE(forwardOf(**mapped, backward).size(), size_t{1});
 }
 
-void tst_BackwardFiles::kinetoKeepsThem() {
+void tst_BackwardFiles::kinetoExportKeepsBackwards() {
     std::string text;
     writeKinetoTrace(*simulated(), 0, [&text](std::string_view piece) {
         text += piece;
@@ -144,7 +143,7 @@ void tst_BackwardFiles::kinetoKeepsThem() {
     QCOMPARE(pairNames(*loaded(text)), bothPairs);
 }
 
-void tst_BackwardFiles::perfettoKeepsThem() {
+void tst_BackwardFiles::perfettoExportKeepsBackwards() {
     std::string bytes;
     writePerfettoTrace(*simulated(), [&bytes](std::string_view piece) {
         bytes += piece;
@@ -161,7 +160,7 @@ void tst_BackwardFiles::perfettoKeepsThem() {
         QVERIFY(read->launchingCall({EventKind::Kernel, row}).isValid());
 }
 
-void tst_BackwardFiles::aMergedTraceKeepsThem() {
+void tst_BackwardFiles::mergedTraceKeepsBackwards() {
     const std::vector<TracePtr> parts{
         loaded(traceOf(with(forwardAndBackward("9"), arrowsOf("9"))), "rank0.json"),
         loaded(traceOf(with(forwardAndBackward("8"), arrowsOf("8"))), "rank1.json")};
@@ -177,10 +176,10 @@ void tst_BackwardFiles::aMergedTraceKeepsThem() {
     QCOMPARE(pairNames(*whole), twice);
 }
 
-void tst_BackwardFiles::whatIsUnsortedIsSorted() {
+void tst_BackwardFiles::unsortedBackwardsAreSorted() {
     SimulatedTrace sim;
     const uint32_t thread = sim.defaultThread();
-    // Later ones first, so that all rows change.
+    // Later rows first, so that all rows change.
     std::vector<EventRef> ranges;
     for (int each = 0; each < 6; ++each)
         ranges.push_back(sim.addNvtx(thread, std::string(1, static_cast<char>('a' + each)),
@@ -200,7 +199,7 @@ void tst_BackwardFiles::whatIsUnsortedIsSorted() {
     QCOMPARE(pairsOf(*trace, a.row()).size(), size_t{3});
 }
 
-void tst_BackwardFiles::theReportSumsWhatRanOnTheGpu() {
+void tst_BackwardFiles::reportSumsGpuWorkOfBackwards() {
     const Result<const Report*> report = findReport("backward_by_operator");
     QVERIFY(report);
     const TracePtr trace = simulated();
@@ -209,7 +208,7 @@ void tst_BackwardFiles::theReportSumsWhatRanOnTheGpu() {
                                  "2000 3000 1 1 aten::relu ReluBackward0"}));
     QCOMPARE(std::get<double>(all.rows[0][0]), 100.0 * 30 / 35);
     QCOMPARE(all.searches[0], std::string("aten::mm"));
-    // Half of the backward of the matrices: the trace begins at 100.250 us, its kernel at 240.
+    // Half of the matmul backward: the trace begins at 100.250 us, its kernel at 240.
     const int64_t fromNs = 240'000 + 10'000 - 100'250;
     const ReportTable part =
         makeReport(**report, {.trace = *trace, .range = TimeRange{fromNs, fromNs + 100'000}});
@@ -218,15 +217,15 @@ void tst_BackwardFiles::theReportSumsWhatRanOnTheGpu() {
     QVERIFY(makeReport(**report, {.trace = *loaded(traceOf(smallRun()))}).rows.empty());
 }
 
-/// Files of torch.profiler that are not part of the project.
-void tst_BackwardFiles::arrowsAndNumbersOfRealProfilesAgree_data() {
+/// torch.profiler files, which are not part of the project.
+void tst_BackwardFiles::flowEventsAndSequenceNumbersOfRealProfilesAgree_data() {
     QTest::addColumn<int>("pairs");
     QTest::newRow("hta-19-digit-times") << 905;
     QTest::newRow("hta-nccl-args") << 543;
     QTest::newRow("mi300-resnet") << 213;
 }
 
-void tst_BackwardFiles::arrowsAndNumbersOfRealProfilesAgree() {
+void tst_BackwardFiles::flowEventsAndSequenceNumbersOfRealProfilesAgree() {
     QFETCH(int, pairs);
     const QByteArray data = qgetenv("LANESCOPE_TEST_DATA");
     const QByteArray path = data + "/kineto/" + QTest::currentDataTag() + ".json.gz";
@@ -245,7 +244,7 @@ void tst_BackwardFiles::arrowsAndNumbersOfRealProfilesAgree() {
     int ends = 0;
     for (size_t at = 0; (at = text.find(category, at)) != std::string::npos; ++ends)
         text.replace(at, category.size(), R"("nobody")");
-    QCOMPARE(ends, 4 * pairs);  // The category and the name of each of two ends.
+    QCOMPARE(ends, 4 * pairs);  // Category and name of each of two ends.
     const TracePtr byNumbers = loaded(text);
     const auto areSame = [](const Column<uint32_t>& a, const Column<uint32_t>& b) {
         return std::equal(a.begin(), a.end(), b.begin(), b.end());

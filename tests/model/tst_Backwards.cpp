@@ -30,25 +30,25 @@ class tst_Backwards : public QObject {
     Q_OBJECT
 
   private slots:
-    void arrowsJoinOperators();
-    void namesOfOlderVersionsAreTheSame();
-    void numbersJoinWhereNoArrowDoes();
-    void arrowsComeBeforeNumbers();
-    void processesCountForThemselves();
-    void idsMayComeAgain();
-    void whatHasNoOtherEndIsCounted();
-    void severalOfOneIdJoinNothing();
-    void theSameArrowTwiceIsOne();
-    void wholeMicrosecondsAreNoRiddle();
-    void aBackwardThatRanTwiceHasOneForward();
-    void theLastOfANumberMadeIt();
-    void threadsThatCountAlikeAreNotGuessed();
-    void whatCausedWhatFollowsThem();
-    void operatorsAreFoundAsAPlainLoopFindsThem();
-    void manyOnOneMomentTakeNoTime();
+    void flowEventsJoinOperators();
+    void namesOfOlderVersionsAreAccepted();
+    void sequenceNumbersJoinWithoutFlowEvents();
+    void flowEventsTakePrecedenceOverSequenceNumbers();
+    void processesAreMatchedSeparately();
+    void flowIdsMayBeReused();
+    void flowEndsWithoutCounterpartAreCounted();
+    void ambiguousFlowIdsJoinNothing();
+    void duplicateFlowEventsCountOnce();
+    void operatorsInWholeMicrosecondsAreMatched();
+    void repeatedBackwardHasOneForward();
+    void lastOperatorOfASequenceNumberIsTheForward();
+    void threadsWithEqualSequenceNumbersAreNotGuessed();
+    void causalLinksFollowBackwards();
+    void operatorLookupMatchesPlainLoop();
+    void manyOperatorsAtOneMomentAreFast();
 };
 
-void tst_Backwards::arrowsJoinOperators() {
+void tst_Backwards::flowEventsJoinOperators() {
     const TracePtr trace = loaded(traceOf(with(forwardAndBackward(), arrowsOf())));
     QCOMPARE(pairNames(*trace), bothPairs);
     QCOMPARE(unknownIn(*trace), int64_t{0});
@@ -56,7 +56,7 @@ void tst_Backwards::arrowsJoinOperators() {
     QVERIFY(pairNames(*loaded(traceOf(forwardAndBackward()))).empty());
 }
 
-void tst_Backwards::namesOfOlderVersionsAreTheSame() {
+void tst_Backwards::namesOfOlderVersionsAreAccepted() {
     for (const char* category : {"forward_backward", "fwd_bwd"}) {
         const Names flow{arrowEnd("s", 7, "9", "9", "105.250", category),
                          arrowEnd("f", 7, "9", "91", "232.250", category)};
@@ -65,26 +65,26 @@ void tst_Backwards::namesOfOlderVersionsAreTheSame() {
     }
 }
 
-void tst_Backwards::numbersJoinWhereNoArrowDoes() {
+void tst_Backwards::sequenceNumbersJoinWithoutFlowEvents() {
     const TracePtr trace = loaded(traceOf(forwardAndBackward("9", true)));
     QCOMPARE(pairNames(*trace), bothPairs);
     QCOMPARE(unknownIn(*trace), int64_t{0});
 }
 
-void tst_Backwards::arrowsComeBeforeNumbers() {
+void tst_Backwards::flowEventsTakePrecedenceOverSequenceNumbers() {
     const Names flow{arrowEnd("s", 7, "9", "9", "140.250"), arrowEnd("f", 7, "9", "91", "232.250")};
     QCOMPARE(pairNames(*loaded(traceOf(with(forwardAndBackward("9", true), flow)))),
              Names{"aten::relu > MmBackward0"});
-    // One that joins nothing says nothing.
+    // A flow event that joins nothing adds no fact.
     const Names stray{arrowEnd("s", 7, "9", "9", "140.250")};
     QCOMPARE(pairNames(*loaded(traceOf(with(forwardAndBackward("9", true), stray)))), bothPairs);
-    // Of the process that has arrows only.
+    // The process that has only flow events.
     const Names events =
         with(with(forwardAndBackward("9", true), flow), forwardAndBackward("8", true));
     QCOMPARE(pairNames(*loaded(traceOf(events))).size(), size_t{3});
 }
 
-void tst_Backwards::processesCountForThemselves() {
+void tst_Backwards::processesAreMatchedSeparately() {
     const Names events = with(with(forwardAndBackward("9"), arrowsOf("9")),
                               with(forwardAndBackward("8"), arrowsOf("8")));
     const TracePtr trace = loaded(traceOf(events));
@@ -98,7 +98,7 @@ void tst_Backwards::processesCountForThemselves() {
     QCOMPARE(unknownIn(*numbered), int64_t{0});
 }
 
-void tst_Backwards::idsMayComeAgain() {
+void tst_Backwards::flowIdsMayBeReused() {
     Names events;
     for (const char* hundreds : {"1", "2", "3"}) {
         const std::string at(hundreds);
@@ -111,7 +111,7 @@ void tst_Backwards::idsMayComeAgain() {
              (Names{"forward1 > backward1", "forward2 > backward2", "forward3 > backward3"}));
 }
 
-void tst_Backwards::whatHasNoOtherEndIsCounted() {
+void tst_Backwards::flowEndsWithoutCounterpartAreCounted() {
     const Names ends{arrowEnd("s", 11, "9", "9", "105.250"),    // no other end
                      arrowEnd("f", 12, "9", "91", "232.250"),   // no other end
                      arrowEnd("s", 13, "9", "9", "900.000"),    // in no operator
@@ -126,10 +126,11 @@ void tst_Backwards::whatHasNoOtherEndIsCounted() {
     QCOMPARE(unknownIn(*trace), int64_t{9});
     QVERIFY(sentenceOf(*trace, HealthCode::BackwardUnknown).starts_with("9 ends of arrows"));
     for (const Thread& thread : trace->threads) QVERIFY(thread.tid != 777);
-    // Of numbers: a forward that ran before the profiler began.
-    const TracePtr alone = loaded(traceOf(
-        {slice("cpu_op", "MulBackward0", "9", "91", "10.5", "5", sequence(3, 1)),
-         slice("cpu_op", "aten::mul", "9", "9", "20.5", "5", sequence(3))}));  // later than it
+    // Sequence numbers: a forward that ran before the profiler began.
+    const TracePtr alone =
+        loaded(traceOf({slice("cpu_op", "MulBackward0", "9", "91", "10.5", "5", sequence(3, 1)),
+                        slice("cpu_op", "aten::mul", "9", "9", "20.5", "5",
+                              sequence(3))}));  // later than the backward
     QVERIFY(pairNames(*alone).empty());
     QVERIFY(sentenceOf(*alone, HealthCode::BackwardUnknown).starts_with("1 operators"));
     for (const char* broken : {R"({"ph": "s", "cat": "fwdbwd"})",
@@ -138,22 +139,22 @@ void tst_Backwards::whatHasNoOtherEndIsCounted() {
         QVERIFY(pairNames(*loaded(traceOf(with(forwardAndBackward(), {broken})))).empty());
 }
 
-void tst_Backwards::severalOfOneIdJoinNothing() {
+void tst_Backwards::ambiguousFlowIdsJoinNothing() {
     const Names more{arrowEnd("s", 1, "9", "9", "105.250"), arrowEnd("f", 1, "9", "91", "232.250")};
     const TracePtr trace = loaded(traceOf(with(with(forwardAndBackward(), arrowsOf()), more)));
     QCOMPARE(pairNames(*trace), Names{"aten::mm > MmBackward0"});
     QCOMPARE(unknownIn(*trace), int64_t{4});
 }
 
-void tst_Backwards::theSameArrowTwiceIsOne() {
+void tst_Backwards::duplicateFlowEventsCountOnce() {
     const TracePtr trace =
         loaded(traceOf(with(with(forwardAndBackward(), arrowsOf()), arrowsOf())));
     QCOMPARE(pairNames(*trace), bothPairs);
     QCOMPARE(unknownIn(*trace), int64_t{0});
 }
 
-/// What begins in the microsecond of the operator is taken for no other.
-void tst_Backwards::wholeMicrosecondsAreNoRiddle() {
+/// Flow events that begin in the microsecond of the operator are attached to that operator.
+void tst_Backwards::operatorsInWholeMicrosecondsAreMatched() {
     const TracePtr trace = loaded(
         traceOf({slice("cpu_op", "aten::conv2d", "9", "9", "100", "30", sequence(4)),
                  slice("cpu_op", "aten::_convolution", "9", "9", "100", "20", sequence(4)),
@@ -165,7 +166,7 @@ void tst_Backwards::wholeMicrosecondsAreNoRiddle() {
     QCOMPARE(pairNames(*trace), Names{"aten::_convolution > ConvolutionBackward0"});
 }
 
-void tst_Backwards::aBackwardThatRanTwiceHasOneForward() {
+void tst_Backwards::repeatedBackwardHasOneForward() {
     const TracePtr trace =
         loaded(traceOf({slice("cpu_op", "aten::mul", "9", "9", "10.5", "5", sequence(3)),
                         slice("cpu_op", "first", "9", "91", "100.5", "9", sequence(3, 1)),
@@ -179,8 +180,8 @@ void tst_Backwards::aBackwardThatRanTwiceHasOneForward() {
         QCOMPARE(forwardOf(*trace, each), std::vector<EventRef>{forward});
 }
 
-/// Without gradients operators all say the number that the next node will have.
-void tst_Backwards::theLastOfANumberMadeIt() {
+/// Without gradients, every operator carries the number that the next node will have.
+void tst_Backwards::lastOperatorOfASequenceNumberIsTheForward() {
     const TracePtr trace =
         loaded(traceOf({slice("cpu_op", "aten::zero_", "9", "9", "10.5", "5", sequence(8)),
                         slice("cpu_op", "aten::addmm", "9", "9", "20.5", "5", sequence(8)),
@@ -189,7 +190,7 @@ void tst_Backwards::theLastOfANumberMadeIt() {
     QCOMPARE(pairNames(*trace), Names{"aten::addmm > AddmmBackward0"});
 }
 
-void tst_Backwards::threadsThatCountAlikeAreNotGuessed() {
+void tst_Backwards::threadsWithEqualSequenceNumbersAreNotGuessed() {
     Names events;
     const auto add = [&](const char* name, const char* thread, int us, int number, int forward) {
         events.push_back(slice("cpu_op", name, "9", thread, std::to_string(us) + ".5", "1",
@@ -209,7 +210,7 @@ void tst_Backwards::threadsThatCountAlikeAreNotGuessed() {
     QCOMPARE(unknownIn(*unclear), int64_t{10});
 }
 
-void tst_Backwards::whatCausedWhatFollowsThem() {
+void tst_Backwards::causalLinksFollowBackwards() {
     const TracePtr trace = loaded(traceOf(with(forwardAndBackward(), arrowsOf())));
     const EventRef forward(EventKind::Nvtx, rangeCalled(*trace, "aten::mm"));
     const EventRef backward(EventKind::Nvtx, rangeCalled(*trace, "MmBackward0"));
@@ -226,7 +227,7 @@ void tst_Backwards::whatCausedWhatFollowsThem() {
     QCOMPARE(valueOf(forward, "Backward"), std::string("MmBackward0 at 0.000132000 s on TID 91"));
     QCOMPARE(valueOf(backward, "Forward"), std::string("aten::mm at 0.000005000 s on TID 9"));
     QVERIFY(valueOf(forward, "Forward").empty() && valueOf(backward, "Backward").empty());
-    // As it is on the GPU it knows the same.
+    // The GPU row has the same links.
     for (uint32_t row = 0; row < trace->projections.size(); ++row) {
         const EventRef shown(EventKind::Projection, row);
         if (trace->projections.nvtx[row] != forward.row()) continue;
@@ -235,12 +236,12 @@ void tst_Backwards::whatCausedWhatFollowsThem() {
     }
 }
 
-void tst_Backwards::operatorsAreFoundAsAPlainLoopFindsThem() {
+void tst_Backwards::operatorLookupMatchesPlainLoop() {
     std::mt19937 random(7);
     const auto upTo = [&random](int most) { return static_cast<int>(random() % unsigned(most)); };
     for (int round = 0; round < 200; ++round) {
         LargeVector<FlowOperator> operators;
-        // In each other, as operators of a thread are.
+        // Nested, like the operators of a thread.
         for (uint32_t thread = 0; thread < 3; ++thread) {
             std::vector<int64_t> open;
             int64_t at = 0;
@@ -286,7 +287,7 @@ void tst_Backwards::operatorsAreFoundAsAPlainLoopFindsThem() {
     }
 }
 
-void tst_Backwards::manyOnOneMomentTakeNoTime() {
+void tst_Backwards::manyOperatorsAtOneMomentAreFast() {
     constexpr int count = 20'000;
     Names events;
     for (int each = 0; each < count; ++each) {

@@ -14,7 +14,7 @@ using namespace lanescope;
 
 namespace {
 
-/// Values whose spread grows, so that blocks of every width come up.
+/// Values with a growing spread, so that blocks of every width occur.
 template <class T>
 std::vector<T> spreadValues(size_t count) {
     std::mt19937_64 random(11);
@@ -47,7 +47,7 @@ void checkAgainstVector(const std::vector<T>& values) {
     QVERIFY(std::equal(second.begin(), second.end(), values.begin()));
 }
 
-/// Copied, moved and grown on from every length.
+/// Copies, moves and appends at every length.
 template <class T>
 void checkEveryLength() {
     LargeMemory memory;
@@ -71,7 +71,7 @@ void checkEveryLength() {
     }
 }
 
-/// The packed part of a column as another memory holds it.
+/// The packed part of a column, copied to other memory.
 struct Stored {
     explicit Stored(const Column<uint32_t>& column)
         : blocks(column.packed().blocks().begin(), column.packed().blocks().end()),
@@ -111,7 +111,7 @@ class tst_Column : public QObject {
         QVERIFY(column[0] != column[0]);
     }
 
-    void takesFewBytesForValuesThatLieClose() {
+    void closeValuesTakeFewBytes() {
         std::mt19937_64 random(2);
         Column<int64_t> times;
         for (int64_t i = 0; i < 256 * 100; ++i)
@@ -119,17 +119,17 @@ class tst_Column : public QObject {
         QCOMPARE(times.packed().bytes().size(), size_t{256 * 100 * 15 / 8 + PackedBlocks::padding});
     }
 
-    void takesFewerBytesForValuesThatRiseEvenly() {
+    void evenlyRisingValuesTakeFewerBytes() {
         Column<int64_t> times;
         for (int64_t i = 0; i < 256 * 100; ++i) times.push_back(int64_t{1} << 60 | i * 100);
         QCOMPARE(times.packed().bytes().size(), size_t{8 * 100 + PackedBlocks::padding});
-        // A little off the line takes as many bits as it is off.
+        // A small deviation from the line takes only the bits of the deviation.
         Column<int64_t> uneven;
         for (int64_t i = 0; i < 256 * 100; ++i) uneven.push_back(i * 10'000 + i * i * 7 % 16);
         QVERIFY(uneven.packed().bytes().size() <= 256 * 100 * 6 / 8);
     }
 
-    void keepsValuesThatRiseAndFallInAnyWay() {
+    void keepsValuesInAnyOrder() {
         std::mt19937_64 random(9);
         for (int round = 0; round < 200; ++round) {
             const auto first = static_cast<int64_t>(random());
@@ -144,8 +144,8 @@ class tst_Column : public QObject {
         }
     }
 
-    void isSmallAndCanBeMovedHoweverLongItIs() {
-        // Of many lanes of a slice each it is columns that take the memory.
+    void objectIsSmallAndMovableAtAnyLength() {
+        // Columns dominate the memory of many lanes with one slice each.
         QCOMPARE(sizeof(Column<int64_t>), size_t{24});
         checkEveryLength<int64_t>();
         checkEveryLength<uint32_t>();
@@ -188,7 +188,7 @@ class tst_Column : public QObject {
         QVERIFY(!mapped.map(stored.blocks, stored.bytes, std::numeric_limits<size_t>::max() - 3));
     }
 
-    void rowsThatAreNotThereReadAsNothing() {
+    void missingRowsReadAsZero() {
         const Stored stored(countingColumn(512));
         Column<uint32_t> mapped;
         QVERIFY(mapped.map(stored.blocks, stored.bytes, 300));
@@ -210,7 +210,7 @@ class tst_Column : public QObject {
         const Stored sloped(countingColumn(1024)), plain(uneven);
         for (int round = 0; round < 1000; ++round) {
             const Stored& good = round % 2 == 0 ? sloped : plain;
-            // Memory of its own, so that a sanitizer sees what lies outside.
+            // Separate memory, so that a sanitizer detects accesses outside.
             std::vector<PackedBlock> blocks = good.blocks;
             const size_t length = std::min(good.bytes.size(), 8 + random() % good.bytes.size());
             const auto end = good.bytes.begin() + static_cast<long>(length);
@@ -228,7 +228,7 @@ class tst_Column : public QObject {
         }
     }
 
-    void boundsIndicesAndEvents() {
+    void boundsChecksIndicesAndEvents() {
         Column<uint32_t> column = countingColumn(256);
         column.set(9, noIndex);
         const Stored stored(column);

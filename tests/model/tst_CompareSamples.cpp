@@ -10,8 +10,8 @@ using namespace lanescope;
 using namespace lanescope::analysis;
 using namespace lanescope::compare;
 
-/// The two recordings that come with the project: the same training over NVLink and, with peer
-/// access off, through host memory.
+/// Tests on the two sample recordings of the project: the same training over NVLink and, with peer
+/// access disabled, through host memory.
 class TestCompareSamples : public QObject {
     Q_OBJECT
 
@@ -53,7 +53,7 @@ class TestCompareSamples : public QObject {
         }
     }
 
-    void theLossIsExposedCommunication() {
+    void lossIsExposedCommunication() {
         const RunComparison comparison = compareRuns(BaselineRun{nvlink_}, CandidateRun{noPeers_});
         const Answer& answer = comparison.answer;
         QCOMPARE(answer.outcome, Outcome::Longer);
@@ -86,13 +86,13 @@ class TestCompareSamples : public QObject {
             qPrintable(sentence));
     }
 
-    void theAnswerSaysWhichRunUsedNvlinkAndHowMuch() {
+    void answerReportsNvlinkUseOfBothRuns() {
         QCOMPARE(nvlink_.nvlink.use, NvlinkVerdict::Use::Used);
         QCOMPARE(noPeers_.nvlink.use, NvlinkVerdict::Use::NotSeen);
         for (const RunSummary* run : {&nvlink_, &noPeers_})
             QCOMPARE(run->nvlink.evidence, LinkEvidence::Counters);
         const RunComparison comparison = compareRuns(BaselineRun{nvlink_}, CandidateRun{noPeers_});
-        // It stands first, where there may be no room for all.
+        // The fact comes first, because the rest may be truncated.
         const QString sentence = QString::fromStdString(comparison.answer.details.front());
         QCOMPARE(sentence,
                  QString("NVLink, from each GPU in a step: baseline 222.46 MiB (used; by its "
@@ -115,7 +115,7 @@ class TestCompareSamples : public QObject {
         }
     }
 
-    void theSameFileTwiceIsWithinNoise() {
+    void identicalFilesAreWithinNoise() {
         for (const RunSummary* run : {&nvlink_, &noPeers_}) {
             const RunComparison comparison = compareRuns(BaselineRun{*run}, CandidateRun{*run});
             QCOMPARE(comparison.answer.outcome, Outcome::Alike);
@@ -127,7 +127,7 @@ class TestCompareSamples : public QObject {
         }
     }
 
-    void theOtherWayRoundItIsFaster() {
+    void swappedRunsAreFaster() {
         const RunComparison comparison = compareRuns(BaselineRun{noPeers_}, CandidateRun{nvlink_});
         QCOMPARE(comparison.answer.outcome, Outcome::Shorter);
         QCOMPARE(comparison.answer.causes.at(0).part, StepPart::ExposedCommunication);

@@ -73,7 +73,7 @@ class TestComparisonReport : public QObject {
     Q_OBJECT
 
   private slots:
-    void timesOfATableShareAUnit() {
+    void timesOfATableShareOneUnit() {
         QCOMPARE(DurationScale::fitting(2'000'000).number(1'234'567), std::string("1.235"));
         QCOMPARE(DurationScale::fitting(5'000'000'000).number(1'234'567'890), std::string("1.235"));
         QCOMPARE(DurationScale::fitting(999).number(12), std::string("12"));
@@ -85,7 +85,7 @@ class TestComparisonReport : public QObject {
         QCOMPARE(ms.difference(600), std::string("+0.001"));
         QCOMPARE(ms.difference(-600), std::string("-0.001"));
         QCOMPARE(ms.differenceText(-600), std::string("-0.001 ms"));
-        // What is small beside a long step can still be seen.
+        // Short times next to a long step stay visible.
         QCOMPARE(DurationScale::ofStep(12'345'678'901).text(12'345'678'901),
                  std::string("12,345.679 ms"));
         QCOMPARE(DurationScale::ofStep(123'456'789'012).unit, std::string_view("s"));
@@ -98,7 +98,7 @@ class TestComparisonReport : public QObject {
         QCOMPARE(pValueEquation(0.0042), std::string("p = 0.0042"));
     }
 
-    void textIsCutInTheMiddleAndWrappedBetweenWords() {
+    void textIsElidedInTheMiddleAndWrappedBetweenWords() {
         QCOMPARE(cutMiddle("abcdefghij", 10), std::string("abcdefghij"));
         QCOMPARE(cutMiddle("abcdefghijk", 6), std::string("abc\u2026jk"));
         QCOMPARE(cutMiddle("\u00e4\u00f6\u00fc\u00e4\u00f6\u00fc", 3),
@@ -108,7 +108,7 @@ class TestComparisonReport : public QObject {
         QCOMPARE(wrapped("it took 12 ms.", 0, 12), std::string("it took\n12 ms.\n"));
     }
 
-    void whatIsToldApartInItsMidstIsWrapped() {
+    void textsThatDifferInTheMiddleAreWrapped() {
         using Overlong = TextGrid::Overlong;
         TextGrid grid({TextGrid::Side::Right, TextGrid::Side::Left});
         grid.add({"Lost", "Name"});
@@ -130,16 +130,17 @@ class TestComparisonReport : public QObject {
         QCOMPARE(markupEscaped("\u2013\u20ac"), std::string("\u2013\u20ac"));
     }
 
-    void thePageNamesItsOwnScriptAndStyleOnly() {
+    void htmlPageUsesOnlyItsOwnScriptAndStyle() {
         QCOMPARE(QByteArray(reportStyleHash().data()), base64Sha256(reportStyle()));
         QCOMPARE(QByteArray(reportScriptHash().data()), base64Sha256(reportScript()));
         const std::string html = comparisonAsHtml(reportOf(training(1), {training(1.2)}));
         QVERIFY(html.find(std::string(reportStyleHash())) != std::string::npos);
-        QVERIFY(html.find(" style=") == std::string::npos);  // the policy would ignore it
+        QVERIFY(html.find(" style=") ==
+                std::string::npos);  // the content security policy would ignore it
         QVERIFY(html.find("onclick") == std::string::npos);
     }
 
-    void hostileTitlesAreText() {
+    void hostileTitlesAreEscaped() {
         RunSummary baseline = training(1), candidate = training(1.2);
         baseline.facts.title = "</title><script>alert(1)</script>";
         candidate.facts.title = "\" onload=\"alert(2)";
@@ -152,7 +153,7 @@ class TestComparisonReport : public QObject {
         QVERIFY(html.find("<svg/") == std::string::npos);
     }
 
-    void noNameAddsATagToThePage() {
+    void namesAddNoTagToThePage() {
         std::mt19937 random(3);
         const std::string letters("<>&\"'`=/! sx\x1b\xff\xe2\x80\xae\xc3\xbc#%;");
         for (int round = 0; round < 40; ++round) {
@@ -188,7 +189,7 @@ class TestComparisonReport : public QObject {
                 "rect",    "text",    "line",    "path",   "circle",  "table",      "thead",
                 "tbody",   "tfoot",   "tr",      "th",     "td",      "code",       "small",
                 "strong",  "details", "summary", "footer", "script",  "figcaption", "caption"};
-            // What the script itself compares is no tag.
+            // Comparisons in the script itself are not tags.
             const QString markup = html.left(html.indexOf("<script>"));
             for (auto match = tag.globalMatch(markup); match.hasNext();) {
                 const QString found = match.next().captured(1);
@@ -231,7 +232,7 @@ class TestComparisonReport : public QObject {
         QVERIFY(large.size() < 200'000);
     }
 
-    void aWaterfallPutsSmallPartsTogetherAndEndsAtTheCandidate() {
+    void waterfallGroupsSmallPartsAndEndsAtTheCandidate() {
         std::mt19937_64 random(13);
         for (int round = 0; round < 300; ++round) {
             WorkerComparison pair;
@@ -259,7 +260,7 @@ class TestComparisonReport : public QObject {
         }
     }
 
-    void anAxisHasRoundMarksWithinIt() {
+    void axisTicksAreRoundAndInRange() {
         std::mt19937_64 random(11);
         for (int round = 0; round < 1000; ++round) {
             const double from = static_cast<double>(random() % 1'000'000'000'000);
@@ -286,7 +287,7 @@ class TestComparisonReport : public QObject {
         QCOMPARE(columns, size_t{3});
     }
 
-    void theBaselineHasTheSameNumbersAgainstEveryCandidate() {
+    void baselineNumbersAreEqualForEveryCandidate() {
         const ComparisonReport report =
             reportOf(training(1), {training(1.1), training(40), training(0.01)});
         for (const ReportGroup& group : reportGroups(report, 3)) {
@@ -299,7 +300,7 @@ class TestComparisonReport : public QObject {
         }
     }
 
-    void listsHoldTheWeightiestRowsByLoss() {
+    void listsContainTheLargestLosses() {
         const ComparisonReport report = reportOf(training(1), {training(1.3)});
         const ReportGroup group = reportGroups(report, 1)[0];
         const auto rows = [&](size_t top) {
@@ -350,15 +351,15 @@ class TestComparisonReport : public QObject {
         QVERIFY(!fromIdentifier("", Outcome::Shorter));
     }
 
-    /// The steps that stand out have the same headings wherever they are shown.
-    void everyFormatLaysOutOneTableOfOutliers() {
+    /// Outlier steps have the same headings in every format.
+    void everyFormatUsesTheSameOutlierTable() {
         RunSummary baseline = training(1), candidate = training(1.2);
         for (RunSummary* run : {&baseline, &candidate})
             run->workers[0].outliers = {{7, "step 7", 5, 900'000, 400'000, StepPart::LaunchBound,
                                          300'000, "in cudaMalloc(int)", "forward"}};
         const ComparisonReport report = reportOf(baseline, {candidate, candidate});
         const ComparisonTable all = outliersOf(report);
-        QCOMPARE(all.rows.size(), size_t{3});  // the baseline's once
+        QCOMPARE(all.rows.size(), size_t{3});  // the baseline's outliers once
         QCOMPARE(all.text(2, 0), std::string("[2]"));
         const std::string text = comparisonAsText(report), html = comparisonAsHtml(report);
         for (const ComparisonColumn& column : all.columns)
@@ -368,7 +369,7 @@ class TestComparisonReport : public QObject {
         QVERIFY(text.find("launch-bound idle: in cudaMalloc\n") != std::string::npos);
     }
 
-    void aWarningIsACodeForPrograms() {
+    void warningsHaveCodesInJson() {
         RunSummary run = training(1);
         run.facts.healthWarnings = {{Severity::Warning,
                                      HealthCode::EventsDropped,
@@ -390,8 +391,8 @@ class TestComparisonReport : public QObject {
         QCOMPARE(said["sentence"].toString(), QString("12 events were dropped."));
     }
 
-    /// The kernels of one template are told apart where the terminal cuts their names.
-    void longNamesBeginWithWhatPeopleCallTheKernel() {
+    /// The terminal truncates names, so kernels of one template must differ early.
+    void longKernelNamesBeginWithTheShortName() {
         ComparisonReport report = reportOf(training(1), {training(1.3)});
         for (WorkerComparison& pair : report.candidates[0].comparison.workers)
             for (ContributorDifference& one : pair.contributors)

@@ -19,7 +19,7 @@ class TestCopyAdvice : public QObject {
     Q_OBJECT
 
   private slots:
-    void saysWhatPinningWouldGain() {
+    void adviceReportsThePinningGain() {
         SimulatedTrace builder;
         const uint32_t stream = builder.defaultStream();
         builder.addMemcpy(stream, MemcpyKind::HtoD, 1'000 * ms, 0, 100 * ms, 0,
@@ -39,7 +39,7 @@ class TestCopyAdvice : public QObject {
         QCOMPARE(pinning->example, EventRef(EventKind::Memcpy, 0));
     }
 
-    void saysNothingOfWhatIsWell() {
+    void adviceOmitsGoodCopies() {
         SimulatedTrace builder;
         const uint32_t stream = builder.defaultStream();
         builder.addMemcpy(stream, MemcpyKind::HtoD, 55 * ms, 0, ms);
@@ -47,7 +47,7 @@ class TestCopyAdvice : public QObject {
         QVERIFY(CopyIndex(builder.finish()).advice().empty());
     }
 
-    void tinyCopiesAndCopiesOverPcieAreNamed() {
+    void adviceNamesTinyCopiesAndCopiesOverPcie() {
         SimulatedTrace builder;
         builder.addGpu();
         builder.addGpu();
@@ -69,7 +69,7 @@ class TestCopyAdvice : public QObject {
         QVERIFY(kinds.contains(AdviceKind::PeerOverPcie));
     }
 
-    void nothingIsHiddenBehindKernelsThatAreNotThere() {
+    void copiesWithoutKernelsAreNotOverlapped() {
         const auto overlapAdvice = [](int64_t kernelNs) {
             SimulatedTrace builder;
             const uint32_t stream = builder.defaultStream();
@@ -88,7 +88,7 @@ class TestCopyAdvice : public QObject {
         QVERIFY(some.sentence.ends_with("up to 30.00 ms could be hidden."));
     }
 
-    void waitingIsWhatTheCopyItselfDoesNotTake() {
+    void copyWaitExcludesTheCopyItself() {
         SimulatedTrace builder;
         const uint32_t stream = builder.defaultStream();
         for (int copy = 0; copy < 10; ++copy) {

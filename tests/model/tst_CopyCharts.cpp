@@ -14,7 +14,8 @@ namespace {
 
 constexpr int copyCount = 3000;
 
-/// Copies of sizes and rates over many powers of ten, some without bytes, some without time.
+/// Simulated copies with sizes and rates over many powers of ten; some have no bytes, some no
+/// duration.
 TracePtr simulatedCopies(double slowest, double fastest) {
     SimulatedTrace builder;
     std::mt19937_64 random(7);
@@ -36,7 +37,7 @@ TracePtr simulatedCopies(double slowest, double fastest) {
     return builder.finish();
 }
 
-/// The copies that a chart of `range` is to show, by the plain loop.
+/// The copies that a chart of `range` shows, by the plain loop.
 std::vector<uint32_t> ratedCopies(const Trace& trace, std::optional<TimeRange> range) {
     std::vector<uint32_t> rows;
     const MemcpyTable& copies = trace.memcpys;
@@ -109,7 +110,7 @@ class TestCopyCharts : public QObject {
         QVERIFY(cells.cells.size() < expected.size());
     }
 
-    void theLargestCopyIsInSomeCell() {
+    void largestCopyIsInSomeCell() {
         const TracePtr trace = simulatedCopies(0.01, 60);
         const CopyCells cells = copyCells(CopyIndex(trace), {}, {CopyAxis::Time, 3, 3});
         int64_t greatest = 0;
@@ -121,20 +122,20 @@ class TestCopyCharts : public QObject {
         QCOMPARE(cells.maxBytes, expected);
     }
 
-    void ratesThatLieTogetherAreLinear() {
+    void closeRatesUseALinearScale() {
         const CopyIndex narrow(simulatedCopies(10, 50));
         const CopyIndex wide(simulatedCopies(0.1, 50));
         QVERIFY(!copyCells(narrow, {}, {}).rates.isLogarithmic());
         QVERIFY(copyCells(wide, {}, {}).rates.isLogarithmic());
     }
 
-    void theHistogramCountsEachCopyWhereItsRateIs_data() {
+    void histogramCountsEachCopyAtItsRate_data() {
         QTest::addColumn<double>("slowest");
         QTest::newRow("linear") << 10.0;
         QTest::newRow("logarithmic") << 0.01;
     }
 
-    void theHistogramCountsEachCopyWhereItsRateIs() {
+    void histogramCountsEachCopyAtItsRate() {
         QFETCH(double, slowest);
         const TracePtr trace = simulatedCopies(slowest, 60);
         const RateHistogram histogram = rateHistogram(CopyIndex(trace), {}, 24);
@@ -157,7 +158,7 @@ class TestCopyCharts : public QObject {
         QCOMPARE(bytesInBins, bytesExpected);
     }
 
-    void withoutCopiesThereIsNothing() {
+    void chartsWithoutCopiesAreEmpty() {
         SimulatedTrace builder;
         builder.addKernel(builder.defaultStream(), "gemm", 0, 10);
         const CopyIndex index(builder.finish());

@@ -20,7 +20,7 @@ namespace {
 
 constexpr int64_t ms = 1'000'000;
 
-/// A few may be so long that they reach over many others.
+/// Some copies are so long that they overlap many others.
 TracePtr randomCopies(unsigned seed, bool hasLongOnes = false) {
     std::mt19937 random(seed);
     SimulatedTrace builder;
@@ -50,7 +50,7 @@ TracePtr randomCopies(unsigned seed, bool hasLongOnes = false) {
     return builder.finish();
 }
 
-/// Every nanosecond that a list of stretches covers, by plain union.
+/// Nanoseconds covered by a list of intervals, by plain union.
 int64_t unionNs(std::vector<TimeRange> ranges) {
     std::sort(ranges.begin(), ranges.end(),
               [](const auto& a, const auto& b) { return a.startNs < b.startNs; });
@@ -70,7 +70,7 @@ double quantile(std::vector<double> values, double share) {
     return values[low] + (place - double(low)) * (next - values[low]);
 }
 
-/// Exactly the same, rates too.
+/// Compares rows for exact equality, including rates.
 void compareRows(const std::vector<CopyStatistics>& rows,
                  const std::vector<CopyStatistics>& expected) {
     QCOMPARE(rows.size(), expected.size());
@@ -118,7 +118,7 @@ class TestCopyIndex : public QObject {
             std::map<uint32_t, std::vector<TimeRange>> byGpu;
             std::vector<double> rates;
         };
-        // HtoD by memory and size: other kinds go the same way.
+        // HtoD by memory and size; other kinds work the same way.
         std::map<std::tuple<MemoryKind, MemoryKind, int>, Plain> groups;
         for (uint32_t row = 0; row < table.size(); ++row) {
             if (table.kind[row] != MemcpyKind::HtoD) continue;
@@ -184,14 +184,14 @@ class TestCopyIndex : public QObject {
         QCOMPARE(found, groups.size());
     }
 
-    void sumsKeptReadyAreThoseOfThePlainLoop_data() {
+    void precomputedSumsMatchPlainLoop_data() {
         QTest::addColumn<int>("grouping");
         for (const auto& [name, grouping] :
              {std::pair("kind", CopyGrouping::Kind), std::pair("memory", CopyGrouping::Memory),
               std::pair("device", CopyGrouping::Device), std::pair("size", CopyGrouping::Size)})
             QTest::newRow(name) << int(grouping);
     }
-    void sumsKeptReadyAreThoseOfThePlainLoop() {
+    void precomputedSumsMatchPlainLoop() {
         QFETCH(int, grouping);
         const auto plainOf = [](const TracePtr& trace) {
             return std::make_unique<CopyIndex>(trace, UINT32_MAX);
@@ -207,14 +207,14 @@ class TestCopyIndex : public QObject {
                 const int64_t b = int64_t(random() % 1'100'000) - 50'000;
                 const int64_t length = round % 3 == 0 ? int64_t(random() % 50) : std::abs(a - b);
                 if (round > 0) query.range = TimeRange{std::min(a, b), std::min(a, b) + length};
-                // The whole trace once more, when the sums have been made.
+                // The whole trace once more, after the sums are built.
                 if (round == 199) query.range.reset();
                 compareRows(ready.statistics(query), plain->statistics(query));
             }
         }
     }
 
-    void talliesOfBlocksAreThoseOfEachCopy() {
+    void blockTalliesMatchSingleCopies() {
         std::mt19937 random(11);
         for (int round = 0; round < 40; ++round) {
             std::vector<std::pair<CopyGroup, TalliedCopy>> copies;
@@ -251,7 +251,7 @@ class TestCopyIndex : public QObject {
         }
     }
 
-    void adviceOnARangeIsThatOfItsCopiesAlone() {
+    void adviceOnARangeUsesOnlyItsCopies() {
         constexpr int count = 5'000;
         const auto build = [](int from, int to) {
             SimulatedTrace builder;
@@ -282,7 +282,7 @@ class TestCopyIndex : public QObject {
         }
     }
 
-    void sumsTooLargeAreNotKeptReady() {
+    void hugeSumsAreNotPrecomputed() {
         SimulatedTrace builder;
         const uint32_t stream = builder.defaultStream();
         for (int copy = 0; copy < 4; ++copy)
@@ -293,8 +293,8 @@ class TestCopyIndex : public QObject {
                     CopyIndex(trace, UINT32_MAX).statistics(query));
     }
 
-    void copiesOutOfOrderAreNotKeptReady() {
-        // As only a damaged index has them.
+    void unsortedCopiesAreNotPrecomputed() {
+        // Such pieces occur only in a corrupt index.
         const std::vector<CopySweep::Piece> pieces{{500, 600, 10, 0, 0, 0, false},
                                                    {100, 900, 10, 0, 0, 0, false}};
         const CopyLookup lookup{[&](uint32_t copy) { return pieces[copy]; },
@@ -303,7 +303,7 @@ class TestCopyIndex : public QObject {
         QVERIFY(CopyGroupSums({}, {1, 0}, 1, lookup).isUsable());
     }
 
-    void ranksAreSelectedAsIfSorted() {
+    void ranksAreSelectedLikeSorted() {
         std::mt19937 random(9);
         for (const size_t size : {size_t{0}, size_t{1}, size_t{2}, size_t{64}, size_t{1000}}) {
             std::vector<uint32_t> ranks(size);
@@ -327,7 +327,7 @@ class TestCopyIndex : public QObject {
         }
     }
 
-    void groupingsHoldTheSameBytes() {
+    void groupingsContainTheSameBytes() {
         const CopyIndex index(randomCopies(9));
         const auto total = [&](CopyGrouping grouping) {
             int64_t bytes = 0;
@@ -340,7 +340,7 @@ class TestCopyIndex : public QObject {
             QCOMPARE(total(grouping), total(CopyGrouping::Kind));
     }
 
-    void bucketsMeetWithoutAGap() {
+    void bucketsAreContiguous() {
         for (int bucket = 0; bucket + 1 < sizeBucketCount; ++bucket) {
             QCOMPARE(sizeBucketOf(sizeBucketEnd(bucket) - 1), bucket);
             QCOMPARE(sizeBucketOf(sizeBucketEnd(bucket)), bucket + 1);
@@ -367,7 +367,7 @@ class TestCopyIndex : public QObject {
         QVERIFY(!rows[0].peakPercent());
     }
 
-    void measuredPeaksWinOverNominalOnes() {
+    void measuredPeaksTakePrecedenceOverNominalOnes() {
         SimulatedTrace builder;
         const uint32_t stream = builder.defaultStream();
         builder.addMemcpy(stream, MemcpyKind::HtoD, 27'500 * 1000, 0, ms);
@@ -389,17 +389,17 @@ class TestCopyIndex : public QObject {
             CopyIndex(trace).statistics({CopyGrouping::Memory, std::nullopt, noIndex});
         QCOMPARE(rows[0].peak->origin, PeakOrigin::Measured);
         QCOMPARE(*rows[0].peakPercent(), 50.0);
-        // Nobody measured pageable memory, so the link itself is what it could be.
+        // Pageable memory has no measured peak, so the peak of the link counts.
         const auto pageable = peakOfCopy(*trace, MemcpyKind::HtoD, MemoryKind::Pageable, 0);
         QCOMPARE(pageable->gigabytesPerSecond, 63.0);
-        // Within a GPU each byte is read and written.
+        // Within a GPU, each byte is read and written.
         QCOMPARE(peakOfCopy(*trace, MemcpyKind::DtoD, MemoryKind::Device, 0)->gigabytesPerSecond,
                  double(trace->gpus[0].memoryBandwidthBytesPerSecond) / 2e9);
         QVERIFY(!peakOfCopy(*trace, MemcpyKind::DtoD, MemoryKind::Device, 7));
         QVERIFY(!peakOfCopy(*trace, MemcpyKind::HtoH, MemoryKind::Pinned, 0));
     }
 
-    void rangesCountTheirOwnProcessOnly() {
+    void rangesCountOnlyTheirOwnProcess() {
         SimulatedTrace builder;
         const uint32_t other = builder.addProcess(4243, "python3");
         const uint32_t stream = builder.defaultStream();
@@ -417,13 +417,13 @@ class TestCopyIndex : public QObject {
         QCOMPARE(table.size(), size_t{3});
         for (const CopiesOfRange& each : table) {
             QCOMPARE(each.rows.size(), size_t{1});
-            QCOMPARE(each.rows[0].bytes, int64_t{50});  // half of the copy lies behind the range
+            QCOMPARE(each.rows[0].bytes, int64_t{50});  // half of the copy lies after the range
             QCOMPARE(each.rows[0].clippedCount, int64_t{1});
         }
         QVERIFY(rangeInstances(*trace, "nothing like it").empty());
     }
 
-    void allInstancesOfARangeAreSummedUp() {
+    void allInstancesOfARangeAreSummed() {
         SimulatedTrace builder;
         const uint32_t stream = builder.defaultStream();
         constexpr int64_t sizes[] = {100, 300, 500};
@@ -431,7 +431,7 @@ class TestCopyIndex : public QObject {
             const int64_t at = epoch * 10'000;
             builder.addNvtx(builder.defaultThread(), "epoch " + std::to_string(epoch), at,
                             at + 9'000);
-            // The last one copies nothing to the GPU.
+            // The last range copies nothing to the GPU.
             for (int copy = 0; epoch < 3 && copy <= epoch; ++copy)
                 builder.addMemcpy(stream, MemcpyKind::HtoD, sizes[epoch], at + copy * 1'000,
                                   at + copy * 1'000 + 100);
@@ -449,7 +449,7 @@ class TestCopyIndex : public QObject {
         QCOMPARE(rows[0].total.count, int64_t{6});
         QCOMPARE(rows[0].total.bytes, int64_t{100 + 2 * 300 + 3 * 500});
         QCOMPARE(rows[0].total.busyNs, int64_t{600});
-        // Of 1, 2, 3 and no copies; of 100, 600, 1500 and no bytes.
+        // Counts of 1, 2, 3 and 0 copies; 100, 600, 1500 and 0 bytes.
         QCOMPARE(rows[0].medianCount, 1.5);
         QCOMPARE(rows[0].medianBytes, 350.0);
         QCOMPARE(rows[0].medianBusyNs, 150.0);
@@ -457,7 +457,7 @@ class TestCopyIndex : public QObject {
         QVERIFY(isNear(rows[0].total.rates->maximum, 5));
         QVERIFY(isNear(rows[0].total.rates->median, quantile({1, 3, 3, 5, 5, 5}, 0.5)));
         QCOMPARE(rows[1].medianBytes, 8.0);
-        // A name that is the same each time stays as it is.
+        // A name without varying numbers stays unchanged.
         const auto one =
             copiesByRange(index, rangeInstances(*trace, "epoch 2"), CopyGrouping::Memory);
         QCOMPARE(copiesOfAllInstances(index, one, CopyGrouping::Memory).front().range,

@@ -25,7 +25,7 @@ CounterSeries series(const char* key, uint32_t gpu, int32_t link = -1) {
 class TestCounterPairs : public QObject {
     Q_OBJECT
   private slots:
-    void bothDirectionsOfALinkAreAPair() {
+    void bothDirectionsOfALinkArePaired() {
         const CounterPairs pairs =
             counterPairs({series("nvlink.rx", 0, 3), series("nvlink.tx", 1, 3),
                           series("nvlink.tx", 0, 3), series("nvlink.tx", 0, 4)});
@@ -33,7 +33,7 @@ class TestCounterPairs : public QObject {
         QCOMPARE(pairs.upperOf, (std::vector<uint32_t>{2, noIndex, noIndex, noIndex}));
     }
 
-    void readAndWrittenAreAPairAndUnitsAreNotMixed() {
+    void readAndWriteArePairedAndUnitsAreNotMixed() {
         std::vector<CounterSeries> counters{series("disk.write", noIndex),
                                             series("disk.read", noIndex)};
         QCOMPARE(counterPairs(counters).upperOf[0], 1u);
@@ -41,14 +41,14 @@ class TestCounterPairs : public QObject {
         QCOMPARE(counterPairs(counters).upperOf[0], noIndex);
     }
 
-    void ofADirectionThatStandsTwiceOnlyTheFirstIsPaired() {
+    void duplicateDirectionIsPairedOnce() {
         const CounterPairs pairs =
             counterPairs({series("pcie.tx", 0), series("pcie.tx", 0), series("pcie.rx", 0)});
         QCOMPARE(pairs.lowerOf, (std::vector<uint32_t>{2, noIndex, noIndex}));
         QCOMPARE(pairs.upperOf[2], 0u);
     }
 
-    void ofOneCounterSaysTheSame() {
+    void pairOfOneCounterReportsTheSame() {
         std::vector<CounterSeries> counters{series("pcie.tx", 0),
                                             series("pcie.tx", 0),
                                             series("pcie.rx", 0),
@@ -73,7 +73,7 @@ class TestCounterPairs : public QObject {
         for (uint32_t counter = 0; counter < counters.size(); ++counter)
             QCOMPARE(upperCounterOf(counters, counter), pairs.upperOf[counter]);
         QCOMPARE(pairs.upperOf[2], 0u);
-        // What is written does not go with what was sent.
+        // "Written" does not pair with "sent".
         QCOMPARE(pairs.upperOf[7], noIndex);
     }
 
@@ -92,7 +92,7 @@ class TestCounterPairs : public QObject {
         QCOMPARE(shown.size(), trace->counters.size());
     }
 
-    void valuesOfTheLowerCounterAreFoundInTheSecondLane() {
+    void lowerCounterValuesAreInTheSecondLane() {
         const TracePtr trace = simulatedMachine();
         const CounterPairs pairs = counterPairs(trace->counters);
         int found = 0;

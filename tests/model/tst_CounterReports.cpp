@@ -39,8 +39,8 @@ CounterSeries sentOver(uint32_t gpu, int32_t link, std::vector<double> values) {
     return counter(nvlinkSentKey, CounterUnit::BytesPerSecond, gpu, link, std::move(values));
 }
 
-/// Two ranks with three steps of two seconds each, each with kernels on a GPU of its own and a
-/// little work on that of the other; counters as given.
+/// Two ranks with three steps of two seconds each. Each rank runs kernels on its own GPU and a few
+/// on the other's; counters as passed.
 TracePtr twoRanks(std::vector<CounterSeries> counters) {
     SimulatedTrace builder;
     const uint32_t gpus[] = {builder.addGpu(), builder.addGpu()};
@@ -91,11 +91,10 @@ const std::vector<double> hundreds = {100, 100, 200, 200, 300, 300};
 
 }  // namespace
 
-/// Reports of what was sampled: by range, and of GPUs as a whole.
 class TestCounterReports : public QObject {
     Q_OBJECT
   private slots:
-    void aProcessWorksOnTheGpusWhereItsTimeGoes() {
+    void processUsesTheGpusWithMostOfItsWork() {
         const TracePtr trace = twoRanks({});
         const GpusOfProcesses gpus(*trace);
         for (uint32_t process = 0; process < trace->processes.size(); ++process) {
@@ -106,7 +105,7 @@ class TestCounterReports : public QObject {
         QVERIFY(gpus.of(99).empty());
     }
 
-    void nvlinkOfAStepIsTheSumOverTheLinksOfTheGpuOfItsProcess() {
+    void nvlinkOfAStepSumsTheLinksOfTheProcessGpu() {
         std::vector<CounterSeries> counters;
         for (uint32_t gpu = 0; gpu < 2; ++gpu) {
             counters.push_back(sentOver(gpu, -1, hundreds));
@@ -129,7 +128,7 @@ class TestCounterReports : public QObject {
         QVERIFY(hasNote(links, "sum 1.17 KiB."));
     }
 
-    void aProcessWithoutGpuWorkTellsOfAllGpus() {
+    void processWithoutGpuWorkReportsAllGpus() {
         SimulatedTrace builder;
         builder.addGpu();
         builder.addGpu();
@@ -141,7 +140,7 @@ class TestCounterReports : public QObject {
         QCOMPARE(whole(table, 1, "Sent"), int64_t{6});
     }
 
-    void energySaysMedianAndSumAtItsFoot() {
+    void energyFooterHasMedianAndSum() {
         const TracePtr trace =
             twoRanks({counter("energy", CounterUnit::Watts, 0, -1, {10, 10, 20, 20, 60, 60})});
         const ReportTable table = report(*trace, "energy_by_range");
@@ -150,7 +149,7 @@ class TestCounterReports : public QObject {
             table, "\"step #\" of PID 100 on GPU 0, 3 instances: median 40.0 J, sum 180.0 J."));
     }
 
-    void whatIsNotKnownOfARangeIsCountedAtTheFoot() {
+    void unknownRangesAreCountedInTheFooter() {
         const double unknown = std::numeric_limits<double>::quiet_NaN();
         const TracePtr trace = twoRanks(
             {counter("energy", CounterUnit::Watts, 0, -1, {10, 10, unknown, unknown, 60, 60})});
@@ -177,7 +176,7 @@ class TestCounterReports : public QObject {
         QVERIFY(report(*trace, "nvlink_by_range", "step").rows.empty());
     }
 
-    void hardwareCountersTellOfNvlinkBeforeNvmlUnlessTheyWereLost() {
+    void hardwareCountersTakePrecedenceOverNvmlUnlessLost() {
         constexpr double million = 1e6;
         const double unknown = std::numeric_limits<double>::quiet_NaN();
         const std::vector<double> counted(6, 2 * million);
@@ -192,13 +191,13 @@ class TestCounterReports : public QObject {
         QCOMPARE(verdictOf().bytes, int64_t{12'000'000});
     }
 
-    void ofARangeReadAtBothEndsNvmlTellsAndElseHardware() {
+    void nvmlTakesPrecedenceForRangesReadAtBothEnds() {
         SimulatedTrace builder;
         builder.addGpu();
         builder.defaultThread();
         builder.counter(sampledBy("nvml", sentOver(0, -1, {5, 5, 5, 5})));
         CounterSeries hardware = sampledBy("pm", sentOver(0, -1, {6}));
-        // Often, but never just when a range begins or ends.
+        // Often, but never exactly at the start or end of a range.
         LargeVector<int64_t> timesNs;
         for (int64_t timeNs = -second / 7; timeNs < 3 * second; timeNs += second / 7)
             timesNs.push_back(timeNs);
@@ -214,7 +213,7 @@ class TestCounterReports : public QObject {
         QCOMPARE(whole(table, 1, "Sent"), int64_t{12});
     }
 
-    void nvlinkByHardwareLeadsAndWhatNvmlTellsIsFoldedBelow() {
+    void hardwareNvlinkLeadsAndNvmlIsFoldedBelow() {
         std::vector<CounterSeries> counters;
         for (const char* source : {"nvml", "pm"})
             for (const std::string_view key : {nvlinkSentKey, nvlinkReceivedKey})
@@ -232,7 +231,7 @@ class TestCounterReports : public QObject {
         QCOMPARE(titles, (QStringList{"NVLink", "NVLink by NVML", "Link 0", "Link 1"}));
     }
 
-    void whatIsNeverKnownHasNoPeak() {
+    void unknownCountersHaveNoPeak() {
         const double unknown = std::numeric_limits<double>::quiet_NaN();
         const TracePtr trace =
             twoRanks({counter("sm.activity", CounterUnit::Percent, 0, -1, {unknown, unknown}),
@@ -244,7 +243,7 @@ class TestCounterReports : public QObject {
         QCOMPARE(subtitles, (QStringList{"unknown", "peak 0.0 %"}));
     }
 
-    void activityHoldsPlainNumbersAndTheirUnit() {
+    void activityHasPlainNumbersWithUnit() {
         const TracePtr trace =
             twoRanks({counter("power", CounterUnit::Watts, 0, -1, {100, 300}),
                       counter("memory.used", CounterUnit::Bytes, 0, -1, {3 << 20, 3 << 20}),

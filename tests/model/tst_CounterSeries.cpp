@@ -20,7 +20,7 @@ CounterSeries make(const LargeVector<int64_t>& timesNs, const LargeVector<double
     return series;
 }
 
-/// One column by looking at every sample: does the time it held touch the column?
+/// One column by testing every sample for overlap with the column.
 CounterColumn plainColumn(const CounterSeries& series, TimeRange range, int width, int column) {
     CounterColumn result;
     const long double nsPerColumn = static_cast<long double>(range.durationNs()) / width;
@@ -43,7 +43,7 @@ class tst_CounterSeries : public QObject {
     Q_OBJECT
 
   private slots:
-    void holdsAValueUntilTheNext() {
+    void valueLastsUntilTheNext() {
         const CounterSeries series = make({10, 20, 40}, {1, 5, 2}, 100);
         QVERIFY(!series.sampleAt(9));
         QCOMPARE(*series.sampleAt(10), 0u);
@@ -56,14 +56,14 @@ class tst_CounterSeries : public QObject {
         QCOMPARE(series.maximum(), 5.0);
     }
 
-    void ofSeveralValuesAtOneTimeTheLastCounts() {
+    void lastOfSeveralValuesAtOneTimeCounts() {
         const CounterSeries series = make({10, 10, 10, 5}, {1, 2, 3, 4}, 0);
         QCOMPARE(series.size(), 1u);
         QCOMPARE(series.value(0), 4.0);
         QCOMPARE(series.endNs(), 11);
     }
 
-    void sparesWhatIsUnknown() {
+    void unknownIntervalsStayEmpty() {
         const CounterSeries series = make({0, 10, 20}, {3, unknown, 4}, 30);
         QVERIFY(!series.sampleAt(15));
         const auto columns = series.extremesAt({0, 30}, 3);
@@ -73,7 +73,7 @@ class tst_CounterSeries : public QObject {
         QVERIFY(!make({0}, {unknown}, 10).extremesIn({0, 10}).hasValue);
     }
 
-    void aValueOfOneNanosecondShows() {
+    void valueOfOneNanosecondIsVisible() {
         const CounterSeries series = make({0, 500'000'000, 500'000'001}, {1, 9, 1}, 1'000'000'000);
         const auto columns = series.extremesAt({0, 1'000'000'000}, 100);
         QCOMPARE(columns[50], (CounterColumn{true, 1, 9}));
@@ -81,7 +81,7 @@ class tst_CounterSeries : public QObject {
         QCOMPARE(columns[51], (CounterColumn{true, 1, 1}));
     }
 
-    void anEmptySeriesHasNoValues() {
+    void emptySeriesHasNoValues() {
         const CounterSeries series = make({}, {}, 10);
         QVERIFY(series.isEmpty());
         QVERIFY(!series.sampleAt(0));
@@ -98,7 +98,7 @@ class tst_CounterSeries : public QObject {
         QCOMPARE(series.nearestSample(1000), 2u);
     }
 
-    void agreesWithThePlainLoop() {
+    void matchesPlainLoop() {
         std::mt19937 random(7);
         const auto below = [&](int64_t limit) {
             return std::uniform_int_distribution<int64_t>(0, limit - 1)(random);
@@ -125,14 +125,14 @@ class tst_CounterSeries : public QObject {
         }
     }
 
-    /// Where columns hold many values: nothing is lost, and nothing shows far from its place.
+    /// Columns with many values lose nothing and draw each value near its place.
     void keepsCrowdedValuesWithinAPixel() {
         std::mt19937 random(11);
         const auto below = [&](int64_t limit) {
             return std::uniform_int_distribution<int64_t>(0, limit - 1)(random);
         };
         for (int round = 0; round < 60; ++round) {
-            // Bursts, of which some are dense, and long pauses.
+            // Bursts, some of them dense, and long pauses.
             LargeVector<int64_t> times{below(1000)};
             LargeVector<double> values;
             const int64_t count = 500 + below(20'000);
@@ -183,7 +183,7 @@ class tst_CounterSeries : public QObject {
         QCOMPARE(columns.back(), (CounterColumn{true, 1, 2}));
     }
 
-    void saysValuesInTheirUnit() {
+    void formatsValuesInTheirUnit() {
         QCOMPARE(formatCounter(1536.0 * 1024 * 1024, CounterUnit::Bytes), "1.50 GiB");
         QCOMPARE(formatCounter(395e9, CounterUnit::BytesPerSecond), "395 GB/s");
         QCOMPARE(formatCounter(0, CounterUnit::BytesPerSecond), "0 B/s");

@@ -16,13 +16,12 @@
 
 using namespace lanescope;
 
-/// The descriptions of the kinds of events against the traces that are built of them.
 class tst_EventKinds : public QObject {
     Q_OBJECT
 
     std::vector<TracePtr> traces_;
 
-    /// Every slice of a track that stands for one event.
+    /// Visits every slice of a track that represents one event.
     template <class Visitor>
     void forEachSlice(Visitor visit) const {
         for (const TracePtr& trace : traces_)
@@ -32,7 +31,7 @@ class tst_EventKinds : public QObject {
                         if (lane.event[slice].isValid()) visit(*trace, track, lane, slice);
     }
 
-    /// What a thread did, and where it stood.
+    /// Returns a trace with states and stacks of threads.
     static TracePtr simulatedThreads() {
         SimulatedTrace simulated;
         const StringIndex file = simulated.intern("train.py");
@@ -55,7 +54,7 @@ class tst_EventKinds : public QObject {
                    simulatedMemory(), simulatedMachine(), simulatedThreads()};
     }
 
-    void haveNamesOfTheirOwn() {
+    void eventKindsHaveUniqueNames() {
         std::set<std::string_view> identifiers, names;
         size_t count = 0;
         forEachKind([&](auto each) {
@@ -72,15 +71,15 @@ class tst_EventKinds : public QObject {
         QCOMPARE(kindsInOrder().size(), count);
     }
 
-    void tellWhereAnEventIsDrawn() {
+    void eventKindsDescribeWhereTheyAreDrawn() {
         std::set<EventKind> met;
         forEachSlice([&](const Trace& trace, const Track& track, const Lane& lane, uint32_t slice) {
             const EventRef event = lane.event[slice];
             met.insert(event.kind());
-            if (track.kind == TrackKind::ThreadStacks) return;  // a function lasts over states
+            if (track.kind == TrackKind::ThreadStacks) return;  // one function spans several states
             QVERIFY(mayHold(track.kind, event.kind()));
-            if (isSampled(event.kind())) return;  // a state lasts over samples that say the same
-            // What a collective waits stands before what it moves.
+            if (isSampled(event.kind())) return;  // one state spans identical samples
+            // The wait of a collective precedes its transfer.
             const bool isRest = slice > 0 && lane.event[slice - 1] == event &&
                                 lane.category[slice - 1] == SliceCategory::NcclWait;
             QCOMPARE(lane.startNs[isRest ? slice - 1 : slice], trace.rangeOf(event).startNs);
@@ -94,18 +93,19 @@ class tst_EventKinds : public QObject {
                 QVERIFY2(met.contains(kind), std::string(nameOfKind(kind)).c_str());
     }
 
-    void tellWhatAnEventIsDrawnAs() {
+    void eventKindsDescribeHowTheyAreDrawn() {
         forEachSlice([](const Trace& trace, const Track& track, const Lane& lane, uint32_t slice) {
             const EventRef event = lane.event[slice];
-            if (lane.category[slice] == SliceCategory::NcclWait) return;  // not all of the event
-            if (track.kind == TrackKind::ThreadStacks) return;            // nor is a function
+            if (lane.category[slice] == SliceCategory::NcclWait) return;  // only part of the event
+            if (track.kind == TrackKind::ThreadStacks)
+                return;  // functions are not one event either
             QCOMPARE(lane.category[slice], visitKind(trace, event, [&](auto each, uint32_t row) {
                          return each.categoryOf(trace, row);
                      }));
         });
     }
 
-    void tellWhoseAnEventIs() {
+    void eventKindsDescribeTheirOwner() {
         for (const TracePtr& trace : traces_) {
             for (uint32_t row = 0; row < trace->kernels.size(); ++row) {
                 const EventRef kernel(EventKind::Kernel, row);
@@ -128,8 +128,7 @@ class tst_EventKinds : public QObject {
         }
     }
 
-    /// The names that a search tests once for all events of one key.
-    void haveOneNameForEachKey() {
+    void eventsOfOneKeyHaveOneName() {
         for (const TracePtr& trace : traces_)
             forEachKind([&](auto each) {
                 if constexpr (requires { each.nameKey(*trace, 0); }) {
@@ -144,7 +143,7 @@ class tst_EventKinds : public QObject {
             });
     }
 
-    void knowNothingOfWhatIsNotThere() {
+    void missingEventsHaveNoDescription() {
         const Trace& trace = *traces_.front();
         for (uint32_t number = 0; number < EventRef::kindLimit; ++number) {
             const auto kind = static_cast<EventKind>(number);

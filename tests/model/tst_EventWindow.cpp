@@ -17,7 +17,7 @@ constexpr EventKind listed[] = {EventKind::Kernel, EventKind::Memcpy,   EventKin
                                 EventKind::Api,    EventKind::Sync,     EventKind::Nvtx,
                                 EventKind::Graph,  EventKind::PageFault};
 
-/// The same by looking at every event.
+/// The same result by testing every event.
 std::vector<EventRef> plainly(const Trace& trace, TimeRange range, EventKinds wanted) {
     std::vector<EventRef> found;
     for (const EventKind kind : listed) {
@@ -39,7 +39,7 @@ std::vector<uint32_t> sortedBits(std::vector<EventRef> events) {
     return bits;
 }
 
-/// Many events that start at the same moment, and some that last long.
+/// Many events that start at the same moment, some of them long.
 TracePtr crowded() {
     SimulatedTrace builder;
     std::mt19937 random(7);
@@ -71,27 +71,27 @@ class tst_EventWindow : public QObject {
     Q_OBJECT
 
   private slots:
-    void holdsWhatAPlainLoopFinds_data();
-    void holdsWhatAPlainLoopFinds();
-    void anyPartIsThatPartOfTheWhole();
-    void knowsWhereEachEventStands();
-    void isEmptyWithoutKindsOrTime();
-    void aFunctionThatManySamplesSawIsNoEventOfAllTheirTime();
+    void windowMatchesPlainLoop_data();
+    void windowMatchesPlainLoop();
+    void partOfTheWindowEqualsPartOfTheWhole();
+    void windowFindsTheRowOfEachEvent();
+    void windowWithoutKindsOrTimeIsEmpty();
+    void sampledFunctionIsNoSingleEvent();
 
     void describesACopy();
     void filtersByWords();
     void sortsByEveryColumn();
-    void saysHowFarItLooked();
-    void stopsWhenAsked();
+    void reportsSearchProgress();
+    void stopsOnCancel();
 };
 
-void tst_EventWindow::holdsWhatAPlainLoopFinds_data() {
+void tst_EventWindow::windowMatchesPlainLoop_data() {
     QTest::addColumn<bool>("isTraining");
     QTest::newRow("crowded") << false;
     QTest::newRow("training") << true;
 }
 
-void tst_EventWindow::holdsWhatAPlainLoopFinds() {
+void tst_EventWindow::windowMatchesPlainLoop() {
     QFETCH(bool, isTraining);
     const TracePtr trace = isTraining ? simulatedTraining({.steps = 2}) : crowded();
     std::mt19937_64 random(11);
@@ -114,7 +114,7 @@ void tst_EventWindow::holdsWhatAPlainLoopFinds() {
     }
 }
 
-void tst_EventWindow::anyPartIsThatPartOfTheWhole() {
+void tst_EventWindow::partOfTheWindowEqualsPartOfTheWhole() {
     const TracePtr trace = crowded();
     const EventWindow window(*trace, {95, 333}, EventKinds::recorded());
     const auto whole = window.slice(0, window.size());
@@ -128,7 +128,7 @@ void tst_EventWindow::anyPartIsThatPartOfTheWhole() {
     QCOMPARE(window.slice(-3, 2).size(), size_t(2));
 }
 
-void tst_EventWindow::knowsWhereEachEventStands() {
+void tst_EventWindow::windowFindsTheRowOfEachEvent() {
     const TracePtr trace = crowded();
     const EventWindow window(*trace, {95, 333}, EventKinds::recorded());
     const auto whole = window.slice(0, window.size());
@@ -144,7 +144,7 @@ void tst_EventWindow::knowsWhereEachEventStands() {
     QVERIFY(!window.indexOf({}).has_value());
 }
 
-void tst_EventWindow::isEmptyWithoutKindsOrTime() {
+void tst_EventWindow::windowWithoutKindsOrTimeIsEmpty() {
     const TracePtr trace = crowded();
     QCOMPARE(EventWindow(*trace, trace->range, {}).size(), int64_t(0));
     QCOMPARE(EventWindow().size(), int64_t(0));
@@ -152,7 +152,7 @@ void tst_EventWindow::isEmptyWithoutKindsOrTime() {
     QCOMPARE(EventWindow(*trace, {-50, -20}, EventKinds::recorded()).size(), int64_t(0));
 }
 
-void tst_EventWindow::aFunctionThatManySamplesSawIsNoEventOfAllTheirTime() {
+void tst_EventWindow::sampledFunctionIsNoSingleEvent() {
     SimulatedTrace builder;
     const uint32_t thread = builder.defaultThread();
     builder.addKernel(builder.defaultStream(), "kernel", 0, 1000);
@@ -193,7 +193,7 @@ void tst_EventWindow::describesACopy() {
     QCOMPARE(std::get<int64_t>(cells[6]), int64_t(4096));
     QCOMPARE(std::get<double>(cells[7]), 4096.0 / 200);
     QCOMPARE(std::get<int64_t>(cells[8]), int64_t(17));
-    // No time, no rate.
+    // Without a duration, no rate.
     QVERIFY(std::holds_alternative<std::monostate>(eventCells(*trace, instant)[7]));
     QVERIFY(std::holds_alternative<std::monostate>(eventCells(*trace, instant)[8]));
 }
@@ -234,7 +234,7 @@ void tst_EventWindow::sortsByEveryColumn() {
     }
 }
 
-void tst_EventWindow::saysHowFarItLooked() {
+void tst_EventWindow::reportsSearchProgress() {
     const TracePtr trace = crowded();
     const auto list = listEvents(*trace, {.range = trace->range, .maxScanned = 50});
     QVERIFY(list.has_value());
@@ -243,7 +243,7 @@ void tst_EventWindow::saysHowFarItLooked() {
     QVERIFY(list->inRange > 50);
 }
 
-void tst_EventWindow::stopsWhenAsked() {
+void tst_EventWindow::stopsOnCancel() {
     const TracePtr trace = crowded();
     QVERIFY(!listEvents(*trace, {.range = trace->range}, [] { return true; }).has_value());
 }

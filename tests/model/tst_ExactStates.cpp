@@ -63,11 +63,10 @@ Texts slicesOf(const Trace& trace, const Lane& lane) {
 
 }  // namespace
 
-/// What the scheduler and looks from outside tell of a thread, together.
 class TestExactStates : public QObject {
     Q_OBJECT
   private slots:
-    void theSchedulerTellsWhenAndLooksWhat() {
+    void schedulerGivesTimesAndSamplesGiveReasons() {
         std::vector<ThreadSwitch> switches{{100, true},  {140, false, true}, {160, true},
                                            {170, false}, {220, true},        {230, false}};
         const auto rows = exactStates(
@@ -82,26 +81,26 @@ class TestExactStates : public QObject {
         QCOMPARE(rows[4].source, StateSource::Scheduler);
     }
 
-    void withoutLooksASleepIsForWhatIsNotKnown() {
+    void sleepWithoutSamplesHasUnknownReason() {
         std::vector<ThreadSwitch> switches{{30, false}, {10, true}, {50, true}, {60, false, true}};
         QCOMPARE(words(exactStates(3, {}, switches)),
                  (Texts{"running 10-30", "blocked 30-50", "running 50-60"}));
     }
 
-    void withoutSwitchesLooksStand() {
+    void samplesCountWithoutSwitches() {
         std::vector<ThreadSwitch> switches;
         QCOMPARE(words(exactStates(3, {look(ThreadState::Poll, 5, 9, 1)}, switches)),
                  (Texts{"poll 5-9 at 1 looked"}));
     }
 
-    void ofTwoSwitchesOfAKindOneWasLost() {
+    void repeatedSwitchMeansALostOne() {
         std::vector<ThreadSwitch> switches{{10, true}, {20, true}, {30, false}, {40, true}};
         QCOMPARE(words(exactStates(3, {look(ThreadState::Lock, 0, 50)}, switches)),
                  (Texts{"lock 0-20 looked", "running 20-30", "lock 30-40", "lock 40-50 looked"}));
     }
 
-    void waitsForACoreAfterASleepAreShared() {
-        // 20 of the 26 that the kernel counted were after a core was taken away.
+    void coreWaitsAfterASleepAreShared() {
+        // 20 of the 26 waits counted by the kernel followed a preemption.
         std::vector<ThreadSwitch> switches{{0, true},  {10, false, true}, {30, true}, {40, false},
                                            {60, true}, {70, false},       {90, true}, {95, false}};
         const auto rows = exactStates(3, {look(ThreadState::Poll, 0, 100, noIndex, 26)}, switches);
@@ -110,8 +109,9 @@ class TestExactStates : public QObject {
         QCOMPARE(words(rows)[5], std::string("poll 70-90 wanted 3"));
     }
 
-    /// As many looks within each other as a file can have: each piece would be held against all.
-    void whatAFileHasTwiceCountsOnce() {
+    /// As many nested samples as a file can have; a naive reader would compare each with all
+    /// others.
+    void duplicateSamplesCountOnce() {
         constexpr int64_t count = 100'000;
         std::vector<Row> looks{look(ThreadState::Poll, 0, 10 * count, 1, INT64_MIN)};
         std::vector<ThreadSwitch> switches;
@@ -125,7 +125,7 @@ class TestExactStates : public QObject {
         QCOMPARE(rows.size(), size_t{count});
         QVERIFY(std::ranges::all_of(rows, [](const Row& row) { return row.stack == 1; }));
         QVERIFY2(timer.elapsed() < 5'000, qPrintable(QString::number(timer.elapsed())));
-        // What the kernel is said to have counted, whatever it is.
+        // Any count that the file attributes to the kernel.
         std::vector<ThreadSwitch> one{{0, true}, {5, false}};
         Row odd = look(ThreadState::Poll, 0, 10, 1, INT64_MAX);
         odd.cpuNs = INT64_MAX;
@@ -135,7 +135,7 @@ class TestExactStates : public QObject {
         QCOMPARE(exactStates(3, {odd}, one).front().delayNs, int64_t{0});
     }
 
-    void samplesTellWhereAThreadRanAndLooksWhereItWaited() {
+    void cpuSamplesGiveRunningAndStateSamplesGiveWaiting() {
         SimulatedTrace simulated;
         const uint32_t thread = simulated.defaultThread();
         const auto line = [&](std::string_view function, uint32_t number, uint32_t parent) {
@@ -179,7 +179,7 @@ class TestExactStates : public QObject {
         QCOMPARE(slicesOf(*trace, stacks->lanes[1]), (Texts{"main 5-60"}));
         QCOMPARE(slicesOf(*trace, stacks->lanes[2]), (Texts{"load 5-60"}));
         QCOMPARE(slicesOf(*trace, stacks->lanes[3]), (Texts{"memcpy 5-20"}));
-        // What is written anew has all of it.
+        // The rewritten file contains everything.
         const QTemporaryDir folder;
         const std::string file = folder.filePath("again.sqlite").toStdString();
         QVERIFY(writeTraceFile(*trace, file));
@@ -189,12 +189,12 @@ class TestExactStates : public QObject {
         const Track* const stacksAgain = trackOf(**again, TrackKind::ThreadStacks);
         QVERIFY(statesAgain && stacksAgain);
         QCOMPARE(slicesOf(**again, statesAgain->lanes[0]), slicesOf(*trace, states->lanes[0]));
-        // Without switches a sample stands for 10 ms at most.
+        // Without switches, a sample represents at most 10 ms.
         QCOMPARE(slicesOf(**again, stacksAgain->lanes[0]), (Texts{"_start 5-55"}));
         QCOMPARE(slicesOf(**again, stacksAgain->lanes[3]), (Texts{"memcpy 5-15"}));
     }
 
-    void rowsNeverOverlapWhateverIsTold() {
+    void rowsNeverOverlap() {
         std::mt19937 random(4);
         for (int round = 0; round < 3'000; ++round) {
             std::vector<ThreadSwitch> switches(random() % 12);
@@ -208,8 +208,8 @@ class TestExactStates : public QObject {
                 looks.push_back(look(static_cast<ThreadState>(random() % threadStateCount), startNs,
                                      atNs, noIndex, static_cast<int64_t>(random() % 20)));
             }
-            int64_t untilNs = INT64_MIN, lookedNs = 0, coveredNs = 0;
-            for (const Row& each : looks) lookedNs += each.endNs - each.startNs;
+            int64_t untilNs = INT64_MIN, sampledNs = 0, coveredNs = 0;
+            for (const Row& each : looks) sampledNs += each.endNs - each.startNs;
             for (const Row& row : exactStates(3, looks, switches)) {
                 QVERIFY(row.startNs >= untilNs);
                 QVERIFY(row.endNs >= row.startNs);
@@ -217,7 +217,7 @@ class TestExactStates : public QObject {
                 untilNs = row.endNs;
                 coveredNs += row.endNs - row.startNs;
             }
-            QVERIFY(coveredNs >= lookedNs);
+            QVERIFY(coveredNs >= sampledNs);
         }
     }
 };

@@ -15,7 +15,7 @@ namespace {
 
 constexpr int64_t ms = 1'000'000;
 
-/// Ranges called "step 0", "step 1" ... of these lengths, `pauseMs` apart, each with a kernel.
+/// Ranges "step 0", "step 1" ... with these lengths, `pauseMs` apart, each with one kernel.
 TracePtr stepsOf(const std::vector<int64_t>& lengthsMs, int64_t pauseMs = 0) {
     SimulatedTrace builder;
     const uint32_t thread = builder.defaultThread();
@@ -31,7 +31,7 @@ TracePtr stepsOf(const std::vector<int64_t>& lengthsMs, int64_t pauseMs = 0) {
     return builder.finish();
 }
 
-/// A run without ranges: each step is the same kernels, after a different beginning.
+/// A run without ranges: the steps repeat the same kernels after a different beginning.
 TracePtr kernelsOnly(int steps, int layers, bool logsEveryThird = false) {
     SimulatedTrace builder;
     const uint32_t stream = builder.defaultStream();
@@ -66,7 +66,7 @@ class TestFindSteps : public QObject {
     Q_OBJECT
 
   private slots:
-    void outerRangesThatRepeatAreTheSteps() {
+    void repeatedOuterRangesAreTheSteps() {
         const TracePtr trace = stepsOf({10, 10, 11, 10});
         const Result<RunSteps> run = findSteps(*trace);
         QVERIFY(run.has_value());
@@ -80,7 +80,7 @@ class TestFindSteps : public QObject {
         QVERIFY(!process.isLastLeftOut);
     }
 
-    void aStepLastsToTheNextWhereThereIsTimeBetween() {
+    void stepLastsToTheNextAcrossPauses() {
         const WorkerSteps process = stepsIn(stepsOf({10, 10, 10, 10}, 5));
         QCOMPARE(process.steps.size(), size_t{3});
         for (const StepSpan& step : process.steps) QCOMPARE(step.range.durationNs(), 15 * ms);
@@ -88,7 +88,7 @@ class TestFindSteps : public QObject {
         QCOMPARE(process.foundCount, int64_t{4});
     }
 
-    void slowBeginningsAreWarmUpUnlessKept() {
+    void slowFirstStepsAreWarmUpUnlessKept() {
         const TracePtr trace = stepsOf({300, 30, 10, 10, 50, 10, 10});
         QCOMPARE(stepsIn(trace).warmUpCount, int64_t{2});
         QCOMPARE(stepsIn(trace).steps.size(), size_t{5});
@@ -97,7 +97,7 @@ class TestFindSteps : public QObject {
         QCOMPARE(stepsIn(trace, selection).steps.size(), size_t{7});
     }
 
-    void numbersChooseSteps() {
+    void stepsAreSelectedByNumber() {
         const TracePtr trace = stepsOf({300, 10, 10, 10, 10});
         StepSelection selection;
         selection.numbers = {0, 2};
@@ -111,7 +111,7 @@ class TestFindSteps : public QObject {
         QVERIFY(QString::fromStdString(none.error().sentence).contains("has 5 steps"));
     }
 
-    void numbersAreReadFromText() {
+    void stepNumbersAreParsed() {
         QCOMPARE(*parseStepNumbers("5-20"), (StepRange{5, 20}));
         QCOMPARE(*parseStepNumbers("7"), (StepRange{7, 7}));
         for (const char* text :
@@ -119,7 +119,7 @@ class TestFindSteps : public QObject {
             QVERIFY2(!parseStepNumbers(text), text);
     }
 
-    void namedRangesAreTakenAsTheyAre() {
+    void namedRangesAreUsedAsSteps() {
         const TracePtr trace = stepsOf({30, 30, 30});
         StepSelection selection;
         selection.rangeName = "forward";
@@ -132,7 +132,7 @@ class TestFindSteps : public QObject {
         QVERIFY(QString::fromStdString(none.error().sentence).contains("\"step #\""));
     }
 
-    void aStretchIsTheOnlyStep() {
+    void timeRangeIsTheOnlyStep() {
         StepSelection selection;
         selection.stretch = TimeRange{7 * ms, 9 * ms};
         const WorkerSteps process = stepsIn(stepsOf({30, 30, 30}), selection);
@@ -140,7 +140,7 @@ class TestFindSteps : public QObject {
         QCOMPARE(process.steps[0].range, (TimeRange{7 * ms, 9 * ms}));
     }
 
-    void rangesThatNeverEndedAreNoSteps() {
+    void unfinishedRangesAreNoSteps() {
         SimulatedTrace builder;
         const uint32_t thread = builder.defaultThread();
         for (int step = 0; step < 4; ++step) {
@@ -148,11 +148,11 @@ class TestFindSteps : public QObject {
             builder.addNvtx(thread, "step " + std::to_string(step), step * 10 * ms,
                             (step + 1) * 10 * ms);
         }
-        builder.addOpenNvtx(thread, "step 4", 40 * ms);  // the process was killed within it
+        builder.addOpenNvtx(thread, "step 4", 40 * ms);  // the process was killed inside this step
         QCOMPARE(stepsIn(builder.finish()).steps.size(), size_t{4});
     }
 
-    void stepsBeatEpochsAndPartsOfSteps() {
+    void stepsTakePrecedenceOverEpochsAndPartsOfSteps() {
         SimulatedTrace builder;
         const uint32_t thread = builder.defaultThread();
         for (int epoch = 0; epoch < 4; ++epoch)
@@ -166,7 +166,7 @@ class TestFindSteps : public QObject {
         QCOMPARE(run->pattern, std::string("train_step"));
     }
 
-    void whatNeitherNameNorWorkCallsAStepHasToComeEvenly() {
+    void unnamedStepsMustBePeriodic() {
         const auto patternOf = [](const std::string& name, int64_t everyMs) {
             SimulatedTrace builder;
             int64_t at = 0;
@@ -176,7 +176,7 @@ class TestFindSteps : public QObject {
                 builder.addNvtx(builder.defaultThread(), name, at, at + ms / 2);
                 builder.addKernel(builder.defaultStream(), "k" + std::to_string(each), at,
                                   at + ms / 4);
-                // Nor is a second piece of work in it, so it holds half of all.
+                // The range has no second kernel either, so it contains half of all work.
                 builder.addKernel(builder.defaultStream(), "o" + std::to_string(each),
                                   at + ms * 3 / 4, at + ms * 7 / 8);
                 at += periodMs * ms;
@@ -188,23 +188,24 @@ class TestFindSteps : public QObject {
         QCOMPARE(patternOf("batch", 0), std::string("batch"));
     }
 
-    void kernelsThatRepeatAreStepsWithoutRanges() {
+    void repeatedKernelsAreStepsWithoutRanges() {
         const TracePtr trace = kernelsOnly(12, 4);
         const Result<RunSteps> run = findSteps(*trace);
         QCOMPARE(run->source, StepSource::KernelPattern);
         QCOMPARE(run->pattern, std::string("void embedding<float>(float*, int)"));
         QCOMPARE(run->workers.at(0).foundCount, int64_t{12});
-        QCOMPARE(run->workers.at(0).steps.size(), size_t{11});  // the end of the last is a guess
+        QCOMPARE(run->workers.at(0).steps.size(),
+                 size_t{11});  // the end of the last step is estimated
     }
 
-    void whatComesNowAndThenDoesNotHideTheSteps() {
+    void occasionalWorkDoesNotHideTheSteps() {
         const TracePtr trace = kernelsOnly(30, 12, true);
         const KernelPattern pattern = findKernelPattern(*trace, WorkRows(*trace).of(0, 0));
         QCOMPARE(pattern.kernel, std::string("void embedding<float>(float*, int)"));
         QCOMPARE(pattern.startsNs.size(), size_t{30});
     }
 
-    void aRunWithoutRepetitionIsOneStep() {
+    void runWithoutRepetitionIsOneStep() {
         SimulatedTrace builder;
         for (int index = 0; index < 20; ++index)
             builder.addKernel(builder.defaultStream(), "kernel" + std::to_string(index), index * ms,
@@ -215,7 +216,7 @@ class TestFindSteps : public QObject {
         QVERIFY(findSteps(*SimulatedTrace().finish())->workers.empty());
     }
 
-    void warmUpIsTheSameForAllRanks() {
+    void warmUpIsEqualForAllRanks() {
         SimulatedTrace builder;
         const uint32_t first = builder.defaultThread();
         const uint32_t firstStream = builder.defaultStream();
@@ -236,7 +237,7 @@ class TestFindSteps : public QObject {
         for (const WorkerSteps& each : run->workers) QCOMPARE(each.warmUpCount, int64_t{1});
     }
 
-    void commonNamesComeMostFrequentFirst() {
+    void commonNamesAreSortedByFrequency() {
         SimulatedTrace first, second;
         for (SimulatedTrace* builder : {&first, &second}) {
             const uint32_t thread = builder->defaultThread();
@@ -252,7 +253,7 @@ class TestFindSteps : public QObject {
                 commonRangeNames(*numbered, *numbered).front() == "step #");
     }
 
-    void stepsBeyondARecordedWindowAreLeftOut() {
+    void stepsAcrossRecordingWindowsAreSkipped() {
         SimulatedTrace builder;
         const uint32_t thread = builder.defaultThread();
         for (const int step : {0, 1, 2, 3, 40, 41, 42, 43}) {
@@ -265,11 +266,11 @@ class TestFindSteps : public QObject {
         process.windows = {{0, 45 * ms}, {395 * ms, 450 * ms}};
         const WorkerSteps steps = stepsIn(builder.finish());
         for (const StepSpan& step : steps.steps) QCOMPARE(step.range.durationNs(), 10 * ms);
-        QCOMPARE(steps.steps.size(), size_t{7});  // step 3 would last to step 40
+        QCOMPARE(steps.steps.size(), size_t{7});  // step 3 would last until step 40
         QCOMPARE(steps.foundCount, int64_t{8});
     }
 
-    void namesOfDataLoading() {
+    void dataLoadingNamesAreRecognized() {
         for (const char* name :
              {"data", "next_data", "DataLoader.__next__", "load batch",
               "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__", "Data", "dataset",
@@ -280,7 +281,7 @@ class TestFindSteps : public QObject {
             QVERIFY2(!isDataLoadingName(name), name);
     }
 
-    void pathsBeginWithinTheStep() {
+    void rangePathsBeginWithinTheStep() {
         SimulatedTrace builder;
         const uint32_t thread = builder.defaultThread();
         builder.addNvtx(thread, "epoch 1", 0, 100);

@@ -15,7 +15,7 @@ using namespace lanescope;
 
 namespace {
 
-/// "step #/forward/gemm" and its time, of the first node so called.
+/// Time of a path such as "step #/forward/gemm", for the first node of that name.
 int64_t timeOf(const FlameTree& tree, const std::vector<std::string>& path) {
     uint32_t at = 0;
     for (const std::string& frame : path) {
@@ -43,7 +43,7 @@ QString svgOf(const FlameTree& tree, std::string_view title) {
 class TestFlameTree : public QObject {
     Q_OBJECT
   private slots:
-    void framesOfOneNameAtOnePlaceAreOne() {
+    void equalFramesAtOnePlaceAreMerged() {
         FlameTree tree;
         tree.add({"a", "b"}, 10);
         tree.add({"a", "c"}, 30);
@@ -61,8 +61,8 @@ class TestFlameTree : public QObject {
         QCOMPARE(tree.nameOf(tree.childrenOf(first)[0]), std::string_view("c"));
     }
 
-    /// What stands around all there is has nothing to say.
-    void knowsWhereItSplitsFirst() {
+    /// The root frames that contain everything add no information.
+    void treeFindsItsFirstSplit() {
         FlameTree tree;
         QCOMPARE(tree.firstSplit(), 0u);
         tree.add({"main", "loop", "step", "forward"}, 600);
@@ -73,15 +73,15 @@ class TestFlameTree : public QObject {
         tree.add({"main", "checkpoint"}, 200);
         tree.arrange();
         QCOMPARE(tree.nameOf(tree.firstSplit()), std::string_view("main"));
-        // A frame alone is no place to begin at.
+        // A single chain has no split.
         FlameTree chain;
         chain.add({"main", "loop", "gemm"}, 10);
         chain.arrange();
         QCOMPARE(chain.nameOf(chain.firstSplit()), std::string_view("loop"));
     }
 
-    /// In a file a stack may be as deep as it has rows, and each of as many events be in all of it.
-    void aStackIsReadToABoundedDepth() {
+    /// A stack in a file may be as deep as its rows, with every event inside all frames.
+    void stackDepthIsBounded() {
         SimulatedTrace made;
         const StringIndex name = made.intern("f");
         uint32_t stack = noIndex;
@@ -92,7 +92,7 @@ class TestFlameTree : public QObject {
         QCOMPARE(frames.front(), stack);
     }
 
-    void workStandsUnderTheRangesThatLaunchedIt() {
+    void workIsPlacedUnderItsLaunchingRanges() {
         SimulatedTrace builder;
         const uint32_t main = builder.defaultThread();
         const uint32_t autograd = builder.addThread(0, 77, "pt_autograd_0");
@@ -102,7 +102,7 @@ class TestFlameTree : public QObject {
             builder.addNvtx(main, "step " + std::to_string(step), at, at + 90'000);
             builder.addNvtx(main, "forward", at, at + 40'000);
             builder.launch(main, stream, "gemm", at + 10'000, at + 20'000, at + 30'000);
-            // After its range has ended, and launched by a thread without ranges.
+            // Work that runs after its range ended, launched by a thread without ranges.
             builder.launch(autograd, stream, "gemm_backward", at + 50'000, at + 95'000,
                            at + 99'000);
         }
@@ -114,7 +114,7 @@ class TestFlameTree : public QObject {
         QCOMPARE(timeOf(tree, {"(no range)", "unknown"}), int64_t{100});
     }
 
-    void allTimeOfTheWorkIsInIt() {
+    void treeContainsAllTimeOfTheWork() {
         const TracePtr trace = simulatedTraining({.steps = 3});
         int64_t plainNs = 0;
         for (uint32_t row = 0; row < trace->kernels.size(); ++row)
@@ -151,8 +151,7 @@ class TestFlameTree : public QObject {
         }
     }
 
-    /// Against a plain loop.
-    void aRangeCountsWhatOfTheWorkLiesInIt() {
+    void rangeCountsItsPartOfTheWork() {
         const TracePtr trace = simulatedTraining({.steps = 3});
         const int64_t fourth = trace->range.durationNs() / 4;
         const TimeRange range{trace->range.startNs + fourth, trace->range.endNs - fourth};
@@ -172,7 +171,7 @@ class TestFlameTree : public QObject {
         QVERIFY(makeFlame(*trace, FlameBase::Ranges, TimeRange{-100, -50}).isEmpty());
     }
 
-    void linesOfAFunctionAreOneOverFunctions() {
+    void linesOfAFunctionAreMergedByFunction() {
         SimulatedTrace builder;
         const auto frame = [&](uint32_t outer, const char* function, const char* file,
                                uint32_t line) {
@@ -218,7 +217,7 @@ class TestFlameTree : public QObject {
         QCOMPARE(folded, std::string("train (train.py);forward (nn.py);gemm 100\n"));
     }
 
-    void aSearchCountsEachStackOnce() {
+    void searchCountsEachStackOnce() {
         FlameTree tree;
         tree.add({"main", "forward", "forward", "gemm"}, 10);
         tree.add({"main", "forward", "copy"}, 5);
@@ -236,7 +235,7 @@ class TestFlameTree : public QObject {
         QCOMPARE(matchFrames(tree, [](std::string_view) { return false; }).ns, int64_t{0});
     }
 
-    void aPictureMayBeginAtAFrame() {
+    void pictureMayStartAtAFrame() {
         FlameTree tree;
         tree.add({"a", "b"}, 300);
         tree.add({"c", "d"}, 100);
@@ -253,7 +252,7 @@ class TestFlameTree : public QObject {
         QVERIFY(svg.find("<title>b") == std::string::npos);
     }
 
-    void thePictureIsXmlWhateverTheNames() {
+    void pictureIsValidXmlForAnyName() {
         FlameTree tree;
         tree.add({"<script>alert(1)</script>", "a \"b\" & 'c'", std::string("\x01\xff\n bad")},
                  1'000'000);
@@ -273,7 +272,7 @@ class TestFlameTree : public QObject {
             }
         }
         QVERIFY2(!xml.hasError(), qPrintable(xml.errorString()));
-        QCOMPARE(frames, 4);  // what is thinner than can be seen is left out
+        QCOMPARE(frames, 4);  // invisibly thin frames are omitted
         QVERIFY(titles.contains("<script>alert(1)</script>: 1.000 ms (100.0 %)"));
         QVERIFY(svgOf(FlameTree(), "nothing").contains("</svg>"));
     }

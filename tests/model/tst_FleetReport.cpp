@@ -25,25 +25,25 @@ class tst_FleetReport : public QObject {
     Q_OBJECT
 
   private slots:
-    void aReportIsReadAsItWasWritten();
-    void whatStandsOutIsStrong();
-    void ranksStandInOrder();
-    void wrongTypesAndNumbersAreLeftOut();
-    void whatIsNoReportSaysSoInOneSentence();
-    void moreCellsThanThereIsRoomForAreRefused();
-    void aViewIsNoTable();
-    void columnsThatAreComputedAreRefused();
-    void stepsThatAnIndexDoesNotTellOfAreLeftOut();
-    void cancelledIsSaid();
-    void damageNeverCrashes();
-    void tracesAreFoundWhereTheyLieAndNowhereElse();
-    void aFolderThatIsNotBelowIsNotLookedAt();
-    void aTraceOfAnotherRunIsRefused();
-    void anyAttemptOfARankMakesATraceItsOwn();
-    void whatIsCutShortIsSaid();
-    void theTellingPartIsBounded();
-    void aCommandIsOneOfLanescope();
-    void besideTracesItIsNoneOfThem();
+    void reportRoundTrips();
+    void outliersAreHighlighted();
+    void ranksAreSorted();
+    void wrongTypesAndNumbersAreSkipped();
+    void foreignFileIsRefusedInOneSentence();
+    void tooManyCellsAreRefused();
+    void viewsAreNotReadAsTables();
+    void computedColumnsAreRefused();
+    void stepsMissingInTheIndexAreSkipped();
+    void cancellationIsReported();
+    void corruptFilesNeverCrash();
+    void tracesAreFoundOnlyInTheirFolder();
+    void folderOutsideTheReportIsNotSearched();
+    void traceOfAnotherRunIsRefused();
+    void anyAttemptOfARankClaimsItsTrace();
+    void truncationIsReported();
+    void descriptionIsBounded();
+    void suggestedCommandsAreLanescopeCommands();
+    void reportNextToTracesIsNotATrace();
 
   private:
     fs::path made(const char* name, const ReportMaker& maker) {
@@ -61,7 +61,7 @@ class tst_FleetReport : public QObject {
     TemporaryFolder folder_;
 };
 
-void tst_FleetReport::aReportIsReadAsItWasWritten() {
+void tst_FleetReport::reportRoundTrips() {
     const fs::path path = made("whole.sqlite", {});
     QVERIFY(isFleetReport(path));
     const auto report = readFleetReport(path);
@@ -76,7 +76,7 @@ void tst_FleetReport::aReportIsReadAsItWasWritten() {
     QCOMPARE(made.valueOf(Measure::OwnTime, 5, 3), 6e7F);
     QCOMPARE(made.valueOf(Measure::Waiting, 5, 3), 4e7F);
     QCOMPARE(made.valueOf(Measure::Launching, 5, 3), 4e6F);
-    // The culprit takes 20 % more itself from the middle on.
+    // The slow rank takes 20 % longer from the middle on.
     QVERIFY(std::abs(made.lateNs(5, 15) - 1.2e7F) < 10);
     QVERIFY(std::abs(made.ranks[5].lostNs - 1.2e8) < 100);
     QCOMPARE(made.ranks[0].lostNs, 0.0);
@@ -92,7 +92,7 @@ void tst_FleetReport::aReportIsReadAsItWasWritten() {
     QVERIFY(made.notes.empty());
 }
 
-void tst_FleetReport::whatStandsOutIsStrong() {
+void tst_FleetReport::outliersAreHighlighted() {
     const auto report = readFleetReport(made("strong.sqlite", {}));
     QVERIFY(report);
     const MapScale scale = scaleOf(**report, Measure::Late);
@@ -107,7 +107,7 @@ void tst_FleetReport::whatStandsOutIsStrong() {
     }
 }
 
-void tst_FleetReport::ranksStandInOrder() {
+void tst_FleetReport::ranksAreSorted() {
     const auto report = readFleetReport(made("order.sqlite", {}));
     QVERIFY(report);
     const OrderedRows machines = ordered(**report, RowOrder::Machine);
@@ -122,7 +122,7 @@ void tst_FleetReport::ranksStandInOrder() {
     QCOMPARE(ordered(**report, RowOrder::Rank).rows[5], 5U);
 }
 
-void tst_FleetReport::wrongTypesAndNumbersAreLeftOut() {
+void tst_FleetReport::wrongTypesAndNumbersAreSkipped() {
     const fs::path path = made("wrong.sqlite", {});
     edit(path,
          "UPDATE steps SET wall_ns = 'long' WHERE rank = 0 AND step = 100;"
@@ -154,7 +154,7 @@ void tst_FleetReport::wrongTypesAndNumbersAreLeftOut() {
     QVERIFY(made.notes[1].find("cannot be and are left out") != std::string::npos);
 }
 
-void tst_FleetReport::whatIsNoReportSaysSoInOneSentence() {
+void tst_FleetReport::foreignFileIsRefusedInOneSentence() {
     const fs::path path = made("broken.sqlite", {});
     for (const char* table : {"ranks", "steps", "findings"}) {
         const fs::path other = folder_ / "less.sqlite";
@@ -182,8 +182,8 @@ void tst_FleetReport::whatIsNoReportSaysSoInOneSentence() {
     QVERIFY(!errorOf(folder_ / "text.sqlite").empty());
 }
 
-/// Ranks that have no step in common would take their square.
-void tst_FleetReport::moreCellsThanThereIsRoomForAreRefused() {
+/// Ranks without a common step would take the square of their number.
+void tst_FleetReport::tooManyCellsAreRefused() {
     const fs::path path = made("many.sqlite", {});
     edit(path,
          "DELETE FROM steps; DELETE FROM ranks;"
@@ -196,7 +196,7 @@ void tst_FleetReport::moreCellsThanThereIsRoomForAreRefused() {
                                 "8,388,608 cells at most: make a report of fewer ranks or steps.");
 }
 
-void tst_FleetReport::aViewIsNoTable() {
+void tst_FleetReport::viewsAreNotReadAsTables() {
     const fs::path path = made("view.sqlite", {});
     edit(path,
          "DROP TABLE steps; CREATE VIEW steps AS WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL "
@@ -204,8 +204,8 @@ void tst_FleetReport::aViewIsNoTable() {
     QVERIFY(errorOf(path).find("has no table steps") != std::string::npos);
 }
 
-/// A small file could give a thousand findings of any size.
-void tst_FleetReport::columnsThatAreComputedAreRefused() {
+/// A small file could yield a thousand findings of any size.
+void tst_FleetReport::computedColumnsAreRefused() {
     const fs::path path = made("computed.sqlite", {});
     edit(path,
          "DROP TABLE notes; CREATE TABLE notes (place INTEGER, "
@@ -213,8 +213,8 @@ void tst_FleetReport::columnsThatAreComputedAreRefused() {
     QVERIFY(errorOf(path).find("columns that lanescope fleet does not write") != std::string::npos);
 }
 
-/// Steps are counted by an index and then read from the table, which may have others.
-void tst_FleetReport::stepsThatAnIndexDoesNotTellOfAreLeftOut() {
+/// An index counts the steps, and the table may then contain others.
+void tst_FleetReport::stepsMissingInTheIndexAreSkipped() {
     const fs::path path = made("index.sqlite", {});
     edit(path,
          "DROP TABLE steps; CREATE TABLE steps (rank INTEGER, step INTEGER, wall_ns INTEGER, "
@@ -232,14 +232,14 @@ void tst_FleetReport::stepsThatAnIndexDoesNotTellOfAreLeftOut() {
              std::string("1 values of index.sqlite cannot be and are left out."));
 }
 
-void tst_FleetReport::cancelledIsSaid() {
+void tst_FleetReport::cancellationIsReported() {
     const fs::path path = made("cancel.sqlite", {});
     const auto report = readFleetReport(path, [](double, std::string_view) { return false; });
     QVERIFY(!report);
     QCOMPARE(report.error().sentence, "Reading " + path.string() + " was cancelled.");
 }
 
-void tst_FleetReport::damageNeverCrashes() {
+void tst_FleetReport::corruptFilesNeverCrash() {
     const fs::path path = made("damaged.sqlite", {});
     std::ifstream in(path, std::ios::binary);
     const std::string whole((std::istreambuf_iterator<char>(in)), {});
@@ -258,7 +258,7 @@ void tst_FleetReport::damageNeverCrashes() {
     }
 }
 
-void tst_FleetReport::tracesAreFoundWhereTheyLieAndNowhereElse() {
+void tst_FleetReport::tracesAreFoundOnlyInTheirFolder() {
     const fs::path path = made("traces.sqlite", {});
     edit(path,
          "UPDATE ranks SET trace = '../secret' WHERE rank = 0;"
@@ -281,12 +281,12 @@ void tst_FleetReport::tracesAreFoundWhereTheyLieAndNowhereElse() {
     QVERIFY(found);
     QCOMPARE(*found,
              (std::vector<fs::path>{elsewhere / "run.5.sqlite", elsewhere / "run.6.sqlite.gz"}));
-    // Beside the report, if that says nothing of a folder.
+    // Next to the report, if the report names no folder.
     std::ofstream(folder_ / "run.7.sqlite") << "x";
     QVERIFY(tracesOf(*report, {7}));
 }
 
-void tst_FleetReport::aFolderThatIsNotBelowIsNotLookedAt() {
+void tst_FleetReport::folderOutsideTheReportIsNotSearched() {
     const fs::path reports = folder_ / "reports";
     fs::create_directories(reports / "below");
     fs::create_directories(folder_ / "secrets");
@@ -310,11 +310,11 @@ void tst_FleetReport::aFolderThatIsNotBelowIsNotLookedAt() {
           (reports / "x/../below").string(), std::string()})
         QVERIFY2(!folderElsewhere(*saying(folder)), folder.c_str());
     QVERIFY(tracesOf(*saying((reports / "below").string()), {6}));
-    // By the report, not by where the program runs.
+    // According to the report, not to the working directory.
     QVERIFY(tracesOf(*saying("below"), {6}));
 }
 
-void tst_FleetReport::aTraceOfAnotherRunIsRefused() {
+void tst_FleetReport::traceOfAnotherRunIsRefused() {
     const fs::path path = made("runs.sqlite", {.ranks = 2, .perMachine = 2});
     const TracePtr trace = simulatedTraining({.steps = 8, .gpuCount = 2});
     QVERIFY(writeTraceFile(*trace, folder_ / "all.sqlite"));
@@ -327,7 +327,7 @@ void tst_FleetReport::aTraceOfAnotherRunIsRefused() {
         QVERIFY(summary && database && announceSeal(*database) &&
                 analysis::writeRunSummary(*database, *summary));
     }
-    // As `record` leaves it; of what is written to by others nothing that is stored counts.
+    // As `record` leaves the file; a file that other programs wrote to loses its stored values.
     QVERIFY(sealPages(folder_ / "all.sqlite"));
     QVERIFY(tracesOf(**readFleetReport(path), {1}));
     edit(path, "UPDATE ranks SET pid = 99999 WHERE rank = 1");
@@ -336,7 +336,7 @@ void tst_FleetReport::aTraceOfAnotherRunIsRefused() {
     QVERIFY(other.error().sentence.find("is of another run than runs.sqlite") != std::string::npos);
 }
 
-void tst_FleetReport::anyAttemptOfARankMakesATraceItsOwn() {
+void tst_FleetReport::anyAttemptOfARankClaimsItsTrace() {
     const fs::path path = made("restarted.sqlite", {.ranks = 2, .perMachine = 2});
     const TracePtr trace = simulatedTraining({.steps = 8, .gpuCount = 2});
     QVERIFY(writeTraceFile(*trace, folder_ / "attempts.sqlite"));
@@ -362,7 +362,7 @@ void tst_FleetReport::anyAttemptOfARankMakesATraceItsOwn() {
     }
 }
 
-void tst_FleetReport::whatIsCutShortIsSaid() {
+void tst_FleetReport::truncationIsReported() {
     const fs::path path = made("long.sqlite", {});
     edit(path,
          "UPDATE findings SET sentence = printf('%.*c', 5000, 'x');"
@@ -380,7 +380,7 @@ void tst_FleetReport::whatIsCutShortIsSaid() {
     QVERIFY(isSaid("cannot be and are left out"));
 }
 
-void tst_FleetReport::aCommandIsOneOfLanescope() {
+void tst_FleetReport::suggestedCommandsAreLanescopeCommands() {
     const fs::path path = made("command.sqlite", {});
     const auto commandOf = [&](const std::string& command) {
         editReport(path, "UPDATE findings SET command = '" + command + "'");
@@ -395,7 +395,7 @@ void tst_FleetReport::aCommandIsOneOfLanescope() {
         QVERIFY2(commandOf(other).empty(), other);
 }
 
-void tst_FleetReport::theTellingPartIsBounded() {
+void tst_FleetReport::descriptionIsBounded() {
     ReportFinding finding;
     for (int64_t rank = 0; rank < 100; ++rank) finding.ranks.push_back(rank);
     finding.steps = StepRange{10, 1000};
@@ -409,7 +409,7 @@ void tst_FleetReport::theTellingPartIsBounded() {
     QCOMPARE(tellingPart(*report)->ranks, (std::vector<int64_t>{5, 4, 1}));
 }
 
-void tst_FleetReport::besideTracesItIsNoneOfThem() {
+void tst_FleetReport::reportNextToTracesIsNotATrace() {
     const fs::path job = folder_ / "job";
     fs::create_directories(job);
     ReportMaker{}.write(job / "fleet.sqlite");
@@ -420,7 +420,7 @@ void tst_FleetReport::besideTracesItIsNoneOfThem() {
         QCOMPARE(files->size(), size_t{2});
         QCOMPARE(files->front().filename().string(), std::string("run.0.sqlite"));
     }
-    // Who names it means it.
+    // A file named explicitly is meant.
     QCOMPARE(filesMeantBy(std::vector{(job / "fleet.sqlite").string()})->size(), size_t{1});
 }
 

@@ -11,7 +11,7 @@ using namespace lanescope;
 
 namespace {
 
-/// A reader of CSV as RFC 4180 describes it, to have the fields back.
+/// A CSV reader as in RFC 4180, to recover the fields.
 std::vector<std::vector<std::string>> parseCsv(const std::string& text) {
     std::vector<std::vector<std::string>> lines(1, {""});
     bool isQuoted = false;
@@ -62,7 +62,7 @@ class TestFormatTable : public QObject {
     Q_OBJECT
 
   private slots:
-    void csvComesBackFieldByField() {
+    void csvRoundTripsFieldByField() {
         const auto lines = parseCsv(formatTable(sample(), TableFormat::Csv));
         QCOMPARE(lines.size(), size_t{3});
         QCOMPARE(lines[0], (std::vector<std::string>{"Time (%)", "Total Time (ns)", "Size (B)",
@@ -73,7 +73,7 @@ class TestFormatTable : public QObject {
                                                      "a \"quoted\", name\r\nof two lines"}));
     }
 
-    void jsonComesBackWithTypesAndOrder() {
+    void jsonRoundTripsWithTypesAndOrder() {
         const std::string text = formatTable(sample(), TableFormat::Json);
         const QJsonArray rows = QJsonDocument::fromJson(QByteArray::fromStdString(text)).array();
         QCOMPARE(rows.size(), 2);
@@ -87,7 +87,7 @@ class TestFormatTable : public QObject {
         QVERIFY(text.find("Total Time (ns)") < text.find("\"Name\""));
     }
 
-    void jsonIsValidWhateverBytesANameHolds() {
+    void jsonIsValidForAnyBytesInNames() {
         ReportTable table;
         table.columns = {{"Name", Unit::Text}};
         table.rows = {{std::string("bad \xff\xc3 bytes \x01")}};
@@ -97,7 +97,7 @@ class TestFormatTable : public QObject {
         QCOMPARE(error.error, QJsonParseError::NoError);
     }
 
-    void csvAndJsonLetNoNameControlATerminalOrASpreadsheet() {
+    void csvAndJsonEscapeTerminalAndSpreadsheetControls() {
         ReportTable table;
         table.columns = {{"Name", Unit::Text}};
         const std::vector<std::pair<const char*, const char*>> cases{
@@ -125,7 +125,7 @@ class TestFormatTable : public QObject {
         }
     }
 
-    void partsMakeTheSameFileAsTheWhole() {
+    void chunkedOutputEqualsWholeOutput() {
         ReportTable first = sample(), second = sample();
         first.rows.pop_back();
         second.rows.erase(second.rows.begin());
@@ -159,7 +159,7 @@ class TestFormatTable : public QObject {
                              "  250.0 us      7  relu \xc3\xa4\n"));
     }
 
-    void textPrintsALongNameLastAndWhole() {
+    void textPrintsTheNameLastAndComplete() {
         const std::string longName(150, 'k');
         ReportTable table;
         table.columns = {{"Name", Unit::Text}, {"Count", Unit::Count}};
@@ -169,7 +169,7 @@ class TestFormatTable : public QObject {
         QVERIFY(text.ends_with("    3  " + longName + "\n"));
     }
 
-    void textLetsNoNameControlTheTerminal() {
+    void textEscapesTerminalControls() {
         ReportTable table;
         table.columns = {{"Name", Unit::Text}};
         table.rows = {{std::string("\x1b[2Jgone\nnext\x9b\xc2\x9b")}};
@@ -179,7 +179,7 @@ class TestFormatTable : public QObject {
         QCOMPARE(std::count(text.begin(), text.end(), '\n'), 3);
     }
 
-    void valuesCarryUnitsThatFitTheirSize() {
+    void valuesHaveFittingUnits() {
         QCOMPARE(formatDuration(0), std::string("0 ns"));
         QCOMPARE(formatDuration(999), std::string("999 ns"));
         QCOMPARE(formatDuration(1'234), std::string("1.234 us"));
@@ -203,14 +203,14 @@ class TestFormatTable : public QObject {
         QCOMPARE(formatCell(Cell{}, Unit::Bytes), std::string());
     }
 
-    void csvOfNsightHasItsUnits() {
+    void nsightCsvHasItsUnits() {
         QCOMPARE(formatTable(sample(), TableFormat::NsightCsv),
                  std::string("Time (%),Total Time (ns),Size (MB),Count,Rate (MB/s),Id,Name\n"
                              "62.5,2000000000,1073.742,12345,55500.000,98765,plain\n"
                              "37.5,1500,0.001,1,,,\"a \"\"quoted\"\", name\r\nof two lines\"\n"));
     }
 
-    void formatNamesAreReadBack() {
+    void formatNamesRoundTrip() {
         QCOMPARE(*tableFormatFrom("csv"), TableFormat::Csv);
         const Result<TableFormat> none = tableFormatFrom("xml");
         QVERIFY(!none.has_value());

@@ -16,8 +16,8 @@ using namespace lanescope;
 using namespace lanescope::analysis;
 using namespace lanescope::compare;
 
-/// "Why is run B slower?", asked of pairs of recordings from a real GPU that differ in one known
-/// way. What the answer should be comes from plain loops over the events of the compared steps.
+/// Tests "Why is run B slower?" on pairs of recordings from a real GPU that differ in one known
+/// way. Plain loops over the events of the compared steps give the expected answer.
 class TestGoldenComparison : public QObject {
     Q_OBJECT
 
@@ -25,13 +25,13 @@ class TestGoldenComparison : public QObject {
     void initTestCase();
     void everySumIsExact_data();
     void everySumIsExact();
-    void lostNvlinkIsExposedAllReduce();
-    void pageableBatchesAreExposedCopies();
-    void stalledStepsAreNamedThoughTheMedianIsTheSame();
-    void anExtraKernelIsComputeThatTheBaselineDoesNotHave();
-    void loadingInTheTrainingThreadIsDataLoading();
-    void runsOfTheSameAreWithinNoise();
-    void anotherPrecisionMatchesRenamedKernels();
+    void lostNvlinkIsReportedAsExposedAllReduce();
+    void pageableBatchesAreReportedAsExposedCopies();
+    void stalledStepsAreReportedDespiteEqualMedian();
+    void extraKernelIsReportedAsNewCompute();
+    void loadingInTheTrainingThreadIsReportedAsDataLoading();
+    void identicalRunsAreWithinNoise();
+    void otherPrecisionMatchesRenamedKernels();
 
   private:
     struct Run {
@@ -39,7 +39,7 @@ class TestGoldenComparison : public QObject {
         RunSummary summary;
         const WorkerSummary& worker() const { return summary.workers.at(0); }
     };
-    /// Whether a row of a table counts.
+    /// Predicate: the row of a table counts.
     using Counts = std::function<bool(const Trace&, uint32_t row)>;
 
     const Run& run(const std::string& name);
@@ -56,7 +56,7 @@ class TestGoldenComparison : public QObject {
 
 namespace {
 
-/// Within a tenth of what is known to be the cause.
+/// Returns true if the time is within 10 % of the known cause.
 bool isAbout(int64_t ns, double expectedNs) {
     return std::abs(static_cast<double>(ns) - expectedNs) <= 0.1 * std::abs(expectedNs);
 }
@@ -69,7 +69,7 @@ const ContributorDifference* named(const RunComparison& comparison, const Cause&
     return nullptr;
 }
 
-/// Whether the sentence on top gives this reason, in its own words.
+/// Returns true if the top sentence gives this reason.
 bool tells(const RunComparison& comparison, const std::string& text) {
     return !text.empty() && comparison.answer.sentence.find(text) != std::string::npos;
 }
@@ -97,7 +97,7 @@ RunComparison TestGoldenComparison::compared(const std::string& baseline,
     return compareRuns(BaselineRun{run(baseline).summary}, CandidateRun{run(candidate).summary});
 }
 
-/// Summed durations of the rows that count and start in the compared steps, per step.
+/// Summed durations per step of the counted rows that start in the compared steps.
 template <class Table>
 double TestGoldenComparison::perStepNs(const Run& run, const Table& table, const Counts& counts) {
     int64_t sum = 0;
@@ -121,7 +121,7 @@ std::set<std::string> TestGoldenComparison::kernelNames(const Run& run) {
     return names;
 }
 
-/// How long the NVTX ranges of that text take that start in a step.
+/// Total duration of the NVTX ranges with that text that start in a step.
 int64_t TestGoldenComparison::rangeNs(const Run& run, const StepSummary& step,
                                       std::string_view text) {
     const NvtxTable& nvtx = run.trace->nvtx;
@@ -133,7 +133,7 @@ int64_t TestGoldenComparison::rangeNs(const Run& run, const StepSummary& step,
     return sum;
 }
 
-/// From the end of the GPU's work to its next copy of a batch, the mean over the steps.
+/// Mean time over the steps from the end of the GPU work to its next batch copy.
 double TestGoldenComparison::waitForBatchNs(const Run& run) {
     const Trace& trace = *run.trace;
     int64_t sum = 0;
@@ -205,7 +205,7 @@ void TestGoldenComparison::everySumIsExact() {
     }
 }
 
-void TestGoldenComparison::lostNvlinkIsExposedAllReduce() {
+void TestGoldenComparison::lostNvlinkIsReportedAsExposedAllReduce() {
     const RunComparison comparison = compared("resnet152-nvlink", "resnet152-no-p2p");
     QCOMPARE(comparison.answer.outcome, Outcome::Longer);
     const Cause& cause = comparison.answer.causes.at(0);
@@ -215,7 +215,7 @@ void TestGoldenComparison::lostNvlinkIsExposedAllReduce() {
     QCOMPARE(qRound(cause.main->baseline.gigabytesPerSecond * 10), 2243);
     QCOMPARE(qRound(cause.main->candidate.gigabytesPerSecond * 10), 278);
     const WorkerComparison& pair = *comparison.criticalPair();
-    // The ranks waited less for each other, for the exchange took the time.
+    // The ranks waited less for each other, because the exchange took the time.
     int64_t togetherNs = 0;
     for (const PartDifference& part : pair.parts)
         if (groupOf(part.part) == PartGroup::Collectives) togetherNs += part.lostNs();
@@ -223,7 +223,7 @@ void TestGoldenComparison::lostNvlinkIsExposedAllReduce() {
     QVERIFY(tells(comparison, cause.text));
 }
 
-void TestGoldenComparison::pageableBatchesAreExposedCopies() {
+void TestGoldenComparison::pageableBatchesAreReportedAsExposedCopies() {
     const RunComparison comparison = compared("same1", "pageable");
     QCOMPARE(comparison.answer.outcome, Outcome::Longer);
     const Cause& cause = comparison.answer.causes.at(0);
@@ -244,7 +244,7 @@ void TestGoldenComparison::pageableBatchesAreExposedCopies() {
     QVERIFY(isAbout(cause.lostNs, busyNs));
 }
 
-void TestGoldenComparison::stalledStepsAreNamedThoughTheMedianIsTheSame() {
+void TestGoldenComparison::stalledStepsAreReportedDespiteEqualMedian() {
     const RunComparison comparison = compared("same1", "stall");
     QCOMPARE(comparison.answer.outcome, Outcome::Alike);
     QCOMPARE(comparison.outliers.size(), size_t{2});
@@ -271,14 +271,14 @@ void TestGoldenComparison::stalledStepsAreNamedThoughTheMedianIsTheSame() {
     QVERIFY(tells(comparison, "step 7") && tells(comparison, "step 17"));
 }
 
-void TestGoldenComparison::anExtraKernelIsComputeThatTheBaselineDoesNotHave() {
+void TestGoldenComparison::extraKernelIsReportedAsNewCompute() {
     const RunComparison comparison = compared("same1", "extra");
     QCOMPARE(comparison.answer.outcome, Outcome::Longer);
     const Cause& cause = comparison.answer.causes.front();
     QCOMPARE(cause.part, StepPart::Compute);
     QVERIFY(cause.isChangeOfKind);
     QVERIFY(tells(comparison, cause.text));
-    // What else is done otherwise may be named, too; nothing that is the same for longer.
+    // Other changes may be named, too, but no longer ones of equal work.
     for (const Cause& each : comparison.answer.causes) QVERIFY(each.isChangeOfKind);
 
     const std::set<std::string> known = kernelNames(run("same1"));
@@ -303,7 +303,7 @@ void TestGoldenComparison::anExtraKernelIsComputeThatTheBaselineDoesNotHave() {
     QCOMPARE(kernel->match, MatchKind::OnlyCandidate);
 }
 
-void TestGoldenComparison::loadingInTheTrainingThreadIsDataLoading() {
+void TestGoldenComparison::loadingInTheTrainingThreadIsReportedAsDataLoading() {
     const RunComparison comparison = compared("workers4", "workers0");
     QCOMPARE(comparison.answer.outcome, Outcome::Longer);
     QCOMPARE(comparison.answer.causes.size(), size_t{1});
@@ -317,7 +317,7 @@ void TestGoldenComparison::loadingInTheTrainingThreadIsDataLoading() {
     QVERIFY(isAbout(cause.lostNs, waitNs));
 }
 
-void TestGoldenComparison::runsOfTheSameAreWithinNoise() {
+void TestGoldenComparison::identicalRunsAreWithinNoise() {
     for (int a = 1; a <= 6; ++a) {
         for (int b = 1; b <= 6; ++b) {
             if (a == b) continue;
@@ -332,13 +332,12 @@ void TestGoldenComparison::runsOfTheSameAreWithinNoise() {
     }
 }
 
-void TestGoldenComparison::anotherPrecisionMatchesRenamedKernels() {
+void TestGoldenComparison::otherPrecisionMatchesRenamedKernels() {
     const RunComparison comparison = compared("same1", "bf16");
     QCOMPARE(comparison.answer.outcome, Outcome::Shorter);
     QCOMPARE(comparison.answer.causes.at(0).part, StepPart::Compute);
     QVERIFY(tells(comparison, comparison.answer.causes[0].text));
-    // cuDNN's convolutions of the inner layers say in their names what they are, and in what
-    // precision.
+    // Names of cuDNN's inner convolutions state their purpose and precision.
     const std::map<std::string, std::string> convolutions{
         {"sm90_xmma_fprop_implicit_gemm", "forward"},
         {"sm90_xmma_dgrad_implicit_gemm", "backward"},

@@ -22,7 +22,7 @@ namespace {
 
 constexpr int64_t us = 1'000;
 
-/// A row of the report, found by its path of names.
+/// A report row, found by its path of names.
 struct Row {
     std::string kind;
     int64_t totalNs = 0, selfNs = 0;
@@ -37,7 +37,7 @@ ReportTable reportOf(const Trace& trace, std::optional<TimeRange> range = {},
     return made ? std::move(*made) : ReportTable{};
 }
 
-/// As a program builds the tree again of what it is given, and checks what has to add up.
+/// Rebuilds the tree from the table as a consumer would, and checks the sums.
 std::map<std::string, Row> rebuilt(const ReportTable& table) {
     std::vector<std::string> paths;
     std::vector<int64_t> within(table.rows.size(), 0);
@@ -70,7 +70,7 @@ std::map<std::string, Row> rebuilt(const ReportTable& table) {
     return rows;
 }
 
-/// What the tree says of a piece of work, by looking at every range of the trace.
+/// Expected place of a piece of work, by testing every range of the trace.
 class PlainTree {
   public:
     explicit PlainTree(const Trace& trace, std::string stepPattern)
@@ -142,8 +142,8 @@ class PlainTree {
     std::map<std::string, std::string> alone_;
 };
 
-/// A simulated training: steps on the main thread, the backward on autograd's with ranges of its
-/// own, and a thread that copies for later steps.
+/// A simulated training: steps on the main thread, the backward pass on autograd's thread with its
+/// own ranges, and a thread that copies for later steps.
 TracePtr randomTraining(unsigned seed) {
     std::mt19937 random(seed);
     SimulatedTrace made;
@@ -191,13 +191,11 @@ TracePtr randomTraining(unsigned seed) {
 
 }  // namespace
 
-/// One tree from step to kernel. All traces are simulated.
 class TestGpuTimeTree : public QObject {
     Q_OBJECT
 
   private slots:
-    /// Against a plain loop over random programs.
-    void allWorkStandsWhereAPlainLoopFindsIt() {
+    void workPlacementMatchesPlainLoop() {
         for (unsigned seed = 1; seed <= 8; ++seed) {
             const TracePtr trace = randomTraining(seed);
             const PlainTree plain(*trace, "step #");
@@ -213,7 +211,7 @@ class TestGpuTimeTree : public QObject {
         }
     }
 
-    void stepsRangesOperatorsAndWorkAreToldApart() {
+    void stepsRangesOperatorsAndWorkAreDistinguished() {
         SimulatedTrace made;
         const uint32_t main = made.defaultThread(), stream = made.defaultStream();
         for (int64_t step = 0; step < 4; ++step) {
@@ -243,7 +241,7 @@ class TestGpuTimeTree : public QObject {
         QCOMPARE(rows.at("step #|forward|aten::mm").kind, std::string("operator"));
         QCOMPARE(rows.at("step #|forward").kind, std::string("range"));
         QCOMPARE(rows.at("step #|loss").totalNs, int64_t{4} * 50 * us);
-        // What people read is set in, and holds no numbers of rows.
+        // Text output is indented and contains no row numbers.
         const std::string text = formatTable(table, TableFormat::Text);
         QVERIFY2(text.find("  step #\n") != std::string::npos, text.c_str());
         QVERIFY2(text.find("        gemm\n") != std::string::npos, text.c_str());
@@ -258,7 +256,7 @@ class TestGpuTimeTree : public QObject {
         QCOMPARE(json[1]["Name"].get<std::string>(), std::string("step #"));
     }
 
-    void stepsWithoutRangesAreAFrameOfTheirOwn() {
+    void stepsWithoutRangesHaveTheirOwnFrame() {
         SimulatedTrace made;
         const uint32_t main = made.defaultThread(), stream = made.defaultStream();
         made.launch(main, stream, "warm_up", 0, 10 * us, 500 * us);
@@ -276,8 +274,8 @@ class TestGpuTimeTree : public QObject {
         QVERIFY(rows.contains("step|ka") && rows.contains("(no range)|warm_up"));
     }
 
-    /// What updates the weights is in no batch, and in the step all the same.
-    void stepsOfSeveralBatchesHoldWhatLiesBetweenThese() {
+    /// The weight update is in no batch but in the step.
+    void stepsOfSeveralBatchesContainTheGapsBetweenThem() {
         SimulatedTrace made;
         const uint32_t main = made.defaultThread(), stream = made.defaultStream();
         for (int64_t batch = 0; batch < 24; ++batch) {
@@ -294,7 +292,7 @@ class TestGpuTimeTree : public QObject {
         QCOMPARE(rows.at("step|batch #").kind, std::string("range"));
     }
 
-    void ofARangeOfTimeWhatLiesInItCounts() {
+    void timeRangeCountsOnlyItsWork() {
         const TracePtr trace = simulatedTraining({.steps = 5});
         const int64_t fifth = trace->range.durationNs() / 5;
         const TimeRange range{trace->range.startNs + fifth, trace->range.endNs - fifth};
@@ -307,8 +305,7 @@ class TestGpuTimeTree : public QObject {
         QVERIFY(reportOf(*trace, TimeRange{-100, -50}).rows.empty());
     }
 
-    /// Neither deep nor wide without bounds, and nothing is lost.
-    void aHostileTraceIsBounded() {
+    void hostileTraceIsBounded() {
         SimulatedTrace made;
         const uint32_t main = made.defaultThread(), stream = made.defaultStream();
         int64_t at = 0, plainNs = 0;

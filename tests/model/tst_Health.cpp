@@ -26,7 +26,7 @@ class tst_Health : public QObject {
     }
 
   private slots:
-    void everyCodeHasAnIdentifierOfItsOwn() {
+    void everyHealthCodeHasAUniqueIdentifier() {
         std::set<std::string_view> identifiers;
         for (size_t number = 1; number < healthCodeCount; ++number) {
             const auto code = static_cast<HealthCode>(number);
@@ -36,13 +36,13 @@ class tst_Health : public QObject {
         }
         QCOMPARE(healthCodeFrom("brand-new"), HealthCode::Unknown);
         QCOMPARE(healthCodeFrom(""), HealthCode::Unknown);
-        // What an index from elsewhere may hold.
+        // An index from elsewhere may contain this number.
         QVERIFY(identifier(static_cast<HealthCode>(60'000)).empty());
         QCOMPARE(subjectOf(static_cast<HealthCode>(60'000)), NoteSubject::Other);
     }
 
-    /// These stand in files and in the logs of agents.
-    void numbersStayWhatTheyAre() {
+    /// Files and agent logs store these numbers.
+    void healthCodeNumbersAreStable() {
         QCOMPARE(static_cast<uint32_t>(Severity::Info), 0u);
         QCOMPARE(static_cast<uint32_t>(Severity::Warning), 1u);
         QCOMPARE(static_cast<uint32_t>(Severity::Error), 2u);
@@ -52,7 +52,7 @@ class tst_Health : public QObject {
         QCOMPARE(static_cast<uint32_t>(Loss::NcclEvents), 5u);
     }
 
-    void thePageOnTheFormatNamesEveryCodeAndLoss() {
+    void formatPageListsEveryCodeAndLoss() {
         const QString page = formatPage();
         for (const HealthCodeName& each : healthCodeNames)
             QVERIFY2(page.contains(quoted(each.identifier)), each.identifier.data());
@@ -63,13 +63,13 @@ class tst_Health : public QObject {
                      each.identifier.data());
     }
 
-    void aLossOfAnUnknownKindHasItsNumber() {
+    void unknownLossShowsItsNumber() {
         QCOMPARE(lostText(Loss::NcclEvents, 1234), std::string("1,234 NCCL events"));
         QCOMPARE(lostText(Loss::NvtxCalls, 0), std::string("NVTX calls"));
         QVERIFY(lostText(static_cast<Loss>(77), 3).find("77") != std::string::npos);
     }
 
-    void theSameIsSaidOnceAndTheGravestFirst() {
+    void duplicateNotesAreMergedAndSortedBySeverity() {
         SimulatedTrace builder;
         builder.description().health = {{Severity::Info, HealthCode::Windows, "It had windows.", 1},
                                         {Severity::Info, HealthCode::Windows, "It had windows.", 2},
@@ -82,7 +82,7 @@ class tst_Health : public QObject {
         QCOMPARE(notes[2].code, HealthCode::NoCupti);
     }
 
-    void aNoteOnAnotherProcessHasNoPlace() {
+    void noteOnAnotherProcessHasNoPlace() {
         SimulatedTrace builder;
         builder.addKernel(builder.defaultStream(), "gemm", 0, 100);
         builder.addGap(0, Loss::CudaActivity, 10, 20, 3);
@@ -94,12 +94,12 @@ class tst_Health : public QObject {
         QVERIFY(placeOf(*trace, places, note));
         note.globalPid = 77;
         QVERIFY(!placeOf(*trace, places, note));
-        // Words tell nothing: this speaks of a loss, but is about none of the trace's.
+        // The text mentions a loss, but concerns none of the trace's losses.
         QVERIFY(!placeOf(*trace, places,
                          {Severity::Warning, HealthCode::RanksMissing, "Much was lost."}));
     }
 
-    void namesOfFactsAreTakenApartAsTheyWereJoined() {
+    void factNamesRoundTrip() {
         const std::string ofGpu = gpuFactName(12, "pcieWidth");
         const auto gpu = splitGpuFact(ofGpu);
         QVERIFY(gpu && gpu->subject == 12 && gpu->name == "pcieWidth");
@@ -116,7 +116,7 @@ class tst_Health : public QObject {
         QVERIFY(!splitNumberedFact("lost"));
     }
 
-    void factsHaveNamesForPeople() {
+    void factsHaveReadableNames() {
         SimulatedTrace builder;
         builder.addGpu();
         const TracePtr made = builder.finish();
@@ -146,7 +146,7 @@ class tst_Health : public QObject {
         QVERIFY(description.gpus[0].title.find("PCIe 5 x16, 18 NVLinks") != std::string::npos);
         QCOMPARE(value(description.gpus[0].facts, "tray"), std::string("left"));
         QVERIFY(description.processes[0].title.find("rank 1 of 4") != std::string::npos);
-        // Of a GPU that the run did not use.
+        // A GPU that the run did not use.
         QCOMPARE(value(description.run, "GPU 7: PCIe generation"), std::string("4"));
         QCOMPARE(value(description.run, "GPU 7: tray"), std::string("right"));
         const std::vector<Property>& facts = description.processes[0].facts;

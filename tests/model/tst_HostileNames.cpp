@@ -20,11 +20,11 @@ namespace {
 
 using Write = std::function<void(const std::filesystem::path&)>;
 
-/// As many as have made files cost the most: what there may be of GPUs, streams and processes is
-/// bounded, and a larger file may take more.
+/// The number of names that costs most: GPUs, streams and processes are bounded, and a larger file
+/// may take more.
 constexpr int count = 20'000, countInTables = 65'000;
 
-/// JSON of as many such events; '#' is another number in each.
+/// JSON with that many events; '#' is another number in each.
 Write json(const char* event, int events = count) {
     return [=](const std::filesystem::path& path) {
         std::ofstream file(path);
@@ -36,7 +36,7 @@ Write json(const char* event, int events = count) {
     };
 }
 
-/// A table of as many rows, of numbers `i` from 1 on.
+/// A table with that many rows, with numbers `i` from 1 on.
 std::string table(const std::string& name, const std::string& columns, const std::string& values,
                   int rows = countInTables) {
     return fmt::format(
@@ -73,7 +73,7 @@ const char* const tid = "((i / 60000 + 1) << 48 | (i % 60000 + 1) << 24 | (i % 6
 struct Kind {
     const char* name;
     Write write;
-    int threads = 0;  ///< At least so many are shown.
+    int threads = 0;  ///< Minimum number shown.
 };
 
 std::vector<Kind> jsonKinds() {
@@ -290,19 +290,19 @@ std::vector<Kind> allKinds() {
 
 }  // namespace
 
-/// Files whose events each name somebody or something new: a thread, a process, a stream, a counter
-/// costs more than an event. Each opens in time and memory that follow from its size, and is summed
-/// up, as `explain` and `compare` do, in such time.
+/// Tests of files whose events each name a new subject. A thread, process, stream or counter costs
+/// more than an event. Each file opens and is summarized (as `explain` and `compare` do) in time
+/// and memory proportional to its size.
 class tst_HostileNames : public QObject {
     Q_OBJECT
 
   private slots:
-    void whoIsNamedOnceTakesNoMoreThanHisShare_data() {
+    void uniqueSubjectsTakeBoundedTimeAndMemory_data() {
         QTest::addColumn<int>("number");
         int number = 0;
         for (const Kind& kind : kinds_) QTest::newRow(kind.name) << number++;
     }
-    void whoIsNamedOnceTakesNoMoreThanHisShare() {
+    void uniqueSubjectsTakeBoundedTimeAndMemory() {
         QFETCH(int, number);
         const TemporaryFolder folder;
         const auto path = folder / "run";

@@ -27,7 +27,7 @@ constexpr int64_t tid = globalTid(4242, 4242);
 
 }  // namespace
 
-/// Files that are made to cost more than they are: each opens in time and memory that follow from
+/// Tests of files built to cost more than their size: each opens in time and memory proportional to
 /// its size.
 class tst_HostileTraces : public QObject {
     Q_OBJECT
@@ -38,8 +38,8 @@ class tst_HostileTraces : public QObject {
         path_ = *folder_ / "run.sqlite";
     }
 
-    /// Rows that hold next to nothing, so that as many as possible fit into the file.
-    void shortRowsTakeNoMoreThanTheirShare_data() {
+    /// Rows with almost no content, so that as many as possible fit into the file.
+    void shortRowsTakeBoundedTimeAndMemory_data() {
         QTest::addColumn<QString>("sql");
         const auto row =
             [](const char* name, const char* columns, const char* values) {
@@ -55,14 +55,14 @@ class tst_HostileTraces : public QObject {
         row("CUPTI_ACTIVITY_KIND_RUNTIME", "start, end, globalTid", "1, 1, 16777217");
         row("NVTX_EVENTS", "start, end, eventType, globalTid", "1, 1, 59, 16777217");
     }
-    void shortRowsTakeNoMoreThanTheirShare() {
+    void shortRowsTakeBoundedTimeAndMemory() {
         QFETCH(QString, sql);
         write(sql.toStdString());
         QVERIFY(load().has_value());
     }
 
     void computedColumnsAreNotRead() {
-        // Texts that double: the last would have 200 MB, in a file of some kilobytes.
+        // Doubling texts: the last would have 200 MB, in a file of some kilobytes.
         std::string sql = "CREATE TABLE StringIds (id INTEGER PRIMARY KEY, seed TEXT";
         std::string before = "seed";
         for (int i = 0; i < 21; ++i) {
@@ -83,7 +83,7 @@ class tst_HostileTraces : public QObject {
             QVERIFY((*trace)->strings.at(i).size() < 200);
     }
 
-    void textsThatManyRowsShareAreNotReadForEach() {
+    void sharedTextsAreReadOnce() {
         write(fmt::format(
             "CREATE TABLE NVTX_EVENTS (start INTEGER, end INTEGER, eventType INTEGER,"
             " globalTid INTEGER);"
@@ -99,9 +99,9 @@ class tst_HostileTraces : public QObject {
         QVERIFY(hasNote(**trace, HealthCode::TableDamaged));
     }
 
-    void rowsThatShareAChainOfPagesAreNotReadForEach() {
+    void rowsSharingOverflowPagesAreReadOnce() {
         constexpr int rows = 6;
-        // Of which so little lies in the leaf that it holds all rows.
+        // A size that leaves so little in the leaf that the leaf contains all rows.
         constexpr size_t textBytes = 489 + 293 * 4092 + 31;
         write(
             fmt::format("PRAGMA page_size = 4096;"
@@ -121,7 +121,7 @@ class tst_HostileTraces : public QObject {
         QVERIFY((*trace)->nvtx.size() < rows);
     }
 
-    void aLongTextCostsNoOtherRow() {
+    void longTextDoesNotSlowOtherRows() {
         write(
             fmt::format("CREATE TABLE NVTX_EVENTS (start INTEGER, end INTEGER, eventType INTEGER,"
                         " globalTid INTEGER, text TEXT);"
@@ -135,12 +135,12 @@ class tst_HostileTraces : public QObject {
         QVERIFY(trace.has_value());
         QCOMPARE((*trace)->nvtx.size(), 8000u);
         QVERIFY(!hasNote(**trace, HealthCode::TableDamaged));
-        // Its name can still be drawn, searched and written down for each event.
+        // Every event can still be drawn, searched and exported by name.
         for (uint32_t i = 0; i < (*trace)->strings.size(); ++i)
             QVERIFY((*trace)->strings.at(i).size() <= TraceBuilder::maxNameBytes);
     }
 
-    void longNamesStayApart() {
+    void truncatedLongNamesStayDistinct() {
         TraceBuilder builder;
         const std::string common(100'000, 'a');
         std::set<StringIndex> names;
@@ -155,9 +155,9 @@ class tst_HostileTraces : public QObject {
         QVERIFY(shown.find("...") % 3 == 0);
     }
 
-    void idsCannotBeChosenToFallTogether() {
-        // A number of buckets that the standard library's tables come to as they grow: without a
-        // mixed hash all ids fall into one.
+    void collidingIdsDoNotSlowTheReader() {
+        // A bucket count that the standard library's tables reach as they grow: without a mixed
+        // hash, all ids collide.
         std::unordered_map<int64_t, int> like;
         constexpr int64_t count = 60'000;
         while (like.size() < count) like.emplace(like.size(), 0);
@@ -173,9 +173,9 @@ class tst_HostileTraces : public QObject {
         QVERIFY2(timer.elapsed() < 4000, qPrintable(QString::number(timer.elapsed())));
     }
 
-    void textsCannotBeChosenToFallTogether() {
-        // Texts with one hash in the standard library: two blocks of each pair differ so that what
-        // the one changes in the hash the other takes back.
+    void collidingTextsDoNotSlowTheReader() {
+        // Texts with one hash in the standard library: two blocks of each pair differ so that the
+        // second reverts the first's change of the hash.
         constexpr uint64_t factor = 0xc6a4a7935bd1e995u;
         const auto mix = [](uint64_t block) {
             block *= factor;
@@ -198,8 +198,8 @@ class tst_HostileTraces : public QObject {
                     text.append(reinterpret_cast<const char*>(&block), sizeof block);
             }
         }
-        const std::hash<std::string_view> usual;
-        QCOMPARE(usual(texts.front()), usual(texts.back()));
+        const std::hash<std::string_view> standardHash;
+        QCOMPARE(standardHash(texts.front()), standardHash(texts.back()));
         QElapsedTimer timer;
         timer.start();
         StringTable strings;
@@ -208,11 +208,11 @@ class tst_HostileTraces : public QObject {
         QCOMPARE(strings.size(), static_cast<uint32_t>(texts.size()) + 1);
     }
 
-    void aJournalThatSomebodyLeftIsCalledThat() {
+    void leftoverJournalIsReported() {
         QVERIFY(writeTraceFile(*simulatedTraining({.steps = 2}), path_).has_value());
         {
             auto database = openForWriting(path_);
-            // So little memory that pages are written before the transaction ends.
+            // So little cache that pages are written before the transaction ends.
             QVERIFY(database && database->execute("PRAGMA cache_size = 2; BEGIN;"
                                                   "UPDATE StringIds SET value = value || 'x';"
                                                   "UPDATE CUPTI_ACTIVITY_KIND_KERNEL SET start = 1;"
@@ -226,7 +226,7 @@ class tst_HostileTraces : public QObject {
                  trace.error().sentence.c_str());
     }
 
-    void aWriteAheadLogLeavesNothingBeside() {
+    void writeAheadLogLeavesNoFiles() {
         QVERIFY(writeTraceFile(*simulatedTraining({.steps = 2}), path_).has_value());
         {
             auto database = openForWriting(path_);
@@ -244,8 +244,8 @@ class tst_HostileTraces : public QObject {
   private:
     Result<TracePtr> load() const { return test::loadWithinBounds(path_); }
 
-    /// Of a table whose only leaf is page 2: all rows take the overflow pages of the first, and
-    /// those of the others are cut off. As SQLite's file format describes it.
+    /// For a table whose only leaf is page 2: gives all rows the overflow pages of the first, and
+    /// cuts off those of the others, as in SQLite's file format.
     void shareFirstChain() {
         constexpr size_t page = 4096, leaf = page, firstPointer = leaf + 8;
         std::string bytes;
@@ -271,14 +271,14 @@ class tst_HostileTraces : public QObject {
             const size_t pointer = firstPointer + 2 * cell;
             size_t at = leaf + (size_t{byteAt(pointer)} << 8 | byteAt(pointer + 1));
             const uint64_t payload = varint(at);
-            varint(at);  // the number of the row
+            varint(at);  // the row number
             constexpr uint64_t least = (page - 12) * 32 / 255 - 23, most = page - 35;
             const uint64_t local = least + (payload - least) % (page - 4);
             at += static_cast<size_t>(local <= most ? local : least);
             if (cell == 0) chain = bytes.substr(at, 4);
             bytes.replace(at, 4, chain);
         }
-        // The chain is written from its first page on, a page behind the other.
+        // The chain occupies consecutive pages.
         uint32_t last = 0;
         for (uint32_t next =
                  uint32_t{static_cast<uint8_t>(chain[2])} << 8 | static_cast<uint8_t>(chain[3]);
@@ -294,7 +294,7 @@ class tst_HostileTraces : public QObject {
         return std::any_of(trace.health.begin(), trace.health.end(),
                            [code](const HealthNote& note) { return note.code == code; });
     }
-    /// A file with a table that makes it an export, and these.
+    /// Writes a file with a table that makes it an export, and these rows.
     void write(const std::string& sql) {
         auto database = Database::create(path_);
         QVERIFY(database.has_value());

@@ -27,7 +27,7 @@ std::vector<StepSpan> stepsOf(const Trace& trace) {
     return findSteps(trace)->workers.at(0).steps;
 }
 
-/// Whether any work of the trace runs then.
+/// Returns true if any work of the trace runs at that time.
 bool isBusy(const Trace& trace, int64_t timeNs) {
     const auto runs = [timeNs](const auto& table) {
         for (uint32_t row = 0; row < table.size(); ++row)
@@ -45,11 +45,10 @@ StepParts sumOf(const std::vector<IdleCause>& causes) {
 
 }  // namespace
 
-/// Why GPUs are idle, asked of any time.
 class TestIdleGaps : public QObject {
     Q_OBJECT
   private slots:
-    void causesAreThoseOfThePlainLoop() {
+    void idleCausesMatchPlainLoop() {
         std::mt19937 random(7);
         std::map<StepPart, int64_t> seen;
         for (uint32_t seed = 200; seed < 240; ++seed) {
@@ -59,7 +58,7 @@ class TestIdleGaps : public QObject {
             QVERIFY(gaps.gapsOf(0).size() > 3);
             const PlainStepParts loop(*trace, stepsOf(*trace));
             for (const IdleGap& gap : gaps.gapsOf(0)) {
-                // All of it, and any stretch that overlaps it.
+                // The whole, and any interval that overlaps it.
                 const auto some = [&] {
                     return gap.range.startNs - 20 * us + static_cast<int64_t>(random() % 60) * us;
                 };
@@ -87,10 +86,10 @@ class TestIdleGaps : public QObject {
         }
         for (const StepPart part : {StepPart::DataLoading, StepPart::Synchronization,
                                     StepPart::LaunchBound, StepPart::OtherIdle})
-            QVERIFY(seen[part] > 0);  // or the test would prove nothing about it
+            QVERIFY(seen[part] > 0);  // otherwise the test proves nothing about that part
     }
 
-    void whatAGpuDidIsThatOfThePlainLoop() {
+    void gpuPartsMatchPlainLoop() {
         std::mt19937 random(11);
         for (uint32_t seed = 400; seed < 420; ++seed) {
             const TracePtr trace = RandomRun(seed).finish();
@@ -132,7 +131,7 @@ class TestIdleGaps : public QObject {
         QCOMPARE(PartTimeline().sumIn({0, 100}), StepParts());
     }
 
-    void gapsAreWhereNothingRuns() {
+    void gapsAreWhereNoWorkRuns() {
         for (uint32_t seed = 300; seed < 320; ++seed) {
             const TracePtr trace = RandomRun(seed).finish();
             const IdleGaps gaps = gapsOf(*trace);
@@ -155,7 +154,7 @@ class TestIdleGaps : public QObject {
         }
     }
 
-    void theLongestOfTheStepsComeFirst() {
+    void longestGapsOfTheStepsComeFirst() {
         const TracePtr trace = simulatedTraining({.steps = 8});
         const IdleGaps gaps = gapsOf(*trace);
         QCOMPARE(gaps.workerCount(), size_t{2});
@@ -174,7 +173,7 @@ class TestIdleGaps : public QObject {
         }
     }
 
-    void theCallBeforeIsOfTheSameThread() {
+    void precedingCallIsOfTheSameThread() {
         SimulatedTrace builder;
         const uint32_t thread = builder.defaultThread();
         const uint32_t other = builder.addThread(0, 5000);
@@ -197,7 +196,7 @@ class TestIdleGaps : public QObject {
         QCOMPARE(gaps.likesOf(*place).count, int64_t{1});
     }
 
-    void aGpuOfTwoProcessesIsIdleWhenBothAre() {
+    void gpuOfTwoProcessesIsIdleOnlyIfBothAre() {
         SimulatedTrace builder;
         const uint32_t second = builder.addProcess(77, "python3");
         const uint32_t threads[]{builder.defaultThread(), builder.addThread(second, 78)};
@@ -211,14 +210,14 @@ class TestIdleGaps : public QObject {
         all.stretch = TimeRange{0, 400 * us};
         const IdleGaps gaps = gapsOf(*trace, all);
         QCOMPARE(gaps.workerCount(), size_t{2});
-        QVERIFY(!gaps.find(0, 115 * us));  // the first works
-        QVERIFY(!gaps.find(0, 135 * us));  // the second does
+        QVERIFY(!gaps.find(0, 115 * us));  // the first process works
+        QVERIFY(!gaps.find(0, 135 * us));  // the second process works
         const auto place = gaps.find(0, 60 * us);
         QVERIFY(place.has_value());
         QCOMPARE(gaps.at(*place).range.endNs, 110 * us);
     }
 
-    void itCanBeCancelled() {
+    void gapSearchCanBeCancelled() {
         const Result<IdleGaps> made =
             IdleGaps::of(*simulatedTraining(), {}, [](double) { return false; });
         QVERIFY(!made);

@@ -26,7 +26,7 @@ using namespace lanescope;
 
 namespace {
 
-/// Where the members lie that a list of fields names.
+/// Offsets of the members named by a list of fields.
 class MemberMap {
   public:
     template <class T>
@@ -34,7 +34,7 @@ class MemberMap {
         members_.push_back({reinterpret_cast<const char*>(&field), sizeof field, alignof(T)});
     }
 
-    /// True if nothing but padding lies between them and the edges of `whole`.
+    /// Returns true if only padding lies between the members and the edges of `whole`.
     template <class T>
     bool covers(const T& whole) {
         std::sort(members_.begin(), members_.end(),
@@ -65,7 +65,7 @@ bool namesEveryMember() {
     return map.covers(value);
 }
 
-/// Makes all rows that a record names rows that are not there.
+/// Replaces all row numbers of a record by invalid ones.
 struct SpoilRows {
     int count = 0;
     template <class T>
@@ -76,7 +76,7 @@ struct SpoilRows {
     }
 };
 
-/// Whether all rows that a record names are there.
+/// Checks that all row numbers of a record are valid.
 struct CheckRows {
     const Trace& trace;
     int count = 0;
@@ -117,16 +117,16 @@ class tst_Index : public QObject {
         index_ = indexPaths(path_).front();
     }
 
-    /// An index keeps numbers of `HealthCode`: whoever moves one raises `indexVersion`, and then
-    /// writes both down here.
-    void healthCodesAreThoseOfItsVersion() {
+    /// An index stores numbers of `HealthCode`. Moving one requires a new `indexVersion` and an
+    /// update here.
+    void healthCodesMatchTheIndexVersion() {
         Fnv1a codes;
         for (const HealthCodeName& each : healthCodeNames) codes.add(each.identifier);
         QCOMPARE(indexVersion, 21u);
         QCOMPARE(codes.value(), uint64_t{9'414'589'790'392'049'738u});
     }
 
-    void aNoteOfTheFileItselfIsKept() {
+    void fileNoteIsKept() {
         const auto packed = *folder_ / "trace.sqlite.gz";
         std::ifstream file(path_, std::ios::binary);
         const std::string content{std::istreambuf_iterator<char>(file), {}};
@@ -143,7 +143,7 @@ class tst_Index : public QObject {
         QCOMPARE(std::ranges::count_if(again->health, isOfIt), 1);
     }
 
-    void storesEveryMember() {
+    void indexStoresEveryMember() {
         QVERIFY(namesEveryMember<TimeRange>());
         QVERIFY(namesEveryMember<Gpu>());
         QVERIFY(namesEveryMember<Gap>());
@@ -207,7 +207,7 @@ class tst_Index : public QObject {
         QVERIFY(map.covers(trace));
     }
 
-    void holdsWhatTheTraceHolds() {
+    void indexEqualsTheTrace() {
         const Result<TracePtr> loaded = loadTrace(path_);
         const Result<TracePtr> first = openTrace(path_, always());
         QVERIFY(std::filesystem::exists(index_));
@@ -220,7 +220,7 @@ class tst_Index : public QObject {
         QVERIFY(dumpOf(**second) == dumpOf(**loaded));
     }
 
-    void holdsTracesOfEveryKind() {
+    void indexStoresTracesOfEveryKind() {
         std::vector<TracePtr> traces{simulatedTraining({.steps = 60}), simulatedMemory(),
                                      SimulatedTrace().finish()};
         for (const std::filesystem::path& path : sampleExports())
@@ -234,7 +234,7 @@ class tst_Index : public QObject {
         }
     }
 
-    void isTheSameWhereverTheTraceLay() {
+    void indexIsIndependentOfTheTracePath() {
         if (test::hasThreadSanitizer)
             QSKIP("The file takes addresses that the sanitizer needs for itself.");
         const std::filesystem::path path = *folder_ / "large.sqlite";
@@ -250,7 +250,7 @@ class tst_Index : public QObject {
         QVERIFY(readFile(*folder_ / "mapped") == readFile(*folder_ / "own"));
     }
 
-    void standsForACompressedTrace() {
+    void indexReplacesACompressedTrace() {
         const std::filesystem::path packed = *folder_ / "trace.sqlite.gz";
         const std::string bytes = readFile(path_);
         const gzFile file = gzopen(packed.c_str(), "wb1");
@@ -265,7 +265,7 @@ class tst_Index : public QObject {
         QVERIFY(dumpOf(**indexed) == dumpOf(**loaded));
     }
 
-    void isTheSameForAnyNumberOfThreads() {
+    void indexIsIndependentOfThreadCount() {
         const std::filesystem::path path = *folder_ / "large.sqlite";
         QVERIFY(writeTraceFile(*simulatedTraining({.steps = 150, .ncclPlugin = true}), path));
         std::string alone;
@@ -280,7 +280,7 @@ class tst_Index : public QObject {
         }
     }
 
-    void readingByManyThreadsCanBeCancelled() {
+    void parallelReadingCanBeCancelled() {
         const std::filesystem::path path = *folder_ / "large.sqlite";
         QVERIFY(writeTraceFile(*simulatedTraining({.steps = 150}), path));
         for (const unsigned threads : {1u, 2u, 5u}) {
@@ -291,8 +291,8 @@ class tst_Index : public QObject {
         }
     }
 
-    /// Each fact that is a row of something else, whatever its place in the list.
-    void boundsWhatNcclNames() {
+    /// Each fact that refers to a row of another table, at any position in the list.
+    void ncclRowReferencesAreBounded() {
         SimulatedTrace builder;
         builder.addNccl(builder.defaultThread(), "AllReduce", 64, 0, 10);
         const TracePtr trace = builder.finish();
@@ -300,7 +300,7 @@ class tst_Index : public QObject {
         SpoilRows spoil;
         forEachField(facts, spoil);
         QCOMPARE(spoil.count, 5);
-        // Of a trace that no loader would make.
+        // Values that no loader would produce.
         NcclTable& spoilt = const_cast<Trace&>(*trace).nccl;
         spoilt.facts.set(0, facts);
         spoilt.nvtx.set(0, 1'000'000'000);
@@ -318,7 +318,7 @@ class tst_Index : public QObject {
         QVERIFY(!describe(*read, {EventKind::Nvtx, 0}).empty());
     }
 
-    void holdsFaultsOfCpusWhereNoGpuIs() {
+    void indexKeepsCpuFaultsWithoutGpu() {
         SimulatedTrace builder;
         builder.addApi(builder.defaultThread(), "cuInit", 0, 50);
         builder.addPageFault(0, noIndex, 0x7f0000000000, 1, FaultAccess::Unknown, 20, 30);
@@ -331,7 +331,7 @@ class tst_Index : public QObject {
         QVERIFY(read->locate({EventKind::PageFault, 0}).isValid());
     }
 
-    void isForWhoeverMayReadTheTrace() {
+    void indexHasThePermissionsOfTheTrace() {
         const std::pair<mode_t, mode_t> modes[]{{0600, 0600}, {0644, 0644}, {0640, 0640},
                                                 {0664, 0664}, {0444, 0644}, {0400, 0600}};
         for (const auto& [traces, expected] : modes) {
@@ -344,7 +344,7 @@ class tst_Index : public QObject {
         }
     }
 
-    void isMadeAnewForAnotherTrace() {
+    void indexIsRebuiltForAnotherTrace() {
         QVERIFY(ensureIndex(path_).has_value());
         const std::string old = readFile(index_);
         std::filesystem::remove(path_);
@@ -354,7 +354,7 @@ class tst_Index : public QObject {
         QVERIFY(readFile(index_) != old);
     }
 
-    void isMadeAnewWhenItIsNotWhole() {
+    void incompleteIndexIsRebuilt() {
         QVERIFY(ensureIndex(path_).has_value());
         const std::string whole = readFile(index_);
         for (const size_t bytes :
@@ -371,8 +371,8 @@ class tst_Index : public QObject {
         QVERIFY(readFile(index_) == whole);
     }
 
-    void liesInTheCacheWhereTheFolderCannotBeWrittenTo() {
-        // A folder with the name of the index is in the way even of the superuser.
+    void indexIsCachedIfTheFolderIsReadOnly() {
+        // A folder with the name of the index blocks even root.
         std::filesystem::create_directory(index_);
         std::filesystem::create_directory(index_ / "x");
         const auto trace = openTrace(path_, always());
@@ -381,7 +381,7 @@ class tst_Index : public QObject {
         QVERIFY(std::filesystem::exists(indexPaths(path_).back()));
     }
 
-    void opensFromMemoryWhereNoneCanBeWritten() {
+    void traceOpensInMemoryIfNoIndexCanBeWritten() {
         std::filesystem::create_directory(index_);
         std::filesystem::create_directory(index_ / "x");
         std::ofstream(*folder_ / "cache") << "no folder";
@@ -393,7 +393,7 @@ class tst_Index : public QObject {
         QVERIFY(!ensureIndex(path_).has_value());
     }
 
-    void leavesNothingWhenCancelled() {
+    void cancelledIndexLeavesNothing() {
         const auto stopAtIndex = [](double, std::string_view what) {
             return what != "writing the index";
         };
@@ -403,7 +403,7 @@ class tst_Index : public QObject {
             QVERIFY2(entry.path() == path_, entry.path().c_str());
     }
 
-    void isWrittenByTwoAtOnce() {
+    void concurrentWritersProduceOneIndex() {
         std::vector<std::thread> threads;
         std::array<Result<TracePtr>, 4> traces;
         for (Result<TracePtr>& each : traces)
@@ -417,7 +417,7 @@ class tst_Index : public QObject {
         QCOMPARE(files, size_t{2});
     }
 
-    void staysUsableWhenTheTraceIsReplaced() {
+    void indexStaysUsableWhenTheTraceIsReplaced() {
         QVERIFY(ensureIndex(path_).has_value());
         const auto open = openTrace(path_, always());
         const std::string before = dumpOf(**open);
@@ -427,7 +427,7 @@ class tst_Index : public QObject {
         QVERIFY(dumpOf(**open) == before);
     }
 
-    void isNotMadeForSmallTraces() {
+    void smallTracesGetNoIndex() {
         const auto trace = openTrace(path_, {.minBytes = uint64_t{1} << 30});
         QVERIFY(trace.has_value());
         QVERIFY(!std::filesystem::exists(index_));

@@ -18,7 +18,7 @@ constexpr const auto& windows = tables::windows;
 constexpr const auto& properties = tables::properties;
 constexpr const auto& samples = tables::counterSamples;
 
-// What the compiler says to rows and values.
+// Compile-time result for rows and values.
 
 template <class Column, class Value>
 concept Takes = requires(const Column& column, const Value& value) {
@@ -81,10 +81,10 @@ class tst_Inserter : public QObject {
         QVERIFY(createTraceTables(*database_));
     }
 
-    void writesWhatIsGiven();
-    void whatIsLeftOutIsNull();
+    void inserterWritesGivenValues();
+    void omittedColumnsAreNull();
     void keepsTheFirstErrorAndStops();
-    void columnsAreCalledAsInTheFile();
+    void columnNamesMatchTheFile();
 
   private:
     Statement firstRow(const char* sql) {
@@ -98,7 +98,7 @@ class tst_Inserter : public QObject {
     FirstError error_;
 };
 
-void tst_Inserter::writesWhatIsGiven() {
+void tst_Inserter::inserterWritesGivenValues() {
     constexpr const auto& t = tables::counters;
     Inserter rows(*database_, t, error_);
     rows.insert(t.granularity = 0.5F, t.counterId = uint8_t{7}, t.source = "nvml",
@@ -121,7 +121,7 @@ void tst_Inserter::writesWhatIsGiven() {
     QVERIFY(row.isNull(9));
 }
 
-void tst_Inserter::whatIsLeftOutIsNull() {
+void tst_Inserter::omittedColumnsAreNull() {
     Inserter rows(*database_, windows, error_);
     rows.insert(windows.globalPid = 1, windows.index = 0, windows.startNs = 5, windows.endNs = 9);
     rows.insert(windows.globalPid = 1, windows.index = 1, windows.startNs = 11);
@@ -136,7 +136,7 @@ void tst_Inserter::keepsTheFirstErrorAndStops() {
         strings.insert(tables::strings.id = id, tables::strings.value = "a");
     };
     insert(1);
-    insert(1);  // The key stands for one row.
+    insert(1);  // The key is unique.
     QVERIFY(error_);
     QVERIFY(error_->sentence.find("trace") != std::string::npos);
     const std::string first = error_->sentence;
@@ -145,7 +145,7 @@ void tst_Inserter::keepsTheFirstErrorAndStops() {
     QCOMPARE(database_->rowCount("StringIds"), int64_t{1});
 }
 
-void tst_Inserter::columnsAreCalledAsInTheFile() {
+void tst_Inserter::columnNamesMatchTheFile() {
     static_assert(std::string_view(tables::memcpys.dstKind.name) == "dstKind");
     QCOMPARE(tables::memcpys.columns()[tables::memcpys.dstKind.number()].name,
              tables::memcpys.dstKind.name);

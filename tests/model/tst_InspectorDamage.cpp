@@ -23,7 +23,6 @@ bool hasNote(const Trace& trace, HealthCode code, std::string_view part) {
 
 }  // namespace
 
-/// Logs of NCCL Inspector that are damaged, cut, packed or made to do harm.
 class tst_InspectorDamage : public QObject {
     Q_OBJECT
 
@@ -39,16 +38,16 @@ class tst_InspectorDamage : public QObject {
     int files_ = 0;
 
   private slots:
-    void damageCostsWhatIsDamaged();
-    void aCutLastLineIsSaid();
-    void packedIsTheSame();
-    void hostileFilesAreNoTrouble_data();
-    void hostileFilesAreNoTrouble();
-    void aMillionCommunicatorsAreBounded();
-    void durationsWithoutEndStayOnTheAxis();
+    void corruptionCostsOnlyTheCorruptLines();
+    void truncatedLastLineIsReported();
+    void compressedLogReadsTheSame();
+    void hostileLogsAreHarmless_data();
+    void hostileLogsAreHarmless();
+    void millionCommunicatorsAreBounded();
+    void hugeDurationsStayOnTheAxis();
 };
 
-void tst_InspectorDamage::damageCostsWhatIsDamaged() {
+void tst_InspectorDamage::corruptionCostsOnlyTheCorruptLines() {
     const Rank rank;
     std::vector<std::string> lines;
     for (int64_t number = 0; number < 6; ++number)
@@ -64,7 +63,7 @@ void tst_InspectorDamage::damageCostsWhatIsDamaged() {
         for (const std::string& each : all) text += each;
         return text;
     };
-    // Wherever the third is cut off.
+    // Truncates the third line at several lengths.
     for (const size_t length : {1u, 10u, 40u, 200u, 300u, 500u, 650u}) {
         std::vector<std::string> damaged = lines;
         QVERIFY(length < damaged[2].size());
@@ -73,7 +72,7 @@ void tst_InspectorDamage::damageCostsWhatIsDamaged() {
         QVERIFY(trace);
         QCOMPARE(numbersIn(*trace), (std::vector<int64_t>{0, 1, 3, 4, 5}));
         QVERIFY(hasNote(*trace, HealthCode::FileDamaged, "the first in line 3"));
-        // Also without the end of the line.
+        // Also without the line break.
         damaged[2].pop_back();
         const TracePtr close = load(joined(damaged));
         QVERIFY(close);
@@ -102,7 +101,7 @@ void tst_InspectorDamage::damageCostsWhatIsDamaged() {
     QVERIFY(leftOut("\"header\":", "\"other\":"));
 }
 
-void tst_InspectorDamage::aCutLastLineIsSaid() {
+void tst_InspectorDamage::truncatedLastLineIsReported() {
     const std::string text = lineOf({}, {.number = 0}) + lineOf({}, {.number = 1});
     const TracePtr trace = load(text.substr(0, text.size() - 40));
     QVERIFY(trace);
@@ -111,7 +110,7 @@ void tst_InspectorDamage::aCutLastLineIsSaid() {
     QVERIFY(!hasNote(*trace, HealthCode::FileDamaged, ""));
 }
 
-void tst_InspectorDamage::packedIsTheSame() {
+void tst_InspectorDamage::compressedLogReadsTheSame() {
     std::string text;
     for (int64_t number = 0; number < 500; ++number)
         text += lineOf({}, {.number = number, .kernelUs = dayUs + number * 100});
@@ -129,7 +128,7 @@ void tst_InspectorDamage::packedIsTheSame() {
     QVERIFY(hasNote(**half, HealthCode::FileCut, ""));
 }
 
-void tst_InspectorDamage::hostileFilesAreNoTrouble_data() {
+void tst_InspectorDamage::hostileLogsAreHarmless_data() {
     QTest::addColumn<QByteArray>("text");
     const std::string good = lineOf({}, {.number = 1});
     const auto row = [&good](const char* name, const std::string& text) {
@@ -158,7 +157,7 @@ void tst_InspectorDamage::hostileFilesAreNoTrouble_data() {
             line(context({}, dayUs), collective({.bytes = INT64_MAX, .kernelUs = 1})));
 }
 
-void tst_InspectorDamage::hostileFilesAreNoTrouble() {
+void tst_InspectorDamage::hostileLogsAreHarmless() {
     QFETCH(QByteArray, text);
     QElapsedTimer clock;
     clock.start();
@@ -168,7 +167,7 @@ void tst_InspectorDamage::hostileFilesAreNoTrouble() {
     QVERIFY2(clock.elapsed() < 60'000, qPrintable(QString::number(clock.elapsed())));
 }
 
-void tst_InspectorDamage::aMillionCommunicatorsAreBounded() {
+void tst_InspectorDamage::millionCommunicatorsAreBounded() {
     std::string text;
     for (int each = 0; each < 1'000'000; ++each)
         text += fmt::format(
@@ -179,13 +178,13 @@ void tst_InspectorDamage::aMillionCommunicatorsAreBounded() {
     const TracePtr trace = load(text);
     QVERIFY(trace);
     QVERIFY(trace->nccl.size() > 10'000);
-    // Each takes a thread and a stream, of which a file gets as many as its size is worth.
+    // Each takes a thread and a stream; the size of a file bounds their number.
     QVERIFY(trace->threads.size() < 500'000);
     QVERIFY(hasNote(*trace, HealthCode::RowsLeftOut, "NCCL operations"));
 }
 
-void tst_InspectorDamage::durationsWithoutEndStayOnTheAxis() {
-    // A year each, laid before each other: more than 64 bits of nanoseconds.
+void tst_InspectorDamage::hugeDurationsStayOnTheAxis() {
+    // A year each, one before the other: more than 64 bits of nanoseconds.
     constexpr int64_t yearUs = int64_t{365} * 86'400 * 1'000'000;
     std::string text;
     for (int64_t number = 0; number < 500; ++number)

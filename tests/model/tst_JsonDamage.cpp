@@ -21,19 +21,19 @@ class tst_JsonDamage : public QObject {
     Q_OBJECT
 
   private slots:
-    void damageCostsWhatIsDamaged_data();
-    void damageCostsWhatIsDamaged();
-    void aFileThatEndsInTheMiddleKeepsWhatIsWhole();
-    void severalPiecesAreOneFile();
-    void anyDamageKeepsTheRest();
-    void deepAndLongIsNoTrouble();
-    void takesTimeInProportion_data();
-    void takesTimeInProportion();
-    void ofADamagedCompressedFileAllBeforeTheDamageIsKept();
-    void aCompressedFileIsReadAsFarAsOneMayUnpack();
+    void corruptionCostsOnlyTheCorruptEvents_data();
+    void corruptionCostsOnlyTheCorruptEvents();
+    void truncatedFileKeepsCompleteEvents();
+    void concatenatedPiecesAreOneFile();
+    void anyCorruptionKeepsTheRest();
+    void deepAndLongValuesAreHarmless();
+    void readingTimeIsLinear_data();
+    void readingTimeIsLinear();
+    void corruptCompressedFileKeepsTheEventsBefore();
+    void decompressionIsBounded();
 };
 
-void tst_JsonDamage::damageCostsWhatIsDamaged_data() {
+void tst_JsonDamage::corruptionCostsOnlyTheCorruptEvents_data() {
     QTest::addColumn<QString>("damaged");
     QTest::addColumn<int>("lost");
     QTest::addColumn<bool>("isNoted");
@@ -73,7 +73,7 @@ void tst_JsonDamage::damageCostsWhatIsDamaged_data() {
     row("any bytes", "aten::mm", QString::fromLatin1("aten\x01\n\xff"), 0, false);
 }
 
-void tst_JsonDamage::damageCostsWhatIsDamaged() {
+void tst_JsonDamage::corruptionCostsOnlyTheCorruptEvents() {
     QFETCH(QString, damaged);
     QFETCH(int, lost);
     QFETCH(bool, isNoted);
@@ -84,7 +84,7 @@ void tst_JsonDamage::damageCostsWhatIsDamaged() {
     QCOMPARE(trace->processes[0].rank, std::optional<int>(2));
 }
 
-void tst_JsonDamage::aFileThatEndsInTheMiddleKeepsWhatIsWhole() {
+void tst_JsonDamage::truncatedFileKeepsCompleteEvents() {
     TemporaryFolder folder;
     const std::string text = traceOf(manyOperators(3000));
     const std::string half = text.substr(0, text.size() / 2);
@@ -108,7 +108,7 @@ void tst_JsonDamage::aFileThatEndsInTheMiddleKeepsWhatIsWhole() {
     QVERIFY(sentenceOf(**torn, HealthCode::FileCut).find("cut short") != std::string::npos);
 }
 
-void tst_JsonDamage::severalPiecesAreOneFile() {
+void tst_JsonDamage::concatenatedPiecesAreOneFile() {
     TemporaryFolder folder;
     const int count = 60'000;
     const std::string text = traceOf(manyOperators(count));
@@ -127,9 +127,8 @@ void tst_JsonDamage::severalPiecesAreOneFile() {
     }
 }
 
-/// Simulated damage of any kind; whatever it is, it costs the events that it lies in and those
-/// beside them.
-void tst_JsonDamage::anyDamageKeepsTheRest() {
+/// Simulated corruption of any kind costs only the affected and adjacent events.
+void tst_JsonDamage::anyCorruptionKeepsTheRest() {
     const int count = 400;
     const std::string text = traceOf(manyOperators(count));
     std::mt19937 random(20);
@@ -151,7 +150,7 @@ void tst_JsonDamage::anyDamageKeepsTheRest() {
     }
 }
 
-void tst_JsonDamage::deepAndLongIsNoTrouble() {
+void tst_JsonDamage::deepAndLongValuesAreHarmless() {
     const std::string deep = std::string(1'000'000, '[');
     const std::string longName(3'000'000, 'x');
     const std::string manyDigits(1'000'000, '9');
@@ -174,16 +173,16 @@ void tst_JsonDamage::deepAndLongIsNoTrouble() {
     }
 }
 
-/// Each took minutes to hours once, because something was looked for again for every event, bracket
-/// or array that there is.
-void tst_JsonDamage::takesTimeInProportion_data() {
+/// Each case once took minutes to hours because of a repeated search for every event, bracket or
+/// array.
+void tst_JsonDamage::readingTimeIsLinear_data() {
     QTest::addColumn<QString>("kind");
     for (const char* kind : {"threads with names", "processes with names", "streams of no call",
                              "brackets", "arrays of events"})
         QTest::newRow(kind) << kind;
 }
 
-void tst_JsonDamage::takesTimeInProportion() {
+void tst_JsonDamage::readingTimeIsLinear() {
     QFETCH(QString, kind);
     const std::string whole = traceOf({slice("cpu_op", "aten::mm", "1", "1", "1", "1")});
     std::string text = "{\"schemaVersion\": 1,";
@@ -207,25 +206,26 @@ void tst_JsonDamage::takesTimeInProportion() {
         }
         text = traceOf(events);
     }
-    const std::clock_t begun = std::clock();  // of this process, whatever else runs here
+    const std::clock_t begun = std::clock();  // time of this process only
     TraceBuilder builder;
     QVERIFY(readKinetoTrace(std::string_view(text), builder));
     const double seconds = static_cast<double>(std::clock() - begun) / CLOCKS_PER_SEC;
-    // A sanitizer takes many times as long.
+    // Sanitizers take many times as long.
     const double limit = test::hasAddressSanitizer || test::hasThreadSanitizer ? 120 : 12;
     QVERIFY2(seconds < limit, qPrintable(QString::number(seconds)));
     if (kind == "arrays of events") {
-        // What was left is damage, and said.
+        // The rest is corrupt and reported.
         QVERIFY(builder.finish());
         const TracePtr trace = builder.take();
         QVERIFY(trace->nvtx.size() == 1 || !sentenceOf(*trace, HealthCode::JsonDamaged).empty());
     }
 }
 
-void tst_JsonDamage::ofADamagedCompressedFileAllBeforeTheDamageIsKept() {
+void tst_JsonDamage::corruptCompressedFileKeepsTheEventsBefore() {
     TemporaryFolder folder;
     const fs::path path = folder / "run.json.gz";
-    // Less than any buffer, of numbers that pack badly, so that damage shows at once.
+    // Smaller than any buffer, with numbers that compress badly, so that corruption is detected at
+    // once.
     std::vector<std::string> events;
     std::mt19937 random(5);
     for (int number = 0; number < 2'000; ++number)
@@ -235,7 +235,7 @@ void tst_JsonDamage::ofADamagedCompressedFileAllBeforeTheDamageIsKept() {
     gzFile file = gzopen(path.c_str(), "wb9");
     gzwrite(file, text.data(), static_cast<unsigned>(text.size()));
     gzclose(file);
-    // From the middle on it is nothing.
+    // Zeros from the middle on.
     const auto bytes = fs::file_size(path);
     std::fstream damaged(path, std::ios::in | std::ios::out | std::ios::binary);
     damaged.seekp(static_cast<std::streamoff>(bytes / 2));
@@ -248,13 +248,13 @@ void tst_JsonDamage::ofADamagedCompressedFileAllBeforeTheDamageIsKept() {
     QVERIFY(sentenceOf(**trace, HealthCode::FileCut).find("damaged") != std::string::npos);
 }
 
-void tst_JsonDamage::aCompressedFileIsReadAsFarAsOneMayUnpack() {
+void tst_JsonDamage::decompressionIsBounded() {
     TemporaryFolder folder;
     const fs::path path = folder / "bomb.json.gz";
     gzFile file = gzopen(path.c_str(), "wb9");
     const std::string start = "{\"schemaVersion\": 1, \"traceEvents\": [\n";
     gzwrite(file, start.data(), static_cast<unsigned>(start.size()));
-    // 600 MB of nothing, which pack to less than one.
+    // 600 MB of spaces, which compress to less than one.
     const std::string nothing(size_t{1} << 20, ' ');
     for (int number = 0; number < 600; ++number)
         gzwrite(file, nothing.data(), static_cast<unsigned>(nothing.size()));

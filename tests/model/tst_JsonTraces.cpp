@@ -16,23 +16,23 @@ class tst_JsonTraces : public QObject {
     Q_OBJECT
 
   private slots:
-    void decimalsAreExact_data();
-    void decimalsAreExact();
-    void aRunOfTorchIsReadWhole();
-    void ranksGpusAndTimesComeFromBesideTheEvents();
+    void decimalNumbersAreExact_data();
+    void decimalNumbersAreExact();
+    void torchProfileIsReadCompletely();
+    void ranksGpusAndTimesAreReadFromMetadata();
     void timesOfNineteenDigitsAreExact();
-    void oldFilesAreTheSame();
-    void workOfSeveralProcessesFindsItsCall();
-    void collectivesAreCallsOfNccl();
-    void memoryAndCountersAreCounters();
-    void endsOfRangesAreJoined();
-    void codeIsNoStep();
-    void aKernelKnowsItsOperatorByTime();
-    void aStreamWithKernelsIsNoUnifiedMemory();
-    void whatDoesNotFitIsCounted();
+    void oldFilesReadTheSame();
+    void workOfSeveralProcessesIsLinkedToItsCall();
+    void collectivesAreReadAsNcclCalls();
+    void memoryEventsAreReadAsCounters();
+    void rangeEndsAreMatched();
+    void pythonFunctionsAreNoSteps();
+    void kernelOperatorIsFoundByTime();
+    void streamWithKernelsIsNoUnifiedMemory();
+    void inconsistentEventsAreCounted();
 };
 
-void tst_JsonTraces::decimalsAreExact_data() {
+void tst_JsonTraces::decimalNumbersAreExact_data() {
     QTest::addColumn<QString>("text");
     QTest::addColumn<bool>("isNumber");
     QTest::addColumn<qint64>("value");
@@ -58,7 +58,7 @@ void tst_JsonTraces::decimalsAreExact_data() {
         QTest::newRow(text) << QString(text) << false << qint64{0};
 }
 
-void tst_JsonTraces::decimalsAreExact() {
+void tst_JsonTraces::decimalNumbersAreExact() {
     QFETCH(QString, text);
     QFETCH(bool, isNumber);
     QFETCH(qint64, value);
@@ -67,7 +67,7 @@ void tst_JsonTraces::decimalsAreExact() {
     if (found) QCOMPARE(*found, value);
 }
 
-void tst_JsonTraces::aRunOfTorchIsReadWhole() {
+void tst_JsonTraces::torchProfileIsReadCompletely() {
     const TracePtr trace = loaded(traceOf(smallRun()));
     QCOMPARE(trace->kernels.size(), 1u);
     QCOMPARE(trace->kernels.startNs[0], int64_t{10'001});
@@ -90,13 +90,13 @@ void tst_JsonTraces::aRunOfTorchIsReadWhole() {
     QCOMPARE(trace->nvtx.endNs[op] - trace->nvtx.startNs[op], int64_t{20'002});
     const uint32_t python = rangeCalled(*trace, "train.py(12): step");
     QCOMPARE(trace->strings.at(trace->nvtx.domain[python]), pythonDomain);
-    // Ranges are moved to the GPU by the work that they launch; Python functions are not.
+    // Ranges that launch work are projected to the GPU; Python functions are not.
     QCOMPARE(trace->projections.size(), 2u);
     QVERIFY(!hasNote(*trace, HealthCode::JsonDamaged) && !hasNote(*trace, HealthCode::FileCut));
     QCOMPARE(trace->producer, std::string("torch.profiler"));
 }
 
-void tst_JsonTraces::ranksGpusAndTimesComeFromBesideTheEvents() {
+void tst_JsonTraces::ranksGpusAndTimesAreReadFromMetadata() {
     const std::string before =
         "  \"deviceProperties\": [{\"id\": 0, \"name\": \"NVIDIA Test\", \"totalGlobalMem\": 1024, "
         "\"computeMajor\": 9, \"computeMinor\": 0, \"numSms\": 132}],\n";
@@ -133,8 +133,8 @@ void tst_JsonTraces::timesOfNineteenDigitsAreExact() {
     QCOMPARE(trace->startUtcNs, int64_t{1'712'195'495'502'094'565});
 }
 
-/// As versions 1.8 and 1.9 write: other categories, texts for threads, whole microseconds.
-void tst_JsonTraces::oldFilesAreTheSame() {
+/// Format of versions 1.8 and 1.9: other categories, texts for threads, whole microseconds.
+void tst_JsonTraces::oldFilesReadTheSame() {
     const TracePtr trace = loaded(traceOf({
         slice("Operator", "ProfilerStep#5", "9", R"("9")", "1623142623460111", "90"),
         slice("Operator", "aten::add", "9", R"("9")", "1623142623460112", "25",
@@ -156,7 +156,7 @@ void tst_JsonTraces::oldFilesAreTheSame() {
     QVERIFY(sentenceOf(*trace, HealthCode::NotShown).find("1 call stacks") != std::string::npos);
 }
 
-void tst_JsonTraces::workOfSeveralProcessesFindsItsCall() {
+void tst_JsonTraces::workOfSeveralProcessesIsLinkedToItsCall() {
     const TracePtr trace = loaded(traceOf({
         slice("cuda_runtime", "cudaLaunchKernel", "0", "10", "1.0", "1.0", R"("correlation": 1)"),
         slice("cuda_runtime", "cudaLaunchKernel", "0", "10", "3.0", "1.0", R"("correlation": 2)"),
@@ -172,7 +172,7 @@ void tst_JsonTraces::workOfSeveralProcessesFindsItsCall() {
     QCOMPARE(pidOf(1), 0u);
 }
 
-void tst_JsonTraces::collectivesAreCallsOfNccl() {
+void tst_JsonTraces::collectivesAreReadAsNcclCalls() {
     const std::string arguments =
         R"("Collective name": "_allgather_base", "In msg nelems": 1000, "Out msg nelems": 4000,
            "Group size": 4, "dtype": "BFloat16", "Process Group Name": "2", "Seq": 17,
@@ -203,7 +203,7 @@ void tst_JsonTraces::collectivesAreCallsOfNccl() {
     QCOMPARE(facts.gpu.durationNs(), int64_t{8000});
 }
 
-void tst_JsonTraces::memoryAndCountersAreCounters() {
+void tst_JsonTraces::memoryEventsAreReadAsCounters() {
     std::vector<std::string> events = smallRun();
     const auto memory = [&](const char* time, const char* arguments) {
         events.push_back(std::string(R"({"ph": "i", "s": "t", "name": "[memory]", "pid": 4000, )") +
@@ -233,7 +233,7 @@ void tst_JsonTraces::memoryAndCountersAreCounters() {
     QCOMPARE(byName["queue: depth"]->value(0), 2.5);
 }
 
-void tst_JsonTraces::endsOfRangesAreJoined() {
+void tst_JsonTraces::rangeEndsAreMatched() {
     const TracePtr trace = loaded(R"([
         {"ph": "B", "name": "outer", "cat": "app", "pid": 1, "tid": "worker", "ts": 10},
         {"ph": "B", "name": "inner", "cat": "app", "pid": 1, "tid": "worker", "ts": 12},
@@ -262,11 +262,11 @@ void tst_JsonTraces::endsOfRangesAreJoined() {
     const Thread& thread = trace->threads[trace->nvtx.thread[odd]];
     QCOMPARE(thread.name, std::string("Thread -5"));
     QCOMPARE(trace->processes[thread.process].name, std::string("main"));
-    QVERIFY(hasNote(*trace, HealthCode::RowsLeftOut));  // the end of nothing
+    QVERIFY(hasNote(*trace, HealthCode::RowsLeftOut));  // an end without a beginning
     QVERIFY(sentenceOf(*trace, HealthCode::NotShown).find("2 events") != std::string::npos);
 }
 
-void tst_JsonTraces::codeIsNoStep() {
+void tst_JsonTraces::pythonFunctionsAreNoSteps() {
     std::vector<std::string> events;
     for (int step = 0; step < 6; ++step) {
         const auto at = [step](int us) { return std::to_string(step * 1000 + us) + ".000"; };
@@ -285,14 +285,14 @@ void tst_JsonTraces::codeIsNoStep() {
     const Result<RunSteps> steps = findSteps(*trace);
     QVERIFY(steps);
     QCOMPARE(steps->pattern, std::string("ProfilerStep##"));
-    // Whoever asks for them gets them.
+    // Named ranges are used.
     StepSelection named;
     named.rangeName = "train_step";
     QVERIFY(findSteps(*trace, named));
 }
 
-/// AMD's first stream has the number that migrations of managed memory have elsewhere.
-void tst_JsonTraces::aStreamWithKernelsIsNoUnifiedMemory() {
+/// The number of AMD's first stream elsewhere denotes migrations of managed memory.
+void tst_JsonTraces::streamWithKernelsIsNoUnifiedMemory() {
     const TracePtr trace = loaded(traceOf(
         {slice("kernel", "k", "0", "0", "100.000", "300.000", R"("device": 0, "stream": 0)")}));
     size_t streams = 0;
@@ -304,8 +304,8 @@ void tst_JsonTraces::aStreamWithKernelsIsNoUnifiedMemory() {
     QCOMPARE(streams, size_t{1});
 }
 
-/// By time, as ids of older versions name other operators.
-void tst_JsonTraces::aKernelKnowsItsOperatorByTime() {
+/// Matched by time, because ids of older versions name other operators.
+void tst_JsonTraces::kernelOperatorIsFoundByTime() {
     std::vector<std::string> events = smallRun();
     events.push_back(slice("cpu_op", "aten::inner", "4000", "4001", "1004.000", "6.000",
                            R"("External id": 99)"));
@@ -320,7 +320,7 @@ void tst_JsonTraces::aKernelKnowsItsOperatorByTime() {
     QCOMPARE(details["Launched by"], std::string("cudaLaunchKernel"));
 }
 
-void tst_JsonTraces::whatDoesNotFitIsCounted() {
+void tst_JsonTraces::inconsistentEventsAreCounted() {
     std::vector<std::string> events = smallRun();
     events.push_back(slice("cuda_runtime", "cudaLaunchKernel", "4000", "4001", "1080.000", "1.000",
                            R"("correlation": 500)"));
@@ -333,7 +333,7 @@ void tst_JsonTraces::whatDoesNotFitIsCounted() {
     events.push_back(slice("cpu_op", "no time", "4000", "4001", "NaN", "5.000"));
     const TracePtr trace = loaded(traceOf(events));
     QVERIFY(sentenceOf(*trace, HealthCode::CallsWithoutWork).starts_with("1 calls"));
-    // The copy, the set and the late kernel.
+    // The copy, the memset and the late kernel.
     QVERIFY(sentenceOf(*trace, HealthCode::WorkWithoutCall).starts_with("3 pieces"));
     QVERIFY(sentenceOf(*trace, HealthCode::StreamOverlap).find("by up to 1.000 us") !=
             std::string::npos);
@@ -341,7 +341,7 @@ void tst_JsonTraces::whatDoesNotFitIsCounted() {
     QVERIFY(hasNote(*trace, HealthCode::ValuesIgnored));
     QVERIFY(hasNote(*trace, HealthCode::RowsLeftOut));
     QVERIFY(sentenceOf(*trace, HealthCode::BackwardUnknown).starts_with("2 ends"));
-    QCOMPARE(trace->kernels.size(), 2u);  // Nothing is dropped: it gets a lane of its own.
+    QCOMPARE(trace->kernels.size(), 2u);  // The second kernel is kept, in its own lane.
 }
 
 LANESCOPE_TEST(tst_JsonTraces, NoApplication)

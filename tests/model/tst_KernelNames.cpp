@@ -17,7 +17,7 @@ struct Named {
     std::string known, name;
 };
 
-/// Names of kernels as profilers wrote them, and what they are called.
+/// Kernel names as profilers write them, and their short names.
 std::vector<Named> recordedNames() {
     std::ifstream file(LANESCOPE_SOURCE_DIR "/tests/model/kernelNames.tsv");
     std::vector<Named> names;
@@ -40,7 +40,7 @@ class TestKernelNames : public QObject {
     Q_OBJECT
 
   private slots:
-    void kernelsAreCalledWhatPeopleCallThem() {
+    void kernelsHaveTheirCommonNames() {
         const std::vector<Named> names = recordedNames();
         QVERIFY(names.size() >= 100);
         for (const Named& each : names)
@@ -48,8 +48,8 @@ class TestKernelNames : public QObject {
                      (knownKernelName(each.name) + " of " + each.name).c_str());
     }
 
-    /// Of kernels that no recording at hand has.
-    void othersAreMadeOfTheSameParts() {
+    /// Kernels that no available recording contains.
+    void syntheticKernelsHaveTheirCommonNames() {
         const std::string lambdas =
             "::{lambda()#1}::operator()() const::{lambda()#4}::operator()() "
             "const::{lambda(c10::BFloat16, c10::BFloat16)#1}";
@@ -91,14 +91,14 @@ class TestKernelNames : public QObject {
             QCOMPARE(knownKernelName(plain), std::string());
     }
 
-    void annotationsOfXlaAreToldByWhatTheyAreAbout() {
+    void xlaAnnotationsAreNamedBySubject() {
         QCOMPARE(knownRangeName("TSL:XlaModule:#hlo_module=jit_step,program_id=12#"),
                  std::string("jit_step (XlaModule)"));
         QCOMPARE(knownRangeName("XlaModule:#prefix=x,hlo_module=jit_step#"),
                  std::string("jit_step (XlaModule)"));
         QCOMPARE(knownRangeName("Thunk:#hlo_op=loop_add_fusion#"),
                  std::string("loop_add_fusion (Thunk)"));
-        // As JAX 0.7 writes them.
+        // Format of JAX 0.7.
         constexpr const char* thunk =
             "TSL:Thunk:#name=jit(step)/transpose(jvp())/dot_general,hlo_op=gemm_fusion_dot.16,"
             "unique_hlo_op_id=4294967315#";
@@ -115,7 +115,7 @@ class TestKernelNames : public QObject {
             QCOMPARE(knownRangeName(plain), std::string());
     }
 
-    void operatorsThatPyTorchPutsIntoNvtxAreCalledByTheirNames() {
+    void pyTorchOperatorsInNvtxAreShortened() {
         QCOMPARE(knownRangeName("aten::mm, seq = 12, op_id = 345"), std::string("aten::mm"));
         QCOMPARE(knownRangeName("aten::to, op_id = 7"), std::string("aten::to"));
         QCOMPARE(knownRangeName("run_training_batch, op_id = #"),
@@ -128,8 +128,8 @@ class TestKernelNames : public QObject {
             QCOMPARE(knownRangeName(plain), std::string());
     }
 
-    /// Names come from files that nobody vouches for.
-    void oddNamesAreNoTrouble() {
+    /// Names come from untrusted files.
+    void oddNamesAreShortenedSafely() {
         std::mt19937 random(11);
         const std::string letters = "<>(){}[],: _:aZ09at::native::reduce_kernel<triton_poi_";
         for (int round = 0; round < 20'000; ++round) {
@@ -150,7 +150,7 @@ class TestKernelNames : public QObject {
         (void)knownKernelName(deep);
     }
 
-    void slicesReportsAndDetailsHaveThem() {
+    void slicesReportsAndDetailsUseShortNames() {
         SimulatedTrace builder;
         const uint32_t stream = builder.defaultStream();
         builder.addKernel(stream, add, 0, 100);

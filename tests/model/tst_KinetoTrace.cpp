@@ -28,12 +28,12 @@ class tst_KinetoTrace : public QObject {
     Q_OBJECT
 
   private slots:
-    void whatWasReadIsWrittenTheSame();
-    void eachRankIsAFileOfItsOwn();
-    void aSinkThatHasEnoughEndsIt();
+    void kinetoExportRoundTrips();
+    void eachRankIsExportedToItsOwnFile();
+    void exportStopsWhenTheSinkCloses();
 };
 
-void tst_KinetoTrace::whatWasReadIsWrittenTheSame() {
+void tst_KinetoTrace::kinetoExportRoundTrips() {
     std::vector<std::string> events = smallRun();
     events.push_back(slice("cpu_op", "record_param_comms", "4000", "4001", "1070.000", "9.000",
                            R"("Collective name": "allreduce", "In msg nelems": 10, "Seq": 3,
@@ -74,7 +74,7 @@ void tst_KinetoTrace::whatWasReadIsWrittenTheSame() {
     QCOMPARE(kernelsId, operatorId);
 }
 
-void tst_KinetoTrace::eachRankIsAFileOfItsOwn() {
+void tst_KinetoTrace::eachRankIsExportedToItsOwnFile() {
     const TracePtr trace = simulatedTraining();
     const std::vector<uint32_t> processes = kinetoProcesses(*trace);
     QVERIFY(!processes.empty());
@@ -88,7 +88,7 @@ void tst_KinetoTrace::eachRankIsAFileOfItsOwn() {
     QCOMPARE(kernels, size_t{trace->kernels.size()});
 }
 
-void tst_KinetoTrace::aSinkThatHasEnoughEndsIt() {
+void tst_KinetoTrace::exportStopsWhenTheSinkCloses() {
     int pieces = 0;
     writeKinetoTrace(*simulatedTraining(), 0, [&pieces](std::string_view) {
         ++pieces;

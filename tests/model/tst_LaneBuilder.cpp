@@ -54,10 +54,10 @@ class tst_LaneBuilder : public QObject {
   private slots:
     void keepsEverySliceAndOverlapsNone();
     void usesNoMoreLanesThanOverlap();
-    void putsNestedSlicesBelowWhatContainsThem();
-    void unionIsWhatAnySliceCovers();
-    void takesAnEndBeforeTheStartAsTheStart();
-    void leavesOutWhatOverlapsTooDeepAndSaysSo();
+    void nestedSlicesAreBelowTheirParent();
+    void unionCoversAllSlices();
+    void endBeforeStartIsClampedToStart();
+    void tooDeepOverlapIsSkippedAndReported();
 };
 
 void tst_LaneBuilder::keepsEverySliceAndOverlapsNone() {
@@ -83,7 +83,7 @@ void tst_LaneBuilder::keepsEverySliceAndOverlapsNone() {
 void tst_LaneBuilder::usesNoMoreLanesThanOverlap() {
     std::mt19937 random(5);
     std::vector<Interval> intervals = randomIntervals(random, 300);
-    // Points share the place of what starts with them, so they would blur the count.
+    // Points share the place of the interval that starts with them, which would falsify the count.
     std::erase_if(intervals, [](const Interval& i) { return i.startNs == i.endNs; });
     size_t deepest = 0;
     for (int64_t timeNs = 0; timeNs < 2100; ++timeNs)
@@ -95,7 +95,7 @@ void tst_LaneBuilder::usesNoMoreLanesThanOverlap() {
     QCOMPARE(build(intervals, Packing::Compact).size(), deepest);
 }
 
-void tst_LaneBuilder::putsNestedSlicesBelowWhatContainsThem() {
+void tst_LaneBuilder::nestedSlicesAreBelowTheirParent() {
     std::mt19937 random(9);
     const std::vector<Interval> intervals = randomIntervals(random, 200);
     const std::vector<Lane> lanes = build(intervals, Packing::Nested);
@@ -110,7 +110,7 @@ void tst_LaneBuilder::putsNestedSlicesBelowWhatContainsThem() {
         }
 }
 
-void tst_LaneBuilder::unionIsWhatAnySliceCovers() {
+void tst_LaneBuilder::unionCoversAllSlices() {
     std::mt19937 random(13);
     const std::vector<Interval> intervals = randomIntervals(random, 40);
     const std::vector<Lane> lanes = build(intervals, Packing::Compact);
@@ -129,14 +129,14 @@ void tst_LaneBuilder::unionIsWhatAnySliceCovers() {
     }
 }
 
-void tst_LaneBuilder::takesAnEndBeforeTheStartAsTheStart() {
+void tst_LaneBuilder::endBeforeStartIsClampedToStart() {
     const std::vector<Lane> lanes = build({{100, 40}}, Packing::Compact);
     QCOMPARE(lanes.size(), size_t{1});
     QCOMPARE(lanes[0].startNs[0], int64_t{100});
     QCOMPARE(lanes[0].endNs(0), int64_t{100});
 }
 
-void tst_LaneBuilder::leavesOutWhatOverlapsTooDeepAndSaysSo() {
+void tst_LaneBuilder::tooDeepOverlapIsSkippedAndReported() {
     LaneBuilder builder;
     for (uint32_t i = 0; i < LanePacker::maxLanes + 10; ++i)
         builder.add(i, 1000, 0, EventRef(EventKind::Kernel, i), SliceCategory::Kernel);

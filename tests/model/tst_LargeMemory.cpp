@@ -19,7 +19,7 @@ namespace {
 
 constexpr size_t large = LargeMemory::minLargeBytes;
 
-/// Takes all files for too long, as long as it lives.
+/// Occupies all file descriptors during its lifetime.
 class NoFiles {
   public:
     NoFiles() {
@@ -37,12 +37,11 @@ class NoFiles {
 
 }  // namespace
 
-/// Large blocks beyond what a process may have of its own lie in a file.
 class tst_LargeMemory : public QObject {
     Q_OBJECT
 
   private slots:
-    void isTheProcessesOwnUpToItsBound() {
+    void privateMemoryIsUsedUpToTheBound() {
         LargeMemory memory(folder_.path(), 3 * large);
         void* const first = memory.allocate(2 * large);
         void* const second = memory.allocate(large);
@@ -59,14 +58,14 @@ class tst_LargeMemory : public QObject {
         QCOMPARE(memory.ownBytes() + memory.fileBytes(), size_t{0});
     }
 
-    void leavesShortBlocksAlone() {
+    void shortBlocksAreUnaffected() {
         LargeMemory memory(folder_.path(), 0);
         void* const block = memory.allocate(large - 1);
         QCOMPARE(memory.ownBytes() + memory.fileBytes(), size_t{0});
         memory.release(block, large - 1);
     }
 
-    void keepsItsFileFromOthers() {
+    void backingFileIsPrivate() {
         LargeMemory memory(folder_.path(), 0);
         void* const block = memory.allocate(large);
         QCOMPARE(memory.fileBytes(), large);
@@ -74,13 +73,13 @@ class tst_LargeMemory : public QObject {
         memory.release(block, large);
     }
 
-    void keepsWhatLiesInABlockThatGrows_data() {
+    void growingBlockKeepsItsContent_data() {
         QTest::addColumn<size_t>("ownBytes");
         QTest::addRow("own") << (size_t{1} << 40);
         QTest::addRow("in the file") << size_t{0};
         QTest::addRow("moving there") << 3 * large;
     }
-    void keepsWhatLiesInABlockThatGrows() {
+    void growingBlockKeepsItsContent() {
         QFETCH(size_t, ownBytes);
         LargeMemory memory(folder_.path(), ownBytes);
         size_t bytes = 1000;
@@ -105,7 +104,7 @@ class tst_LargeMemory : public QObject {
         QCOMPARE(memory.ownBytes() + memory.fileBytes(), size_t{0});
     }
 
-    void givesEveryBlockRoomOfItsOwn() {
+    void blocksDoNotOverlap() {
         LargeMemory memory(folder_.path(), 0);
         std::mt19937 random(1);
         std::vector<LargeVector<uint32_t>> blocks;
@@ -119,7 +118,7 @@ class tst_LargeMemory : public QObject {
                 std::ranges::all_of(block, [&](uint32_t each) { return each == block.front(); }));
     }
 
-    void isTheProcessesOwnWhereNoFileCanBe() {
+    void privateMemoryIsUsedWithoutAFile() {
         LargeMemory nowhere(folder_.path() / "missing", 0);
         void* block = nowhere.allocate(large);
         QCOMPARE(nowhere.ownBytes(), large);
@@ -135,7 +134,7 @@ class tst_LargeMemory : public QObject {
         limited.release(block, large);
     }
 
-    void goesWithAVector() {
+    void worksAsVectorAllocator() {
         LargeMemory memory(folder_.path(), 0);
         LargeVector<int64_t> there(large, 7, &memory);
         QCOMPARE(memory.fileBytes(), large * sizeof(int64_t));
@@ -147,7 +146,7 @@ class tst_LargeMemory : public QObject {
         QCOMPARE(memory.fileBytes(), 2 * large * sizeof(int64_t));
     }
 
-    void holdsColumnsThatGrow() {
+    void storesGrowingColumns() {
         LargeMemory memory(folder_.path(), 0);
         Column<int64_t> column(&memory);
         std::mt19937_64 random(1);

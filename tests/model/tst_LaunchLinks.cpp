@@ -60,7 +60,7 @@ TracePtr randomTrace(uint32_t seed, uint32_t rows) {
     return builder.take();
 }
 
-/// Every piece of work with the first call of its correlation, by looking at all calls.
+/// Every piece of work with the first call of its correlation, by testing all calls.
 template <class Table>
 void plainLaunches(const Trace& trace, const Table& table, EventKind kind,
                    std::vector<Launch>& launches) {
@@ -93,7 +93,7 @@ class tst_LaunchLinks : public QObject {
     Q_OBJECT
 
   private slots:
-    void walkThroughAllLaunchesLikeThePlainLoop() {
+    void launchesMatchPlainLoop() {
         for (uint32_t seed = 0; seed < 20; ++seed) {
             const TracePtr made = randomTrace(seed, seed * 30);
             const Trace& trace = *made;
@@ -106,7 +106,7 @@ class tst_LaunchLinks : public QObject {
         }
     }
 
-    void findTheCallOfWorkAndTheWorkOfACall() {
+    void linksLeadFromWorkToCallAndBack() {
         const TracePtr made = randomTrace(7, 500);
         const Trace& trace = *made;
         const std::vector<Launch> launches = plainLaunches(trace);
@@ -124,7 +124,7 @@ class tst_LaunchLinks : public QObject {
         QVERIFY(workOf(trace, 2, 100'000).empty());
     }
 
-    void areTheSameForAnyThreads() {
+    void linksAreIndependentOfThreadCount() {
         const TracePtr made = randomTrace(3, 5000);
         const Trace& trace = *made;
         for (const unsigned threads : {1u, 3u, 8u}) {
@@ -135,7 +135,7 @@ class tst_LaunchLinks : public QObject {
         }
     }
 
-    void tasksAllRunAndTellWhatTheyThrow() {
+    void parallelTasksAllRunAndRethrowExceptions() {
         for (const unsigned threads : {0u, 1u, 2u, 9u}) {
             std::vector<int> done(50);
             Tasks tasks;

@@ -42,7 +42,7 @@ class TestLinkUse : public QObject {
     Q_OBJECT
 
   private slots:
-    void copiesThatOverlapAreBusyOnce() {
+    void overlappingCopiesCountAsBusyOnce() {
         const TracePtr trace = twoGpus({{0, 1, 18, "NVLink", "NV18"}}, 100 * ms, ms);
         const std::vector<LinkUse> uses = linkUse(*trace);
         QCOMPARE(uses.size(), size_t{1});
@@ -54,7 +54,7 @@ class TestLinkUse : public QObject {
         QCOMPARE(part[0].copyBusyNs, ms / 2);
     }
 
-    void theLargestAndTheSlowestCopyOfAPairAreKnown() {
+    void largestAndSlowestCopyOfAPairAreFound() {
         SimulatedTrace builder;
         builder.addGpu();
         builder.addGpu();
@@ -63,7 +63,7 @@ class TestLinkUse : public QObject {
         const EventRef slow = builder.addPeerCopy(stream, 0, 1, 2 * ms, ms, 2 * ms);
         const EventRef large = builder.addPeerCopy(stream, 0, 1, 90 * ms, 2 * ms, 3 * ms);
         builder.addPeerCopy(stream, 0, 1, 90 * ms, 4 * ms, 5 * ms);
-        builder.addPeerCopy(stream, 0, 1, 10, 6 * ms, 7 * ms);  // too small to tell
+        builder.addPeerCopy(stream, 0, 1, 10, 6 * ms, 7 * ms);  // too small for a rate
         const TracePtr trace = builder.finish();
         QCOMPARE(linkUse(*trace)[0].largest, large);
         QCOMPARE(linkUse(*trace)[0].slowest, slow);
@@ -89,7 +89,7 @@ class TestLinkUse : public QObject {
         const NvlinkVerdict verdict = judgeNvlink(*trace);
         QCOMPARE(verdict.use, NvlinkVerdict::Use::Unknown);
         QCOMPARE(verdict.bestGBps, 0.0);
-        // Neither makes a rate of the computed counters.
+        // Neither yields a rate from the computed counters.
         for (const CounterSeries& series : trace->counters)
             QVERIFY(series.maximum() == 0 || !series.key.starts_with("computed."));
     }
@@ -104,7 +104,7 @@ class TestLinkUse : public QObject {
         QVERIFY(!uses[1].peakPercent());
     }
 
-    void fasterThanPcieMeansNvlink() {
+    void ratesAbovePcieImplyNvlink() {
         const NvlinkVerdict fast =
             judgeNvlink(*twoGpus({{0, 1, 18, "NVLink", "NV18"}}, 300 * ms, ms));
         QCOMPARE(fast.use, NvlinkVerdict::Use::Used);
@@ -118,7 +118,7 @@ class TestLinkUse : public QObject {
         QCOMPARE(absent.use, NvlinkVerdict::Use::Absent);
     }
 
-    void computedPeerCopiesAreToldApartByDirection() {
+    void computedPeerCopiesAreDistinguishedByDirection() {
         SimulatedTrace builder;
         builder.addGpu();
         builder.addGpu();
@@ -137,7 +137,7 @@ class TestLinkUse : public QObject {
         QCOMPARE(amount(peerCopiesReceivedKey, 0), 30e6);
         QCOMPARE(amount(peerCopiesSentKey, 1), 30e6);
         QCOMPARE(amount(peerCopiesReceivedKey, 1), 200e6);
-        // As those of the links, both share a track.
+        // Both directions share a track, as for the link counters.
         int tracks = 0;
         for (const Track& track : trace->tracks) {
             if (track.title != "Peer copies (computed)") continue;
@@ -147,7 +147,7 @@ class TestLinkUse : public QObject {
         QCOMPARE(tracks, 2);
     }
 
-    void samplesSayWhichOneUsedNvlink() {
+    void samplesReportWhichRunUsedNvlink() {
         const NvlinkVerdict with = judgeNvlink(*sample("resnet152-nvlink.sqlite.gz"));
         QCOMPARE(with.use, NvlinkVerdict::Use::Used);
         QCOMPARE(with.evidence, LinkEvidence::Counters);

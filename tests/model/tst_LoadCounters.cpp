@@ -34,7 +34,7 @@ QString counter(int id, const char* name, const char* unit, int meaning, const Q
         .arg(gpu, link);
 }
 
-/// A value a second from 0 on; "NULL" is unknown.
+/// One value per second from 0 on; "NULL" is unknown.
 QString samples(int id, const QStringList& values) {
     QString sql;
     for (qsizetype index = 0; index < values.size(); ++index)
@@ -96,21 +96,21 @@ class tst_LoadCounters : public QObject {
     }
 
   private slots:
-    void linksAreSummedUpByGpu() {
+    void linksAreSummedByGpu() {
         const TracePtr trace = load(twoLinks());
         const CounterSeries* total = find(*trace, "nvlink.tx");
         QVERIFY(total);
         QCOMPARE(total->unit, CounterUnit::BytesPerSecond);
         QCOMPARE(total->value(*total->sampleAt(second / 2)), 1'500.0);
         QCOMPARE(total->value(*total->sampleAt(second + second / 2)), 3'000.0);
-        // What was sent and what was received share a track.
+        // Sent and received bytes share a track.
         QCOMPARE(titles(*trace), (QStringList{"GPU 0", "GPU 0/Counters", "../NVLink",
                                               "../NVLink/Link 0", "../NVLink/Link 1"}));
         QVERIFY(trace->tracks[1].isInitiallyFolded && trace->tracks[2].isInitiallyFolded);
         QCOMPARE(trace->timelineRange().endNs, total->endNs());
     }
 
-    void moreLinksThanAnyGpuHasAreAllThere() {
+    void unusuallyManyLinksAreAllKept() {
         QString sql;
         for (int link = 0; link < 40; ++link)
             sql += counter(link, "nvlink.tx", "B", 1, "0", QString::number(link)) +
@@ -120,7 +120,7 @@ class tst_LoadCounters : public QObject {
         QCOMPARE(makeReport(*trace, "nvlink")->rows.size(), size_t{41});
     }
 
-    void aLostLinkMakesTheSumUnknown() {
+    void lostLinkMakesTheSumUnknown() {
         const TracePtr trace = load(
             counter(1, "nvlink.tx", "B", 1, "0", "0") + counter(2, "nvlink.tx", "B", 1, "0", "1") +
             samples(1, {"0", "10", "20", "30"}) + samples(2, {"0", "10", "NULL", "30"}));
@@ -130,7 +130,7 @@ class tst_LoadCounters : public QObject {
         QVERIFY(!total->sampleAt(2 * second + 1));
     }
 
-    void resetsAreSaid() {
+    void counterResetsAreReported() {
         const TracePtr trace =
             load(counter(1, "nvlink.tx", "B", 1, "0", "0") + samples(1, {"1000", "5", "10"}));
         QVERIFY(std::any_of(trace->health.begin(), trace->health.end(), [](const auto& note) {
@@ -138,7 +138,7 @@ class tst_LoadCounters : public QObject {
         }));
     }
 
-    void ranges() {
+    void linkBytesByRange() {
         const TracePtr trace = load(
             twoLinks() +
             "INSERT INTO LANESCOPE_SAMPLING_MOMENTS VALUES (0, 'epoch', 0, 0, NULL, NULL, NULL),"
@@ -153,13 +153,13 @@ class tst_LoadCounters : public QObject {
         QCOMPARE(std::get<std::string>(table->rows[0][6]), std::string("all"));
         QCOMPARE(whole(table->rows[0][7]), int64_t{1'500});
         QCOMPARE(std::get<std::string>(table->rows[0][9]), std::string("read at both ends"));
-        // Half of an interval: what went over it may be of the other half.
+        // Half of an interval: the bytes may belong to the other half.
         QVERIFY(table->rows[3][7] == Cell() && table->rows[3][8] == Cell());
         QCOMPARE(std::get<std::string>(table->rows[3][9]), std::string("not read"));
     }
 
-    void rangesByTheReadingsOfTheirEnds() {
-        // Counted 10 bytes each 10 ms; what was read for a moment was read a little later.
+    void rangesUseTheReadingsAtTheirEnds() {
+        // Counts 10 bytes every 10 ms; each value was read slightly after its moment.
         const auto counted = [](int id, int link, const char* values) {
             return counter(id, "nvlink.tx", "B", 1, "0", QString::number(link)) +
                    QString("INSERT INTO LANESCOPE_COUNTER_SAMPLES VALUES %1;")
@@ -175,13 +175,13 @@ class tst_LoadCounters : public QObject {
             "INSERT INTO LANESCOPE_SAMPLING_MOMENTS VALUES"
             " (10000000, 'a', 0, 0, 5, 10500000, 12000000),"
             " (34000000, 'a', 0, 1, 5, 34500000, 36000000),"
-            // One reading for both: too short.
+            // One reading for both ends: too short.
             " (10100000, 'b', 0, 0, 6, 10500000, 12000000),"
             " (10200000, 'b', 0, 1, 6, 10500000, 12000000),"
-            // The sampler came late.
+            // The sampler was late.
             " (12000000, 'd', 0, 0, 8, 34500000, 36000000),"
             " (60000000, 'd', 0, 1, 8, 60000000, 60500000),"
-            // Nonsense of a damaged file.
+            // Nonsense from a corrupt file.
             " (10000000, 'c', 0, 0, 7, 12000000, -3),"
             " (34000000, 'c', 0, 1, 7, 'x', NULL);");
         const Result<ReportTable> table = makeReport(*trace, "nvlink_by_range:link");
@@ -216,8 +216,8 @@ class tst_LoadCounters : public QObject {
         QCOMPARE(std::get<double>(table->rows[0][7]), 500.0);
     }
 
-    /// A counter that is read each second tells nothing of a tenth of one; the power does.
-    void energyOfARangeBetweenReadingsIsByPower() {
+    /// A counter read once per second cannot resolve a tenth of a second; the power can.
+    void energyOfARangeBetweenReadingsUsesPower() {
         const QString range =
             "INSERT INTO LANESCOPE_SAMPLING_MOMENTS VALUES (100000000, 'e', 0, 0, NULL, NULL,"
             " NULL), (300000000, 'e', 0, 1, NULL, NULL, NULL);";
@@ -235,7 +235,7 @@ class tst_LoadCounters : public QObject {
         QCOMPARE(std::get<std::string>(byPower->rows.at(0)[8]), std::string("between samples"));
     }
 
-    void energyOfARangeTooShortForTheCounterIsSaidToBeCoarse() {
+    void energyOfAShortRangeIsReportedAsCoarse() {
         const TracePtr trace = load(
             counter(1, "energy", "J", 1, "0") +
             "INSERT INTO LANESCOPE_COUNTER_SAMPLES VALUES (1, 0, 500), (1, 80000000, 500),"
@@ -252,7 +252,7 @@ class tst_LoadCounters : public QObject {
             QCOMPARE(std::get<std::string>(row[8]), std::string("coarse"));
     }
 
-    void rangesTakeTheSamplerThatKnowsALinkBest() {
+    void rangesUseTheBestSamplerOfALink() {
         const TracePtr trace =
             load(counter(1, "nvlink.tx", "B", 1, "0", "NULL") + samples(1, {"0", "1000", "3000"}) +
                  counter(2, "nvlink.tx", "B/s", 2, "0", "NULL").replace("'nvml'", "'gpm'") +
@@ -272,7 +272,7 @@ class tst_LoadCounters : public QObject {
                          [](const Track& each) { return each.kind == TrackKind::CounterStates; });
         QVERIFY(track != trace->tracks.end());
         const Lane& lane = track->lanes.front();
-        QCOMPARE(lane.size(), 2u);  // idleness is no slice
+        QCOMPARE(lane.size(), 2u);  // idle time is no slice
         QCOMPARE(lane.startNs[0], second);
         QCOMPARE(lane.endNs(0), 3 * second);
         QCOMPARE(trace->strings.at(lane.name[0]), std::string_view("power cap"));
@@ -287,7 +287,7 @@ class tst_LoadCounters : public QObject {
         }));
     }
 
-    void theDefaultViewIsNotSwamped() {
+    void defaultViewShowsFewCounters() {
         QString sql =
             counter(1, "gpu.utilization", "%", 0, "0") +
             counter(2, "memory.utilization", "%", 0, "0") + counter(3, "memory.used", "B", 0, "0") +
@@ -305,7 +305,7 @@ class tst_LoadCounters : public QObject {
         for (const size_t folded : {1, 2, 5, 9}) QVERIFY(trace->tracks[folded].isInitiallyFolded);
     }
 
-    void metricsOfNsightSystemsAreRead() {
+    void nsightMetricsAreRead() {
         const TracePtr trace = load(
             "INSERT INTO TARGET_INFO_GPU_METRICS (typeId, sourceId, typeName, metricId,"
             " metricName) VALUES (72057594037927937, 0, 'x', 3, 'SMs Active [Throughput %]');"
@@ -328,7 +328,7 @@ class tst_LoadCounters : public QObject {
             " ('pcie', 0, NULL, NULL, NULL, -5, NULL, 5, 16, 'nvml'),"
             " ('magic', 0, NULL, NULL, NULL, 1, NULL, 5, 16, 'nvml');");
         QCOMPARE(trace->interconnect.peaks.size(), size_t{2});
-        QCOMPARE(trace->interconnect.connections.size(), size_t{2});  // and the way back
+        QCOMPARE(trace->interconnect.connections.size(), size_t{2});  // and the opposite direction
         QCOMPARE(connectionOf(*trace, 1, 0)->abbreviation, std::string("NV18"));
         QCOMPARE(trace->interconnect.affinities[0].numaNode, 1);
         QCOMPARE(peakOfNvlink(*trace, 0, 1)->gigabytesPerSecond, 380.0);
@@ -339,7 +339,7 @@ class tst_LoadCounters : public QObject {
         QCOMPARE(verdict.use, NvlinkVerdict::Use::Unknown);
     }
 
-    void countersDecideWhetherNvlinkWasUsed() {
+    void countersDecideIfNvlinkWasUsed() {
         const QString links =
             "INSERT INTO LANESCOPE_TOPOLOGY VALUES (0, 1, 18, 'NVLink', 'NV18');"
             "INSERT INTO NVTX_EVENTS (start, \"end\", eventType, text, globalTid)"
@@ -352,10 +352,10 @@ class tst_LoadCounters : public QObject {
         QCOMPARE(used.use, NvlinkVerdict::Use::Used);
         QCOMPARE(used.evidence, LinkEvidence::Counters);
         QCOMPARE(used.bytes, int64_t{6'000'000'000});
-        QCOMPARE(used.bestGBps, 0.0);  // a mean over a second is no rate that was reached
+        QCOMPARE(used.bestGBps, 0.0);  // a mean over a second is not a peak rate
     }
 
-    void aResetLeavesTheLinkUnknownAndNotUnused() {
+    void resetMakesTheLinkUnknownInsteadOfUnused() {
         const TracePtr trace = load(
             "INSERT INTO LANESCOPE_TOPOLOGY VALUES (0, 1, 18, 'NVLink', 'NV18');"
             "INSERT INTO NVTX_EVENTS (start, \"end\", eventType, text, globalTid)"
@@ -375,13 +375,13 @@ class tst_LoadCounters : public QObject {
                              "are not known."));
         const Result<ReportTable> table = makeReport(*trace, "nvlink_by_range", {}, "all");
         QCOMPARE(std::get<std::string>(table->rows.at(0).back()), std::string("in part unknown"));
-        // In a stretch that is not known there is no number at all.
+        // An unknown interval has no number.
         const auto lost = makeReport(*trace, "nvlink", TimeRange{0, second});
         QVERIFY(std::holds_alternative<std::monostate>(lost->rows.at(0).at(2)));
         QVERIFY(std::holds_alternative<std::monostate>(lost->rows.at(0).at(4)));
     }
 
-    void countersThatAreHardlyKnownShowNoDisuse() {
+    void mostlyUnknownCountersDoNotProveDisuse() {
         const TracePtr trace = load(
             "INSERT INTO LANESCOPE_TOPOLOGY VALUES (0, 1, 18, 'NVLink', 'NV18');"
             "INSERT INTO NVTX_EVENTS (start, \"end\", eventType, text, globalTid)"
@@ -393,7 +393,7 @@ class tst_LoadCounters : public QObject {
         QVERIFY(verdict.sentences.back().find("unknown for most of the time") != std::string::npos);
     }
 
-    void aGpuLostInMidRunIsUnknownFromThere() {
+    void gpuLostDuringTheRunIsUnknownAfterwards() {
         QString sql =
             "INSERT INTO LANESCOPE_TOPOLOGY VALUES (0, 1, 18, 'NVLink', 'NV18');"
             "INSERT INTO NVTX_EVENTS (start, \"end\", eventType, text, globalTid)"
@@ -421,7 +421,7 @@ class tst_LoadCounters : public QObject {
                      std::get<int64_t>(row[0]) == 1 ? 50.0 : 100.0);
     }
 
-    void aCounterThatWrapsGoesOn() {
+    void wrappingCounterContinues() {
         const TracePtr trace = load(counter(1, "nvlink.tx", "B", 1, "0", "0") +
                                     "UPDATE LANESCOPE_COUNTERS SET wrapBits = 32;" +
                                     samples(1, {"4294967000", "704", "1704"}));
@@ -430,7 +430,7 @@ class tst_LoadCounters : public QObject {
         QCOMPARE(total->value(1), 1000.0);
     }
 
-    void slicesOfGpusHaveNoNvlink() {
+    void gpuSlicesHaveNoNvlink() {
         const TracePtr trace = load(
             "INSERT INTO TARGET_INFO_GPU (id, cuDevice, name, uuid) VALUES"
             " (0, 0, 'NVIDIA H200 MIG 1g.18gb', 'MIG-5a1c'), (1, 1, 'NVIDIA H200', 'MIG-77');");
@@ -444,7 +444,7 @@ class tst_LoadCounters : public QObject {
         QVERIFY(!peakOfPcie(*trace, 0));
     }
 
-    void virtualGpusTellNothingOfLinks() {
+    void virtualGpusReportNoLinks() {
         const TracePtr trace = load(
             "INSERT INTO TARGET_INFO_GPU (id, cuDevice, name, uuid) VALUES"
             " (0, 0, 'GRID A100-40C', 'GPU-1'), (1, 1, 'GRID A100-40C', 'GPU-2');" +
@@ -457,7 +457,7 @@ class tst_LoadCounters : public QObject {
         for (const auto& row : rows) QVERIFY(std::holds_alternative<std::monostate>(row[2]));
     }
 
-    void withoutNvmlNothingIsThere() {
+    void withoutNvmlThereAreNoLinkCounters() {
         const TracePtr trace = load("");
         QVERIFY(trace->counters.empty());
         for (const char* report : {"nvlink", "nvlink_by_range", "energy_by_range", "gpu_activity"})
@@ -465,7 +465,7 @@ class tst_LoadCounters : public QObject {
         QCOMPARE(judgeNvlink(*trace).use, NvlinkVerdict::Use::Unknown);
     }
 
-    void cellsOfTheWrongKindCostACell() {
+    void wronglyTypedCellsCostOnlyTheCell() {
         const TracePtr trace =
             load(counter(1, "power", "W", 0, "0") + samples(1, {"'x'", "x'00'", "5.5", "1e999"}) +
                  counter(2, "power", "W", 9, "0") + counter(3, "power", "W", 0, "'gpu'") +
@@ -491,7 +491,7 @@ class tst_LoadCounters : public QObject {
                 QCOMPARE(each.candidate.mean, 3'000.0);
             }
         }
-        // Links of one GPU keep apart.
+        // Links of one GPU stay distinct.
         QCOMPARE(names.size(), all.size());
         QCOMPARE(all.size(), size_t{3});
     }

@@ -11,7 +11,7 @@ using namespace lanescope;
 
 namespace {
 
-/// The answer of a query that yields one number; 0 where the file lacks the table or column.
+/// Result of a query with one number; 0 if the file lacks the table or column.
 int64_t ask(const Database& database, const std::string& sql) {
     auto statement = database.prepare(sql);
     if (!statement) return 0;
@@ -33,15 +33,16 @@ int64_t busy(const Table& table) {
 
 }  // namespace
 
-/// Real exports of several versions of Nsight Systems, each against plain SQL on the same file.
+/// Tests on real exports of several Nsight Systems versions, each compared with plain SQL on the
+/// same file.
 class tst_LoadExports : public QObject {
     Q_OBJECT
 
   private slots:
-    void everyRowIsThere_data() { addFiles(); }
-    void everyRowIsThere();
-    void everyNameIsTheFiles_data() { addFiles(); }
-    void everyNameIsTheFiles();
+    void everyRowIsLoaded_data() { addFiles(); }
+    void everyRowIsLoaded();
+    void everyNameMatchesTheFile_data() { addFiles(); }
+    void everyNameMatchesTheFile();
     void everySliceIsDrawn_data() { addFiles(); }
     void everySliceIsDrawn();
     void callsAndWorkAreLinked_data() { addFiles(); }
@@ -62,7 +63,7 @@ class tst_LoadExports : public QObject {
     }
 };
 
-void tst_LoadExports::everyRowIsThere() {
+void tst_LoadExports::everyRowIsLoaded() {
     QFETCH(QString, file);
     const TracePtr trace = load(file);
     const auto database = Database::openReadOnly(file.toStdString());
@@ -94,7 +95,7 @@ void tst_LoadExports::everyRowIsThere() {
     for (const EventCount& each : trace->counts) QCOMPARE(each.untimed, int64_t{0});
 }
 
-void tst_LoadExports::everyNameIsTheFiles() {
+void tst_LoadExports::everyNameMatchesTheFile() {
     QFETCH(QString, file);
     const TracePtr trace = load(file);
     const auto database = Database::openReadOnly(file.toStdString());
@@ -133,7 +134,7 @@ void tst_LoadExports::everySliceIsDrawn() {
             for (uint32_t i = 1; i < lane.size(); ++i)
                 QVERIFY(lane.startNs[i] >= lane.endNs(i - 1));
         }
-    // A graph that was recorded as a whole stands on its stream as well.
+    // A graph recorded as a whole is also shown on its stream.
     QCOMPARE(work, size_t{trace->kernels.size()} + trace->memcpys.size() + trace->memsets.size() +
                        trace->graphs.size());
     QCOMPARE(calls, size_t{trace->apiCalls.size()});

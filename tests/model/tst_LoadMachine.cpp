@@ -19,21 +19,20 @@ constexpr int64_t tid = globalTid(4242, 4242);
 
 }  // namespace
 
-/// What the loader makes of hosts, GPUs and their links, and of the profiler's own time.
 class tst_LoadMachine : public QObject {
     Q_OBJECT
 
   private slots:
     void init() { folder_ = std::make_unique<TemporaryFolder>(); }
 
-    void tellsHostsWithEqualProcessIdsApart();
-    void makesNoGpuOfAnUnknownDevice();
-    void saysHowGpusAreJoined_data();
-    void saysHowGpusAreJoined();
-    void saysWhatTheProfilerTook();
+    void hostsWithEqualProcessIdsAreDistinguished();
+    void unknownDeviceIsNoGpu();
+    void gpuConnectionsAreReported_data();
+    void gpuConnectionsAreReported();
+    void profilerOverheadIsReported();
 
   private:
-    /// A trace file with the rows that `sql` inserts.
+    /// Writes a trace file with the rows that `sql` inserts.
     void write(const QString& sql) const {
         auto database = Database::create(*folder_ / "trace");
         QVERIFY(database);
@@ -50,7 +49,7 @@ class tst_LoadMachine : public QObject {
     std::unique_ptr<TemporaryFolder> folder_;
 };
 
-void tst_LoadMachine::tellsHostsWithEqualProcessIdsApart() {
+void tst_LoadMachine::hostsWithEqualProcessIdsAreDistinguished() {
     const int64_t elsewhere = globalPid(4242, 1);
     write(QString("INSERT INTO TARGET_INFO_GPU (id, name) VALUES (0, 'first'), (1, 'second');"
                   "INSERT INTO TARGET_INFO_CUDA_DEVICE VALUES (0, 0, %1), (1, 0, %2);"
@@ -72,7 +71,7 @@ void tst_LoadMachine::tellsHostsWithEqualProcessIdsApart() {
     QVERIFY(!streamOf(2).isNullStream);
 }
 
-void tst_LoadMachine::makesNoGpuOfAnUnknownDevice() {
+void tst_LoadMachine::unknownDeviceIsNoGpu() {
     write(QString("INSERT INTO CUPTI_ACTIVITY_KIND_SYNCHRONIZATION (start, \"end\", deviceId,"
                   " contextId, streamId, globalPid, syncType, eventId)"
                   " VALUES (330, 340, -1, 1, 7, %1, 3, 0)")
@@ -84,7 +83,7 @@ void tst_LoadMachine::makesNoGpuOfAnUnknownDevice() {
     QVERIFY(trace->streams.empty());
 }
 
-void tst_LoadMachine::saysHowGpusAreJoined_data() {
+void tst_LoadMachine::gpuConnectionsAreReported_data() {
     QTest::addColumn<QString>("rows");
     QTest::addColumn<QStringList>("lines");
     QTest::newRow("two") << "(0, 1, 18, 'NVLink'), (1, 0, 18, 'NVLink')"
@@ -107,7 +106,7 @@ void tst_LoadMachine::saysHowGpusAreJoined_data() {
                               << QStringList{};
 }
 
-void tst_LoadMachine::saysHowGpusAreJoined() {
+void tst_LoadMachine::gpuConnectionsAreReported() {
     QFETCH(QString, rows);
     QFETCH(QStringList, lines);
     write("INSERT INTO LANESCOPE_TOPOLOGY (gpuId, peerGpuId, nvlinkCount, connection) VALUES " +
@@ -119,8 +118,8 @@ void tst_LoadMachine::saysHowGpusAreJoined() {
     QCOMPARE(found, lines);
 }
 
-void tst_LoadMachine::saysWhatTheProfilerTook() {
-    // Flushing on two threads and on none, instrumentation, loading a module, no time, no sense.
+void tst_LoadMachine::profilerOverheadIsReported() {
+    // Flushing on two threads and on none, instrumentation, loading a module, no time, nonsense.
     write(QString("INSERT INTO CUPTI_ACTIVITY_KIND_OVERHEAD VALUES"
                   " (0, 5000000, 103, %1, 1, 0, 3), (10, 3000010, 103, %1 + 1, 1, 0, 3),"
                   " (0, 9000000, 103, %2, 1, 0, 3), (7, 4000007, 103, %1, 1, 0, 4),"

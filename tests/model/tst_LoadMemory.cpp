@@ -25,13 +25,12 @@ bool hasNote(const Trace& trace, const char* fragment) {
 
 }  // namespace
 
-/// Memory, graphs, page faults, windows and gaps, from a file into a trace.
 class tst_LoadMemory : public QObject {
     Q_OBJECT
     std::unique_ptr<TemporaryFolder> folder_;
 
     std::filesystem::path file() const { return *folder_ / "trace"; }
-    /// A trace file with the rows that `sql` inserts; "$pid" in it is the process.
+    /// Writes a trace file with the rows that `sql` inserts; "$pid" in it is the process.
     void write(QString sql) const {
         auto database = Database::create(file());
         QVERIFY(database);
@@ -49,7 +48,7 @@ class tst_LoadMemory : public QObject {
   private slots:
     void init() { folder_ = std::make_unique<TemporaryFolder>(); }
 
-    void readsBackWhatWasWritten() {
+    void memoryRoundTrips() {
         SimulatedTrace builder;
         const uint32_t stream = builder.defaultStream();
         builder.addApi(builder.defaultThread(), "cudaGraphLaunch", 10, 20, 7);
@@ -97,7 +96,7 @@ class tst_LoadMemory : public QObject {
         QCOMPARE(after->tracks.size(), before->tracks.size());
     }
 
-    void readsPoolsAsACounter() {
+    void poolsAreReadAsACounter() {
         write(
             "INSERT INTO CUDA_GPU_MEMORY_POOL_EVENTS (start, globalPid, deviceId, address,"
             " operationType, poolType, localMemoryPoolSize) VALUES"
@@ -116,7 +115,7 @@ class tst_LoadMemory : public QObject {
         QCOMPARE(pools.value(pools.size() - 1), 0.0);
     }
 
-    void skipsBadRowsAndSaysSo() {
+    void badRowsAreSkippedAndReported() {
         write(
             "INSERT INTO LANESCOPE_UNTIMED (tableName, globalPid) VALUES"
             " ('CUDA_GPU_MEMORY_USAGE_EVENTS', $pid);"
@@ -163,7 +162,7 @@ class tst_LoadMemory : public QObject {
         QCOMPARE(trace->graphs.graph[0], 0);
     }
 
-    void takesWindowsOfAnyOrder() {
+    void windowsMayComeInAnyOrder() {
         write(
             "INSERT INTO CUPTI_ACTIVITY_KIND_GRAPH_TRACE (start, \"end\", deviceId, contextId,"
             " streamId, correlationId, globalPid, graphId, graphExecId) VALUES"
@@ -182,13 +181,13 @@ class tst_LoadMemory : public QObject {
         QCOMPARE(process.gaps.size(), size_t{2});
         QCOMPARE(process.gaps[0].range, (TimeRange{50, 50}));
         QCOMPARE(process.gaps[0].count, 0);
-        QCOMPARE(process.gaps[1].what, static_cast<Loss>(9));  // Of a newer recorder.
+        QCOMPARE(process.gaps[1].what, static_cast<Loss>(9));  // From a newer recorder.
         QCOMPARE(process.gaps[1].range, (TimeRange{50, 100}));
         for (const Track& track : trace->tracks)
             QCOMPARE(*track.unrecorded, (std::vector<TimeRange>{{0, 100}, {400, 600}, {600, 800}}));
     }
 
-    void survivesAFloodOfWindows() {
+    void manyWindowsAreBounded() {
         write(
             "INSERT INTO CUPTI_ACTIVITY_KIND_GRAPH_TRACE (start, \"end\", deviceId, contextId,"
             " streamId, correlationId, globalPid, graphId, graphExecId) VALUES"
@@ -201,7 +200,7 @@ class tst_LoadMemory : public QObject {
         QVERIFY(hasNote(*trace, "rows of LANESCOPE_WINDOWS were left out"));
     }
 
-    void readsTheRanksOfAProcess() {
+    void ranksOfAProcessAreRead() {
         write(
             "INSERT INTO LANESCOPE_PROCESSES (globalPid, rank, localRank, worldSize) VALUES"
             " ($pid, 5, 1, 8)");
@@ -211,7 +210,7 @@ class tst_LoadMemory : public QObject {
         QCOMPARE(trace->processes[0].worldSize, 8);
     }
 
-    void opensAFileOfTheFirstVersion() {
+    void firstFormatVersionIsRead() {
         write(
             "PRAGMA user_version = 1; DROP TABLE LANESCOPE_WINDOWS; DROP TABLE LANESCOPE_GAPS;"
             "DROP TABLE CUPTI_ACTIVITY_KIND_GRAPH_TRACE; DROP TABLE CUDA_GPU_MEMORY_USAGE_EVENTS;"

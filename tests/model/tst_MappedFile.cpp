@@ -37,7 +37,6 @@ std::string readFile(const std::filesystem::path& path) {
 
 }  // namespace
 
-/// Files as memory, and what becomes of them.
 class tst_MappedFile : public QObject {
     Q_OBJECT
 
@@ -52,7 +51,7 @@ class tst_MappedFile : public QObject {
         index_ = indexPaths(path_).front();
     }
 
-    void aCopyOutlivesItsFile() {
+    void copyOutlivesItsFile() {
         QVERIFY(ensureIndex(path_).has_value());
         const std::string whole = readFile(index_);
         const auto copy = MappedFile::open(index_, MappedFile::Access::Copied);
@@ -62,7 +61,7 @@ class tst_MappedFile : public QObject {
         QVERIFY(std::memcmp(copy->bytes().data(), whole.data(), whole.size()) == 0);
     }
 
-    void aMappedFileOutlivesItsName() {
+    void mappedFileOutlivesItsName() {
         QVERIFY(ensureIndex(path_).has_value());
         const std::string whole = readFile(index_);
         const auto file = MappedFile::open(index_, MappedFile::Access::Mapped);
@@ -72,7 +71,7 @@ class tst_MappedFile : public QObject {
         QVERIFY(std::memcmp(file->bytes().data(), whole.data(), whole.size()) == 0);
     }
 
-    void aMappedFileMayBeCutWhileItIsRead() {
+    void mappedFileMayBeTruncatedDuringReading() {
         QVERIFY(ensureIndex(path_).has_value());
         const std::string whole = readFile(index_);
         QVERIFY(whole.size() > 3 * 4096);
@@ -87,12 +86,12 @@ class tst_MappedFile : public QObject {
         QCOMPARE(losses.load(), 1u);
     }
 
-    void anIndexMayBeCutWhileItIsUsed_data() {
+    void indexMayBeTruncatedDuringUse_data() {
         QTest::addColumn<double>("share");
         for (const double share : {0.0, 0.01, 0.3, 0.7})
             QTest::addRow("%g of it left", share) << share;
     }
-    void anIndexMayBeCutWhileItIsUsed() {
+    void indexMayBeTruncatedDuringUse() {
         QFETCH(double, share);
         QVERIFY(ensureIndex(path_).has_value());
         const auto open = openTrace(path_, always());
@@ -104,13 +103,13 @@ class tst_MappedFile : public QObject {
         const Result<void> checked = checkIndex(**open);
         QVERIFY(!checked.has_value());
         QVERIFY2(checked.error().sentence.ends_with("."), checked.error().sentence.c_str());
-        // The next one is made anew.
+        // The next index is rebuilt.
         const auto again = openTrace(path_, always());
         QVERIFY(again.has_value() && checkIndex(**again).has_value());
     }
 
-    /// What is not ours to guard ends the process as ever.
-    void otherLossesEndTheProcess() {
+    /// Faults outside of mapped files end the process as usual.
+    void otherBusErrorsEndTheProcess() {
         if (test::hasAddressSanitizer || test::hasThreadSanitizer)
             QSKIP("The sanitizer has its own way to end.");
         QVERIFY(ensureIndex(path_).has_value());
@@ -118,7 +117,7 @@ class tst_MappedFile : public QObject {
         QVERIFY(file.has_value());
         const pid_t child = ::fork();
         if (child == 0) {
-            // Qt Test's handler comes next, and is not to look for where this was.
+            // Qt Test's handler comes next and must not dump a stack.
             qputenv("QTEST_DISABLE_STACK_DUMP", "1");
             const int other = ::open((*folder_ / "other").c_str(), O_RDWR | O_CREAT, 0600);
             (void)!::ftruncate(other, 8192);
@@ -133,8 +132,8 @@ class tst_MappedFile : public QObject {
         QCOMPARE(WTERMSIG(status), SIGBUS);
     }
 
-    void isMappedOnlyWhereOpenFilesStay() {
-        // The kernel's numbers of file systems, some of which look negative in 32 bits.
+    void filesAreMappedOnlyOnSafeFileSystems() {
+        // Magic numbers of file systems in the kernel, some of them negative in 32 bits.
         for (const int64_t local : {0xEF53, 0x58465342, 0x01021994})
             QVERIFY(system::isLocalType(local));
         QVERIFY(system::isLocalType(0x9123683E));

@@ -31,18 +31,18 @@ const Track* track(const Trace& trace, TrackKind kind) {
 
 }  // namespace
 
-/// What a trace makes of allocations, graphs, page faults, windows and gaps.
 class tst_Memory : public QObject {
     Q_OBJECT
 
   private slots:
-    void joinsAllocationsWithTheirFrees() {
+    void allocationsAreJoinedWithTheirFrees() {
         SimulatedTrace builder;
         builder.addKernel(builder.defaultStream(), "gemm", 0, 1000);
         builder.addAllocation(0, 0, MemoryKind::Device, 0x100, 4096, 100);
         builder.addAllocation(0, 0, MemoryKind::Device, 0x200, 1024, 200);
         builder.addFree(0, 0, 0x100, 300);
-        builder.addAllocation(0, 0, MemoryKind::Device, 0x100, 512, 400);  // The address anew.
+        builder.addAllocation(0, 0, MemoryKind::Device, 0x100, 512,
+                              400);  // The same address again.
         const TracePtr trace = builder.finish();
         const AllocationTable& table = trace->allocations;
         QCOMPARE(table.size(), 3u);
@@ -60,7 +60,7 @@ class tst_Memory : public QObject {
         QCOMPARE(use->value(*use->sampleAt(999)), 1536.0);
     }
 
-    void agreesWithThePlainSum() {
+    void memoryMatchesPlainSum() {
         std::mt19937 random(3);
         SimulatedTrace builder;
         builder.defaultStream();
@@ -93,7 +93,7 @@ class tst_Memory : public QObject {
         QCOMPARE(use->maximum(), static_cast<double>(peak));
     }
 
-    void saysWhatDoesNotMatch() {
+    void unmatchedAllocationsAreReported() {
         SimulatedTrace builder;
         builder.addKernel(builder.defaultStream(), "gemm", 0, 1000);
         builder.addFree(0, 0, 0xdead, 10);
@@ -108,7 +108,7 @@ class tst_Memory : public QObject {
         QVERIFY(trace->health[1].sentence.starts_with("1 allocations of memory were given out"));
     }
 
-    void tellsKindsAndProcessesApart() {
+    void kindsAndProcessesAreDistinguished() {
         SimulatedTrace builder;
         builder.addKernel(builder.defaultStream(), "gemm", 0, 1000);
         const uint32_t other = builder.addProcess(4243, "python3", 1);
@@ -135,7 +135,7 @@ class tst_Memory : public QObject {
         QCOMPARE(ofProcess, 2);
     }
 
-    void showsMemoryWithoutAnyOtherWork() {
+    void memoryIsShownWithoutOtherWork() {
         SimulatedTrace builder;
         builder.addGpu();
         builder.addAllocation(0, 0, MemoryKind::Device, 0x100, 100, 10);
@@ -146,7 +146,7 @@ class tst_Memory : public QObject {
         QCOMPARE(trace->tracks[3].kind, TrackKind::Process);
     }
 
-    void samplesAreEvents() {
+    void memorySamplesAreEvents() {
         SimulatedTrace builder;
         builder.addKernel(builder.defaultStream(), "gemm", 0, 1000);
         builder.addAllocation(0, 0, MemoryKind::Device, 0x100, 3 << 20, 100);
@@ -176,7 +176,7 @@ class tst_Memory : public QObject {
         QVERIFY(describe(*trace, none).empty());
     }
 
-    void graphsStandOnTheirStream() {
+    void graphsAreShownOnTheirStream() {
         SimulatedTrace builder;
         const uint32_t stream = builder.defaultStream();
         const EventRef call = builder.addApi(builder.defaultThread(), "cudaGraphLaunch", 0, 10, 5);
@@ -195,7 +195,7 @@ class tst_Memory : public QObject {
         QCOMPARE(trace->projections.startNs[0], 100);
     }
 
-    void pageFaultsStandWhereTheyHappened() {
+    void pageFaultsAreShownWhereTheyHappened() {
         SimulatedTrace builder;
         builder.addKernel(builder.defaultStream(), "gemm", 0, 1000);
         const EventRef ofGpu = builder.addPageFault(0, 0, 0x7000, 12, FaultAccess::Write, 100, 300);
@@ -210,7 +210,7 @@ class tst_Memory : public QObject {
         QCOMPARE(valueOf(describe(*trace, ofCpu), "Instruction"), "0x4011f6");
     }
 
-    void marksWhatWasNotRecorded() {
+    void unrecordedTimeIsMarked() {
         SimulatedTrace builder;
         builder.addKernel(builder.defaultStream(), "gemm", 0, 100);
         builder.addWindow(0, 0, 100);
@@ -223,7 +223,7 @@ class tst_Memory : public QObject {
         builder.addAllocation(0, 0, MemoryKind::Device, 0x200, 64, 520);
         const TracePtr trace = builder.finish();
         QCOMPARE(trace->range, (TimeRange{0, 1000}));
-        // The GPU is another process's too: only what neither recorded is missing there.
+        // Another process uses the GPU, too: the GPU misses only the time that neither recorded.
         const Track* gpu = track(*trace, TrackKind::Gpu);
         QCOMPARE(*gpu->unrecorded, (std::vector<TimeRange>{{100, 500}}));
         QCOMPARE(*gpu->lossy, (std::vector<TimeRange>{{550, 560}}));
@@ -234,7 +234,7 @@ class tst_Memory : public QObject {
         QVERIFY(!use->sampleAt(300));
     }
 
-    void lossesShowOnlyWhereTheyWere() {
+    void lossesAreShownOnlyWhereTheyHappened() {
         SimulatedTrace builder;
         builder.launch(builder.defaultThread(), builder.defaultStream(), "gemm", 0, 100, 900);
         builder.addNvtx(builder.defaultThread(), "step", 0, 1000);

@@ -35,7 +35,7 @@ class tst_MemoryReports : public QObject {
     Q_OBJECT
 
   private slots:
-    void sumsUpAllocations() {
+    void allocationsAreSummed() {
         SimulatedTrace builder;
         builder.addKernel(builder.defaultStream(), "gemm", 0, 1000);
         builder.addAllocation(0, 0, MemoryKind::Device, 0x1, 100, 10);
@@ -53,14 +53,14 @@ class tst_MemoryReports : public QObject {
         QCOMPARE(whole(device[4]), 1);    // Frees.
         QCOMPARE(whole(device[5]), 450);  // In all.
         QCOMPARE(whole(device[6]), 300);  // Largest.
-        QCOMPARE(whole(device[7]), 400);  // Peak: what is freed in a moment goes first.
+        QCOMPARE(whole(device[7]), 400);  // Peak: frees at a moment precede allocations.
         QCOMPARE(whole(device[8]), 350);  // Never freed.
         QCOMPARE(std::get<double>(device[9]), 20.0);
         QCOMPARE(std::get<std::string>(rows[1][0]), "Host");
         QVERIFY(std::holds_alternative<std::monostate>(rows[1][9]));
     }
 
-    void sumsUpOnlyTheRange() {
+    void onlyTheRangeIsSummed() {
         SimulatedTrace builder;
         builder.addKernel(builder.defaultStream(), "gemm", 0, 1000);
         builder.addAllocation(0, 0, MemoryKind::Device, 0x1, 100, 10);
@@ -72,13 +72,13 @@ class tst_MemoryReports : public QObject {
         QCOMPARE(rows.size(), size_t{1});
         QCOMPARE(whole(rows[0][3]), 1);
         QCOMPARE(whole(rows[0][7]), 300);
-        QCOMPARE(whole(rows[0][8]), 300);  // Lived when the range ended.
+        QCOMPARE(whole(rows[0][8]), 300);  // Alive when the range ended.
     }
 
-    void countsMigrationsAndFaults() {
+    void migrationsAndFaultsAreCounted() {
         SimulatedTrace builder;
         const uint32_t stream = builder.defaultStream();
-        // In no order of time, so that rows move when they are sorted.
+        // Unsorted by time, so that sorting moves rows.
         builder.addMigration(stream, MemcpyKind::UvmDtoH, 0x3000, 1024, 10, 20);
         builder.addMigration(stream, MemcpyKind::UvmHtoD, 0x1000, 4096, 0, 10);
         builder.addMemcpy(stream, MemcpyKind::HtoD, 77, 20, 30);
@@ -130,8 +130,8 @@ class tst_MemoryReports : public QObject {
         QVERIFY(isEmpty(addresses[1][2]) && isEmpty(addresses[1][5]));
     }
 
-    /// One number for one thing, whoever is asked: what was read of a file as what was made.
-    void countsAreThoseOfTheReports() {
+    /// Every source gives the same number, for read and for generated traces.
+    void countsMatchTheReports() {
         SimulatedTrace builder;
         const uint32_t stream = builder.defaultStream();
         builder.addMigration(stream, MemcpyKind::UvmDtoH, 0x3000, 1024, 10, 20);
@@ -158,8 +158,7 @@ class tst_MemoryReports : public QObject {
         }
     }
 
-    /// What carries no time is counted by its kind as well.
-    void untimedMigrationsAreNoMemcpys() {
+    void untimedMigrationsAreNotCopies() {
         const TemporaryFolder folder;
         {
             auto database = Database::create(folder / "trace");

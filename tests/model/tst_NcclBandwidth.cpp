@@ -11,12 +11,12 @@ class tst_NcclBandwidth : public QObject {
     Q_OBJECT
 
   private slots:
-    /// What a plain reading of each operation says must cross the links, counted byte by byte.
-    void countsWhatCrossesTheLinks() {
+    /// Compared with a count, byte by byte, of the data that each operation moves over the links.
+    void ncclTrafficMatchesByteCount() {
         for (const int ranks : {1, 2, 3, 8, 64}) {
             const int64_t each = 720'720;  // divisible by all of them
             const int64_t all = each * ranks;
-            // A ring: every rank passes every byte on but its own part, and reduces on the way.
+            // A ring: every rank forwards every byte except its own part, and reduces on the way.
             int64_t gathered = 0;
             for (int other = 1; other < ranks; ++other) gathered += each;
             const auto bus = [&](const char* operation) {
@@ -30,7 +30,7 @@ class tst_NcclBandwidth : public QObject {
                 QCOMPARE(bus(operation), double(gathered));
                 QCOMPARE(algorithm(operation), double(all));
             }
-            // A reduce-scatter and an all-gather of a message cut into as many parts as ranks.
+            // A reduce-scatter and an all-gather of a message split into as many parts as ranks.
             int64_t reduced = 0;
             for (int part = 1; part < ranks; ++part) reduced += 2 * (each / ranks);
             QCOMPARE(qRound64(bus("AllReduce")),
@@ -43,7 +43,7 @@ class tst_NcclBandwidth : public QObject {
         }
     }
 
-    void everyFunctionHasOneName() {
+    void functionAliasesHaveOneName() {
         QCOMPARE(ncclOperationOf("ncclAllReduce"), std::string_view("AllReduce"));
         QCOMPARE(ncclOperationOf("ncclBcast"), std::string_view("Broadcast"));
         QCOMPARE(ncclOperationOf("ncclAllToAll"), ncclOperationOf("ncclAlltoAll"));
@@ -52,10 +52,10 @@ class tst_NcclBandwidth : public QObject {
         for (const char* other : {"ncclGroupStart", "ncclCommInitRank", "AllReduce", "nccl", ""})
             QVERIFY(ncclOperationOf(other).empty());
         QCOMPARE(ncclTraffic("AllToAll", 8, 4)->busBytes, ncclTraffic("AlltoAll", 8, 4)->busBytes);
-        QVERIFY(!ncclTraffic("AllToAllv", 8, 4));  // the sizes differ from peer to peer
+        QVERIFY(!ncclTraffic("AllToAllv", 8, 4));  // the sizes vary by peer
     }
 
-    void knowsNothingWithoutSizeRanksOrName() {
+    void trafficIsUnknownWithoutSizeRanksOrName() {
         QVERIFY(!ncclTraffic("AllReduce", -1, 8));
         QVERIFY(!ncclTraffic("AllReduce", 8, -1));
         QVERIFY(!ncclTraffic("AllGather", 8, 0));

@@ -20,7 +20,7 @@ namespace {
 
 constexpr int64_t us = 1'000;
 
-/// The row of the summary of a rank.
+/// Row of a rank in the summary.
 size_t rowOfRank(const ReportTable& table, int64_t rank) {
     for (size_t row = 0; row < table.rows.size(); ++row)
         if (std::get<int64_t>(table.rows[row][1]) == rank) return row;
@@ -48,7 +48,6 @@ TimeRange callAt(const Trace& trace, uint32_t row) {
 
 }  // namespace
 
-/// Logs of NCCL Inspector as traces.
 class tst_NcclInspector : public QObject {
     Q_OBJECT
 
@@ -62,7 +61,7 @@ class tst_NcclInspector : public QObject {
             loadTrace(file(fmt::format("node-pid{}.log", ++files_), text));
         return trace ? *trace : nullptr;
     }
-    /// The same, as our own file keeps it.
+    /// The trace after a round trip through a trace file.
     TracePtr kept(const Trace& trace) {
         const fs::path path = folder_ / fmt::format("kept{}.sqlite", ++files_).c_str();
         if (!writeTraceFile(trace, path)) return nullptr;
@@ -74,23 +73,23 @@ class tst_NcclInspector : public QObject {
     int files_ = 0;
 
   private slots:
-    void verboseLinesSayWhenKernelsRan();
-    void plainLinesLieWhereTheyWereWritten();
-    void bandwidthIsWhatTheLinesSay_data();
-    void bandwidthIsWhatTheLinesSay();
+    void verboseLinesGiveKernelTimes();
+    void plainLinesArePlacedAtTheirWriteTime();
+    void bandwidthMatchesTheLog_data();
+    void bandwidthMatchesTheLog();
     void messagesHavePeers();
-    void batchesSayOnceWhoseTheyAre();
-    void whatWasOverwrittenIsCounted();
-    void layoutDoesNotMatter();
-    void whatRcclAddsIsReadOrCounted();
-    void onlyTheCallOfSomeIsKnown();
-    void ranksBecomeOneTraceWithALateOne();
-    void timesOfWritingMakeNobodyLate();
-    void aProfileWrittenOfItKeepsTheSizes();
-    void aSizeThatCannotBeIsWrittenAsItIs();
+    void batchHeaderAppliesToItsLines();
+    void overwrittenRecordsAreCounted();
+    void jsonLayoutIsIrrelevant();
+    void rcclExtensionsAreReadOrCounted();
+    void callsWithoutKernelTimesAreKept();
+    void ranksAreMergedAndTheLateOneIsFound();
+    void writeTimesMakeNoRankLate();
+    void exportedProfileKeepsTheSizes();
+    void impossibleSizeIsExportedUnchanged();
 };
 
-void tst_NcclInspector::verboseLinesSayWhenKernelsRan() {
+void tst_NcclInspector::verboseLinesGiveKernelTimes() {
     const Rank rank{.rank = 2, .pid = 438776, .name = "DP Group 0"};
     std::string text;
     for (int64_t number = 0; number < 3; ++number)
@@ -113,7 +112,7 @@ void tst_NcclInspector::verboseLinesSayWhenKernelsRan() {
             QCOMPARE(trace->nccl.communicator[row], uint64_t{0x7f8c496ae9f661});
             QCOMPARE(trace->nccl.bytes[row], int64_t{1} << 20);
             QCOMPARE(facts.sequence, int64_t{row});
-            // As exports take the calls of NCCL.
+            // Exports accept NCCL calls in this form.
             QVERIFY(trace->nvtx.style[trace->nccl.nvtx[row]] == NvtxStyle::PushPop);
             QCOMPARE(facts.rank, 2);
             QCOMPARE(facts.rankCount, 4);
@@ -129,10 +128,10 @@ void tst_NcclInspector::verboseLinesSayWhenKernelsRan() {
     }
 }
 
-void tst_NcclInspector::plainLinesLieWhereTheyWereWritten() {
+void tst_NcclInspector::plainLinesArePlacedAtTheirWriteTime() {
     const Rank rank;
     std::string text;
-    // Three were written down at once, and not in their order.
+    // Three records written at once, out of order.
     for (const int64_t number : {7, 5, 6})
         text += line(context(rank, dayUs), collective({.number = number, .tookUs = 100}));
     text += line(context(rank, dayUs + 1000), collective({.number = 8, .tookUs = 30}));
@@ -153,13 +152,14 @@ void tst_NcclInspector::plainLinesLieWhereTheyWereWritten() {
     }
 }
 
-void tst_NcclInspector::bandwidthIsWhatTheLinesSay_data() {
+void tst_NcclInspector::bandwidthMatchesTheLog_data() {
     QTest::addColumn<QString>("operation");
     QTest::addColumn<int>("ranks");
     QTest::addColumn<qint64>("bytes");
     QTest::addColumn<qint64>("tookUs");
     QTest::addColumn<double>("busGBps");
-    // As the program's pages have them; of those without a number by nccl-tests' arithmetic.
+    // Values from NCCL Inspector's documentation; rows without a value there by nccl-tests'
+    // formula.
     QTest::newRow("AllReduce") << "AllReduce" << 8 << qint64{17179869184} << qint64{61974}
                                << 485.119099;
     QTest::newRow("ReduceScatter")
@@ -169,7 +169,7 @@ void tst_NcclInspector::bandwidthIsWhatTheLinesSay_data() {
     QTest::newRow("Broadcast") << "Broadcast" << 8 << qint64{1000000} << qint64{10} << 100.0;
 }
 
-void tst_NcclInspector::bandwidthIsWhatTheLinesSay() {
+void tst_NcclInspector::bandwidthMatchesTheLog() {
     QFETCH(QString, operation);
     QFETCH(int, ranks);
     QFETCH(qint64, bytes);
@@ -181,7 +181,7 @@ void tst_NcclInspector::bandwidthIsWhatTheLinesSay() {
     QVERIFY(trace);
     const std::optional<NcclRate> rate = ncclRate(*trace, 0);
     QVERIFY(rate);
-    // Lines have six digits behind the point.
+    // Lines have six decimals.
     QVERIFY2(std::abs(rate->busGBps() - busGBps) < 1e-6,
              qPrintable(QString::number(rate->busGBps())));
 }
@@ -198,7 +198,7 @@ void tst_NcclInspector::messagesHavePeers() {
     }
     const TracePtr loaded = load(text);
     QVERIFY(loaded);
-    // All of a group begin together; each keeps what it says.
+    // All operations of a group begin together; each keeps its own values.
     for (const TracePtr& trace : {loaded, kept(*loaded)}) {
         QVERIFY(trace);
         QCOMPARE(trace->nccl.size(), 4u);
@@ -216,7 +216,7 @@ void tst_NcclInspector::messagesHavePeers() {
     }
 }
 
-void tst_NcclInspector::batchesSayOnceWhoseTheyAre() {
+void tst_NcclInspector::batchHeaderAppliesToItsLines() {
     const Rank first{.rank = 1, .id = "0xa"}, second{.rank = 3, .id = "0xb"};
     const std::string orphan = line(collective({.number = 99}));
     const std::string text = line(context(first, dayUs, "v4.3"), stats(2, 1, 0, 0)) +
@@ -235,7 +235,7 @@ void tst_NcclInspector::batchesSayOnceWhoseTheyAre() {
     QCOMPARE(of[0xa], 3);
     QCOMPARE(of[0xb], 1);
     QVERIFY(hasNote(*trace, HealthCode::RowsLeftOut, "1 operations, the first in line 5,"));
-    // A batch whose beginning is damaged is not taken for one of the batch before it.
+    // A batch with a corrupt header is not attributed to the previous batch.
     std::string damaged =
         line(context(first, dayUs, "v4.3"), stats(2, 0, 0, 0)) + line(collective({.number = 0}));
     damaged += line(context(second, dayUs, "v4.3"), stats(1, 0, 0, 0)).replace(3, 1, "\"");
@@ -246,7 +246,7 @@ void tst_NcclInspector::batchesSayOnceWhoseTheyAre() {
     QVERIFY(hasNote(*rest, HealthCode::FileDamaged, "the first in line 3"));
 }
 
-void tst_NcclInspector::whatWasOverwrittenIsCounted() {
+void tst_NcclInspector::overwrittenRecordsAreCounted() {
     const Rank rank;
     std::string text;
     for (const int64_t lost : {512, 0, 30})
@@ -258,7 +258,7 @@ void tst_NcclInspector::whatWasOverwrittenIsCounted() {
     QVERIFY(hasNote(*trace, HealthCode::EventsDropped, "542 collectives and 54 messages"));
 }
 
-void tst_NcclInspector::layoutDoesNotMatter() {
+void tst_NcclInspector::jsonLayoutIsIrrelevant() {
     std::string lines, oneLine, pretty, list = "[";
     for (int64_t number = 0; number < 4; ++number) {
         const std::string each = lineOf({}, {.number = number, .kernelUs = dayUs + number * 100});
@@ -283,7 +283,7 @@ void tst_NcclInspector::layoutDoesNotMatter() {
     }
 }
 
-void tst_NcclInspector::whatRcclAddsIsReadOrCounted() {
+void tst_NcclInspector::rcclExtensionsAreReadOrCounted() {
     const Rank rank;
     const std::string channel = fmt::format(
         R"({{"event_type":"KernelCh","channel_id":0,"event_trace_ts":{{"kernel_start_ts":{}}}}})",
@@ -306,7 +306,7 @@ void tst_NcclInspector::whatRcclAddsIsReadOrCounted() {
     QVERIFY(hasNote(*trace, HealthCode::NotShown, "1 records of NCCL Inspector"));
 }
 
-void tst_NcclInspector::onlyTheCallOfSomeIsKnown() {
+void tst_NcclInspector::callsWithoutKernelTimesAreKept() {
     const Rank rank;
     const Call call{.timing = "collective_cpu", .kernelUs = dayUs, .channels = 0};
     const TracePtr trace = load(lineOf(rank, call));
@@ -321,12 +321,12 @@ void tst_NcclInspector::onlyTheCallOfSomeIsKnown() {
     QVERIFY(isSaid);
 }
 
-void tst_NcclInspector::ranksBecomeOneTraceWithALateOne() {
+void tst_NcclInspector::ranksAreMergedAndTheLateOneIsFound() {
     std::vector<fs::path> files;
     for (int rank = 0; rank < 4; ++rank) {
         std::string text;
         for (int64_t number = 0; number < 8; ++number) {
-            // Rank 2 comes 300 us after the others, which wait for it.
+            // Rank 2 arrives 300 us after the others, which wait for it.
             const int64_t lateUs = rank == 2 ? 300 : rank;
             text += lineOf({.rank = rank, .pid = 100 + rank},
                            {.number = number,
@@ -357,7 +357,7 @@ void tst_NcclInspector::ranksBecomeOneTraceWithALateOne() {
     }
 }
 
-void tst_NcclInspector::timesOfWritingMakeNobodyLate() {
+void tst_NcclInspector::writeTimesMakeNoRankLate() {
     std::vector<fs::path> files;
     for (int rank = 0; rank < 2; ++rank) {
         std::string text;
@@ -385,7 +385,7 @@ void tst_NcclInspector::timesOfWritingMakeNobodyLate() {
     }
 }
 
-void tst_NcclInspector::aProfileWrittenOfItKeepsTheSizes() {
+void tst_NcclInspector::exportedProfileKeepsTheSizes() {
     const Rank rank{.rank = 0, .pid = 12, .name = "DP Group 0"};
     const TracePtr trace = load(lineOf(rank, {.number = 3, .tookUs = 50, .kernelUs = dayUs}));
     QVERIFY(trace);
@@ -402,7 +402,7 @@ void tst_NcclInspector::aProfileWrittenOfItKeepsTheSizes() {
     QCOMPARE((*read)->nccl.facts[0].sequence, int64_t{3});
 }
 
-void tst_NcclInspector::aSizeThatCannotBeIsWrittenAsItIs() {
+void tst_NcclInspector::impossibleSizeIsExportedUnchanged() {
     const TracePtr trace =
         load(lineOf({}, {.operation = "AlltoAll", .bytes = int64_t{1} << 62, .kernelUs = dayUs}));
     QVERIFY(trace);

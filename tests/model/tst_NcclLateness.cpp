@@ -16,7 +16,7 @@ constexpr int64_t us = 1'000;
 struct Job : SimulatedRanks {
     using SimulatedRanks::SimulatedRanks;
 
-    /// With a kernel from `kernelNs` on if that is not negative.
+    /// Adds a call, with a kernel from `kernelNs` on if that is not negative.
     void call(size_t rank, std::string_view operation, int64_t bytes, int64_t callNs,
               int64_t kernelNs = -1, int64_t sequence = -1, uint64_t communicator = world) {
         NcclFacts facts;
@@ -49,15 +49,14 @@ bool hasNote(const ReportTable& table, std::string_view part) {
 
 // Columns of the summary.
 constexpr size_t rankAt = 1, pidAt = 2, countAt = 3, lastAt = 4, shareAt = 5, medianAt = 6,
-                 mostAt = 8, waitedAt = 9;
+                 maxLatenessAt = 8, waitedAt = 9;
 
 }  // namespace
 
-/// Which rank comes late to collectives.
 class TestNcclLateness : public QObject {
     Q_OBJECT
   private slots:
-    void theRankWhoseKernelsStartLastIsLate() {
+    void rankWhoseKernelsStartLastIsLate() {
         Job job(2);
         for (int64_t step = 0; step < 4; ++step) {
             const int64_t atNs = step * 1'000 * us;
@@ -77,7 +76,7 @@ class TestNcclLateness : public QObject {
         QCOMPARE(whole(table, 0, lastAt), int64_t{4});
         QCOMPARE(real(table, 0, shareAt), 100.0);
         QCOMPARE(real(table, 0, medianAt), 201.5 * us);
-        QCOMPARE(whole(table, 0, mostAt), 203 * us);
+        QCOMPARE(whole(table, 0, maxLatenessAt), 203 * us);
         QCOMPARE(whole(table, 0, waitedAt), int64_t{0});
         QCOMPARE(whole(table, 1, lastAt), int64_t{0});
         QCOMPARE(real(table, 1, medianAt), 0.0);
@@ -85,7 +84,7 @@ class TestNcclLateness : public QObject {
         QVERIFY(hasNote(table, "when its kernel starts on the GPU, and"));
     }
 
-    void withoutWorkOfAllRanksTheCallsTell() {
+    void callsDecideWithoutWorkOfAllRanks() {
         Job job(2);
         job.call(0, "AllReduce", 64, 0, 500 * us);
         job.call(1, "AllReduce", 64, 30 * us);
@@ -98,7 +97,7 @@ class TestNcclLateness : public QObject {
         QVERIFY(hasNote(each, "when it calls NCCL"));
     }
 
-    void everyCollectiveIsThatOfAPlainLoop() {
+    void everyCollectiveMatchesPlainLoop() {
         std::mt19937 random(7);
         constexpr int ranks = 4, count = 60;
         Job job(ranks);
@@ -126,17 +125,17 @@ class TestNcclLateness : public QObject {
             }
             QCOMPARE(whole(table, rank, lastAt), last);
             QCOMPARE(whole(table, rank, waitedAt), waitedNs);
-            QCOMPARE(whole(table, rank, mostAt), mostNs);
+            QCOMPARE(whole(table, rank, maxLatenessAt), mostNs);
         }
         for (size_t row = 0; row < each.rows.size(); ++row) {
             const auto rank = static_cast<size_t>(whole(each, row, 4));
-            const int at = static_cast<int>(whole(each, row, 3)) - 64;  // told by its size
+            const int at = static_cast<int>(whole(each, row, 3)) - 64;  // identified by its size
             QCOMPARE(whole(each, row, 6), enterNs[at][rank]);
             QCOMPARE(whole(each, row, 2), int64_t(at % 3 == 0 ? at / 3 : at - at / 3 - 1));
         }
     }
 
-    void aRangeCountsOnlyTheCollectivesInIt() {
+    void rangeCountsOnlyItsCollectives() {
         Job job(2);
         for (int64_t step = 0; step < 4; ++step)
             for (size_t rank = 0; rank < 2; ++rank)
@@ -148,7 +147,7 @@ class TestNcclLateness : public QObject {
         QCOMPARE(whole(table, 0, countAt), int64_t{2});
     }
 
-    void numbersOfNcclMatchWhatRanksRecordedInPart() {
+    void ncclNumbersMatchPartiallyRecordedRanks() {
         Job job(2);
         for (int64_t number = 0; number < 5; ++number)
             job.call(0, "AllReduce", 64, number * 1'000 * us, -1, number);
@@ -157,10 +156,10 @@ class TestNcclLateness : public QObject {
             job.call(1, "AllReduce", 64, (number * 1'000 + 70) * us, -1, number);
         const ReportTable table = report(*job.builder.finish(), "nccl_lateness");
         QCOMPARE(whole(table, 1, countAt), int64_t{2});
-        QCOMPARE(whole(table, 1, mostAt), 70 * us);
+        QCOMPARE(whole(table, 1, maxLatenessAt), 70 * us);
     }
 
-    void whatCannotBeMatchedIsLeftOutAndSaid() {
+    void unmatchedCollectivesAreSkippedAndReported() {
         for (const bool isOtherSize : {false, true}) {
             Job job(2);
             for (int64_t step = 0; step < 3; ++step) {
@@ -176,7 +175,7 @@ class TestNcclLateness : public QObject {
         }
     }
 
-    void oneOperationThatDoesNotMatchLeavesTheOthersIn() {
+    void oneUnmatchedOperationKeepsTheOthers() {
         Job job(2);
         for (int64_t step = 0; step < 3; ++step) {
             const int64_t atNs = step * 1'000 * us;
@@ -189,7 +188,7 @@ class TestNcclLateness : public QObject {
         const ReportTable table = report(*trace, "nccl_lateness");
         QCOMPARE(table.rows.size(), size_t{2});
         QCOMPARE(whole(table, 0, countAt), int64_t{3});
-        QCOMPARE(whole(table, 1, mostAt), 7 * us);
+        QCOMPARE(whole(table, 1, maxLatenessAt), 7 * us);
         QVERIFY(hasNote(table, "Calls of AllGather in communicator 0x0000000000abcdef are left "));
         QVERIFY(!hasNote(table, "Calls of AllReduce"));
         const ReportTable each = report(*trace, "nccl_lateness:collective");
@@ -199,7 +198,7 @@ class TestNcclLateness : public QObject {
         QVERIFY(hasNote(each, "Calls of AllGather in communicator 0x0000000000abcdef are left "));
     }
 
-    void nobodyIsToldToHaveCallsNumberedThatAre() {
+    void numberedCallsAreNotReportedAsUnnumbered() {
         for (const bool isCalledByBoth : {false, true}) {
             Job job(2);
             job.call(0, "AllReduce", 64, 0, -1, 0);
@@ -213,7 +212,7 @@ class TestNcclLateness : public QObject {
         }
     }
 
-    void ofARangeWithoutCollectivesNobodySaysThatThereIsOneRank() {
+    void emptyRangeIsNotReportedAsSingleRank() {
         Job job(2);
         job.call(0, "AllReduce", 64, 0);
         job.call(1, "AllReduce", 64, 9 * us);
@@ -224,7 +223,7 @@ class TestNcclLateness : public QObject {
         QVERIFY(!hasNote(table, "one rank of each communicator"));
     }
 
-    void messagesAndSingleRanksHaveNobodyToWaitFor() {
+    void messagesAndSingleRanksHaveNoLateness() {
         Job one(1);
         one.call(0, "AllReduce", 64, 0);
         const ReportTable alone = report(*one.builder.finish(), "nccl_lateness");
@@ -237,7 +236,7 @@ class TestNcclLateness : public QObject {
         QVERIFY(table.rows.empty() && table.notes.empty());
     }
 
-    void communicatorsKeepApart() {
+    void communicatorsStaySeparate() {
         Job job(3);
         job.call(0, "AllReduce", 64, 0);
         job.call(1, "AllReduce", 64, 5 * us);
@@ -247,7 +246,7 @@ class TestNcclLateness : public QObject {
         QCOMPARE(table.rows.size(), size_t{4});
         QCOMPARE(whole(table, 1, lastAt), int64_t{1});
         QCOMPARE(whole(table, 2, rankAt), int64_t{1});
-        QCOMPARE(whole(table, 2, mostAt), 10 * us);
+        QCOMPARE(whole(table, 2, maxLatenessAt), 10 * us);
     }
 };
 

@@ -33,7 +33,7 @@ class Rows {
         announces_ = announces;
     }
 
-    /// NCCL announces a call by NVTX.
+    /// Adds the NVTX range by which NCCL announces a call.
     Rows& range(const char* operation, int64_t startNs, int64_t endNs, int64_t bytes,
                 uint32_t thread = 1, int64_t communicator = reducer) {
         if (!announces_) return *this;
@@ -79,7 +79,7 @@ class Rows {
                          thread(p.launchNs), time(p.launchNs), time(p.launchEndNs));
         return *this;
     }
-    /// A kernel and the call that launches it, at one moment on the CPU.
+    /// Adds a kernel and the call that launches it, at one moment on the CPU.
     Rows& kernel(int64_t callNs, int64_t startNs, int64_t endNs, uint32_t thread = 1) {
         ++correlation_;
         sql_ += QString(
@@ -112,13 +112,12 @@ class Rows {
   private:
     QString sql_;
     bool announces_;
-    int nvtxRow_ = 1;  // the domain's name is the first
+    int nvtxRow_ = 1;  // the domain's name comes first
     int correlation_ = 0;
 };
 
 }  // namespace
 
-/// What NCCL's profiler plugin told, joined with what NCCL announced.
 class tst_NcclPlugin : public QObject {
     Q_OBJECT
     std::unique_ptr<TemporaryFolder> folder_;
@@ -144,7 +143,7 @@ class tst_NcclPlugin : public QObject {
   private slots:
     void init() { folder_ = std::make_unique<TemporaryFolder>(); }
 
-    void joinsACallWithItsRange() {
+    void pluginCallIsJoinedWithItsRange() {
         Rows rows;
         rows.range("AllReduce", 100, 200, 4096);
         rows.plugin({.callNs = 110,
@@ -188,7 +187,7 @@ class tst_NcclPlugin : public QObject {
         }
     }
 
-    void sharesTheKernelOfAGroup() {
+    void groupSharesItsKernel() {
         Rows rows;
         rows.range("AllReduce", 100, 110, 4096).range("AllReduce", 120, 130, 4096);
         for (const int64_t callNs : {102, 122})
@@ -208,12 +207,12 @@ class tst_NcclPlugin : public QObject {
         }
         QCOMPARE(trace->nccl.facts[0].sequence, int64_t{102});
         QCOMPARE(trace->nccl.facts[1].sequence, int64_t{122});
-        QVERIFY(!ncclRate(*trace, 0));  // nobody knows whose time it is
+        QVERIFY(!ncclRate(*trace, 0));  // the time cannot be attributed
         QCOMPARE(detail(*trace, EventRef(EventKind::Nvtx, 0), "Kernel shared by"),
                  std::string("2 NCCL operations"));
     }
 
-    void joinsWhatVersionsOfNcclCallOtherwise() {
+    void renamedOperationsOfNcclVersionsAreJoined() {
         Rows rows;
         rows.range("Bcast", 100, 200, 4096);
         rows.range("AllToAll", 300, 400, 4096);
@@ -226,7 +225,7 @@ class tst_NcclPlugin : public QObject {
         for (const uint32_t row : {0u, 1u}) QCOMPARE(trace->nccl.facts[row].sequence, int64_t{7});
     }
 
-    void takesTheTypeOfAnAlltoAllFromItsParts() {
+    void allToAllTakesTheTypeOfItsParts() {
         Rows rows;
         rows.range("AlltoAll", 100, 200, 4096);
         for (const int64_t callNs : {110, 120, 130})
@@ -248,7 +247,7 @@ class tst_NcclPlugin : public QObject {
         QCOMPARE(ncclRate(*trace, 0)->busGBps(), 4096 * 7 / 1000.0);
     }
 
-    void joinsTasksOfAnOldNcclInOrder() {
+    void tasksOfOldNcclAreJoinedInOrder() {
         Rows rows;
         rows.range("AllReduce", 100, 110, 64).range("Send", 120, 130, 64);
         rows.range("AllReduce", 140, 150, 64).range("AllReduce", 160, 170, 128);
@@ -265,7 +264,7 @@ class tst_NcclPlugin : public QObject {
         QCOMPARE(trace->nccl.facts[3].sequence, int64_t{4});
     }
 
-    void makesRangesWhereNcclAnnouncedNone() {
+    void rangesAreCreatedWhereNcclAnnouncedNone() {
         Rows rows(false);
         rows.plugin({.callNs = 100,
                      .callEndNs = 110,
@@ -289,7 +288,7 @@ class tst_NcclPlugin : public QObject {
                      .launchNs = 240,
                      .launchEndNs = 250,
                      .sequence = 3});
-        // What NCCL sends by itself for the last.
+        // Messages that NCCL sends by itself for the last call.
         rows.plugin({.operation = "Send", .enqueueNs = 265, .enqueueEndNs = 266});
         rows.kernel(125, 1000, 1100).kernel(245, 1200, 1300);
         const TracePtr trace = load(rows);
@@ -304,7 +303,7 @@ class tst_NcclPlugin : public QObject {
         QCOMPARE(trace->nccl.facts[2].sharedBy, 2u);
     }
 
-    void makesRangesOfTheTasksOfAnOldNccl() {
+    void rangesAreCreatedForTasksOfOldNccl() {
         Rows rows(false);
         rows.plugin({.enqueueNs = 50, .enqueueEndNs = 55});
         const TracePtr trace = load(rows);
@@ -312,7 +311,7 @@ class tst_NcclPlugin : public QObject {
         QCOMPARE(trace->nvtx.endNs, Column<int64_t>{55});
     }
 
-    void showsACapturedCallOnce() {
+    void capturedCallIsShownOnce() {
         Rows rows(false);
         for (const int64_t replayNs : {500, 600, 700})
             rows.plugin({.callNs = 100,
@@ -323,7 +322,7 @@ class tst_NcclPlugin : public QObject {
         QCOMPARE(trace->nccl.size(), 1u);
     }
 
-    void takesTheWorkInsideTheRangeWithoutAPlugin() {
+    void withoutPluginTheWorkInsideTheRangeIsUsed() {
         Rows rows;
         rows.range("AllGather", 100, 200, 1000).kernel(150, 1000, 1010).kernel(160, 1010, 1100);
         const TracePtr trace = load(rows);
@@ -334,7 +333,7 @@ class tst_NcclPlugin : public QObject {
         QCOMPARE(rate->busGBps(), 70.0);
     }
 
-    void survivesNonsense() {
+    void nonsenseRecordsAreHarmless() {
         Rows rows;
         rows.range("AllReduce", 100, 200, 4096);
         rows.raw(
@@ -357,8 +356,7 @@ class tst_NcclPlugin : public QObject {
         for (const NcclFacts& facts : trace->nccl.facts) QVERIFY(facts.channels <= 255);
     }
 
-    /// Against the plain loop over all pairs.
-    void joinsRandomCallsAsThePlainLoopDoes() {
+    void randomCallsAreJoinedLikeThePlainLoop() {
         std::mt19937 random(3);
         const auto under = [&](uint32_t bound) { return random() % bound; };
         static const char* const names[] = {"AllReduce", "Broadcast"};

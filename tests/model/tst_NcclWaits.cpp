@@ -65,11 +65,11 @@ const std::vector<int64_t> unknown{-1, -1};
 
 }  // namespace
 
-/// What a collective waits for the last rank, and what it moves.
+/// Tests of splitting a collective into waiting for the last rank and moving data.
 class TestNcclWaits : public QObject {
     Q_OBJECT
   private slots:
-    void theLastRankDividesEveryCollective() {
+    void lastRankDividesEveryCollective() {
         std::mt19937 random(11);
         constexpr size_t ranks = 4;
         constexpr int64_t count = 50;
@@ -96,9 +96,9 @@ class TestNcclWaits : public QObject {
         }
     }
 
-    void whatCannotBeToldApartStaysWhole() {
+    void ambiguousCollectivesStayWhole() {
         QCOMPARE(waits(*reduced("AllReduce")), (std::vector<int64_t>{0, 60 * us}));
-        // Its root may be done before others begin.
+        // The root may finish before others begin.
         QCOMPARE(waits(*reduced("Broadcast")), unknown);
         QCOMPARE(waits(*reduced("Send")), unknown);
         NcclFacts third;
@@ -110,11 +110,11 @@ class TestNcclWaits : public QObject {
         NcclFacts captured;
         captured.isCaptured = true;
         QCOMPARE(waits(*reduced("AllReduce", captured)), unknown);
-        // No rank can be done before the last one begins: the clocks or the calls are wrong.
+        // No rank can finish before the last one begins: the clocks or the calls are wrong.
         QCOMPARE(waits(*reduced("AllReduce", {}, {100 * us, 150 * us})), unknown);
     }
 
-    void aRankThatIsNotInTheTraceMayBeTheLast() {
+    void missingRankMayBeTheLast() {
         Job job(2);
         for (Process& process : job.builder.processes())
             if (process.rank) process.worldSize = 4;
@@ -123,7 +123,7 @@ class TestNcclWaits : public QObject {
         QCOMPARE(waits(*job.builder.finish()), unknown);
     }
 
-    void lanesShowItAndAGpuThatWaitsIsNotBusy() {
+    void waitingIsShownInLanesAndNotCountedAsBusy() {
         const TracePtr trace = reduced("AllReduce");
         const Lane& lane = trackOf(*trace, TrackKind::Stream, 0).lanes.at(0);
         QCOMPARE(lane.size(), uint32_t{2});
@@ -139,7 +139,7 @@ class TestNcclWaits : public QObject {
         QCOMPARE(busyNs(*trace, 1), 40 * us);
     }
 
-    void bandwidthIsOfMovingOnly() {
+    void bandwidthCountsOnlyMoving() {
         NcclFacts facts;
         facts.rankCount = 2;
         const TracePtr trace = reduced("AllReduce", facts);
@@ -148,14 +148,14 @@ class TestNcclWaits : public QObject {
         QCOMPARE(table->columns.at(13).name, std::string("Waited"));
         QCOMPARE(std::get<int64_t>(table->rows.at(0).at(12)), 140 * us);
         QCOMPARE(std::get<int64_t>(table->rows.at(0).at(13)), 60 * us);
-        // Two ranks move a message once each over the link between them.
+        // Two ranks move one message each over the link between them.
         const double movedGBps = double(1 << 20) / double(40 * us);
         QCOMPARE(std::get<double>(table->rows.at(0).at(7)), movedGBps);
         QVERIFY(table->notes.at(0).find("known of 2 of 2 calls") != std::string::npos);
     }
 
-    /// A rank that waited has the bandwidth of the link, as the one that it waited for.
-    void detailsSayWhatWasWaitedAndWhatMoved() {
+    /// A rank that waited has the same link bandwidth as the last rank.
+    void detailsShowWaitedAndMovedTime() {
         NcclFacts facts;
         facts.rankCount = 2;
         const TracePtr trace = reduced("AllReduce", facts);
@@ -171,9 +171,9 @@ class TestNcclWaits : public QObject {
         QCOMPARE(moved, (std::set<std::string>{formatDuration(40 * us)}));
     }
 
-    void aStepTellsWaitingFromMoving() {
+    void stepSeparatesWaitingFromMoving() {
         Job job(2);
-        // A copy while rank 0 waits is work; 20 us of it are beside data that moves.
+        // A copy while rank 0 waits is work; 20 us of it overlap the data movement.
         const uint32_t copies = job.builder.addStream(job.processes[0], job.gpus[0], 8);
         for (int64_t step = 0; step < 5; ++step) {
             const int64_t atNs = step * 1'000 * us;
@@ -198,7 +198,7 @@ class TestNcclWaits : public QObject {
             QCOMPARE(step.parts[StepPart::WaitingForRanks], int64_t{0});
             QCOMPARE(step.parts[StepPart::ExposedCommunication], 40 * us);
         }
-        // The others wait for the one that does not wait.
+        // The others wait for the rank that does not wait.
         QCOMPARE(run->criticalWorker(), uint32_t{1});
         const auto waiting =
             std::find_if(run->workers[0].contributors.begin(), run->workers[0].contributors.end(),

@@ -16,7 +16,7 @@ using namespace lanescope;
 
 namespace {
 
-/// What a trace says that it does not show, in order.
+/// Data that a trace reports as not shown, in order.
 std::vector<std::string> notShown(const Trace& trace) {
     std::vector<std::string> sentences;
     for (const HealthNote& note : describeTrace(trace).health)
@@ -30,8 +30,8 @@ int64_t callsOfTheSystem(const Trace& trace) {
 
 }  // namespace
 
-/// What an export of Nsight Systems holds is shown, or said to be there. The exports are simulated;
-/// real ones are those of `tst_NsightExports`.
+/// Tests that the content of an Nsight Systems export is shown or reported as not shown. The
+/// exports are simulated; `tst_NsightExports` tests real ones.
 class tst_NotShown : public QObject {
     Q_OBJECT
 
@@ -41,7 +41,7 @@ class tst_NotShown : public QObject {
         path_ = *folder_ / "export.sqlite";
     }
 
-    void whatIsReadIsNotSaidToBeMissing() {
+    void shownTablesAreNotReported() {
         make(
             "CREATE TABLE OSRT_API (start, end, globalTid, nameId, callchainId);"
             "INSERT INTO OSRT_API VALUES (100, 200, 16777217, 1, 1), (300, 400, 16777217, 1, 1);"
@@ -58,7 +58,7 @@ class tst_NotShown : public QObject {
         }));
     }
 
-    void whatIsNotShownIsSaidWithItsRows() {
+    void unshownTablesAreReportedWithRowCounts() {
         make("CREATE TABLE CUDA_CALLCHAINS (id, symbol, module, stackDepth);" +
              rows("CUDA_CALLCHAINS", "1, 2, 3, 4", 2736) +
              "CREATE TABLE PROFILER_OVERHEAD (start, end, globalTid, nameId);" +
@@ -70,15 +70,15 @@ class tst_NotShown : public QObject {
                                            "that the profiler itself took)."}));
     }
 
-    void whatNobodyKnowsIsSaidToo() {
+    void unknownTablesAreReported() {
         make("CREATE TABLE QUANTUM_EVENTS (start, end, what);" +
              rows("QUANTUM_EVENTS", "1, 2, 'x'", 7) +
              "CREATE TABLE Later_Samples (\"timestamp\", value);" +
              rows("Later_Samples", "1, 2", 1000) +
-             // No events: nothing in it has a time, or it is empty.
+             // No events: the tables have no times or are empty.
              "CREATE TABLE SOME_SETTINGS (name, value);" + rows("SOME_SETTINGS", "1, 2", 3) +
              "CREATE TABLE EMPTY_EVENTS (start, end);"
-             // Read, in whatever case it is written.
+             // Read in any letter case.
              "CREATE TABLE nvtx_events (start, end, eventType, text, globalTid);"
              "INSERT INTO nvtx_events VALUES (1, 2, 59, 'step', 16777217)");
         const TracePtr trace = load();
@@ -102,7 +102,7 @@ class tst_NotShown : public QObject {
                                                "this program does not know."));
     }
 
-    void ofOurOwnTracesNothingIsMissing() {
+    void lanescopeTracesReportNothingMissing() {
         QVERIFY(writeTraceFile(*simulatedTraining({.steps = 2}), path_).has_value());
         QCOMPARE(notShown(*load()), std::vector<std::string>());
     }
@@ -112,7 +112,7 @@ class tst_NotShown : public QObject {
         return "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT " +
                std::to_string(count) + ") INSERT INTO " + table + " SELECT " + values + " FROM n;";
     }
-    /// An export with one kernel and these.
+    /// Writes an export with one kernel and these tables.
     void make(const std::string& sql) {
         auto database = Database::create(path_);
         QVERIFY(database.has_value());

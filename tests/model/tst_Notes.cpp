@@ -44,30 +44,30 @@ class tst_Notes : public QObject {
   private slots:
     void init() { folder_ = std::make_unique<TemporaryFolder>(); }
 
-    void everyFieldComesBack();
-    void keepsWhatOtherProgramsPutThere();
-    void refusesDamage_data();
-    void refusesDamage();
-    void takesBracketsInTexts();
+    void everyFieldRoundTrips();
+    void unknownFieldsOfOtherProgramsAreKept();
+    void corruptNotesAreRefused_data();
+    void corruptNotesAreRefused();
+    void bracketsInTextsAreAccepted();
     void newIdsDiffer();
 
-    void takesChangesOfBothSides();
-    void aRemovedMarkStaysGone();
-    void theLaterOfTwoChangesWins();
-    void aChangeWinsOverARemoval();
+    void mergeKeepsChangesOfBothSides();
+    void removedMarkStaysRemoved();
+    void laterOfTwoChangesWins();
+    void changeWinsOverRemoval();
 
-    void theFileLiesBesideTheTraceForWhomItIs();
-    void aFolderThatSomebodyHoldsIsNotWaitedForForever();
-    void anUnfinishedTraceSharesTheNotesOfTheFinishedOne();
+    void notesFileIsStoredNextToTheTraceWithItsPermissions();
+    void waitForALockedFolderIsBounded();
+    void unfinishedTraceSharesNotesWithTheFinishedOne();
     void twoViewersLoseNothing();
     void manyWritersAtOnceLoseNothing();
-    void aDamagedFileIsKeptAside();
-    void aFileThatCannotBeReadIsSaid();
-    void aFileOfANewerVersionIsLeftAlone();
-    void aFolderThatCannotBeWrittenSendsNotesToTheUser();
+    void corruptFileIsSetAside();
+    void unreadableFileIsReported();
+    void fileOfANewerVersionIsKeptUnchanged();
+    void readOnlyFolderSendsNotesToTheUserFolder();
 
-    void findsTheTrackAgain();
-    void markdownHoldsNoMarkupOfTheUser();
+    void trackOfAMarkIsFoundAgain();
+    void markdownEscapesUserMarkup();
 
   private:
     NotesFile file(const char* trace = "a.sqlite") {
@@ -76,7 +76,7 @@ class tst_Notes : public QObject {
     std::unique_ptr<TemporaryFolder> folder_;
 };
 
-void tst_Notes::everyFieldComesBack() {
+void tst_Notes::everyFieldRoundTrips() {
     Mark full = mark("0123456789abcdef", -5, "a \"text\"\n\u00e9");
     full.range.endNs = 77;
     full.track = {"GPU 0", "Stream 7"};
@@ -86,7 +86,7 @@ void tst_Notes::everyFieldComesBack() {
     QVERIFY(*back == notes);
 }
 
-void tst_Notes::keepsWhatOtherProgramsPutThere() {
+void tst_Notes::unknownFieldsOfOtherProgramsAreKept() {
     const char* json =
         R"({"format":"lanescope-notes","version":1,"owner":{"name":"x"},
             "marks":[{"id":"a","startNs":3,"votes":[1,2]}]})";
@@ -99,7 +99,7 @@ void tst_Notes::keepsWhatOtherProgramsPutThere() {
     QCOMPARE(written["marks"][0]["text"].get<std::string>(), std::string("changed"));
 }
 
-void tst_Notes::refusesDamage_data() {
+void tst_Notes::corruptNotesAreRefused_data() {
     QTest::addColumn<QString>("json");
     const QString head = R"({"format":"lanescope-notes","version":1,"marks":)";
     QTest::newRow("nothing") << "";
@@ -118,14 +118,14 @@ void tst_Notes::refusesDamage_data() {
                QString(200'000, ']') + "}";
 }
 
-void tst_Notes::refusesDamage() {
+void tst_Notes::corruptNotesAreRefused() {
     QFETCH(QString, json);
     const auto notes = parseNotes(json.toStdString());
     QVERIFY(!notes.has_value());
     QCOMPARE(notes.error(), NotesFault::Damaged);
 }
 
-void tst_Notes::takesBracketsInTexts() {
+void tst_Notes::bracketsInTextsAreAccepted() {
     Notes notes{{mark("a", 1)}, {}};
     notes.marks[0].text = std::string(1000, '[') + "\\\"{";
     const auto again = parseNotes(formatNotes(notes));
@@ -140,7 +140,7 @@ void tst_Notes::newIdsDiffer() {
     QCOMPARE(ids.begin()->size(), size_t(16));
 }
 
-void tst_Notes::takesChangesOfBothSides() {
+void tst_Notes::mergeKeepsChangesOfBothSides() {
     const Notes base{{mark("a", 1), mark("b", 2)}, {}};
     const Notes mine{{mark("a", 1, "mine", 5), mark("b", 2), mark("c", 3)}, {}};
     const Notes theirs{{mark("a", 1), mark("b", 2, "theirs", 4), mark("d", 0)}, "{\"x\":1}"};
@@ -153,7 +153,7 @@ void tst_Notes::takesChangesOfBothSides() {
     QCOMPARE(merged.foreign, std::string("{\"x\":1}"));
 }
 
-void tst_Notes::aRemovedMarkStaysGone() {
+void tst_Notes::removedMarkStaysRemoved() {
     const Notes both{{mark("a", 1), mark("b", 2)}, {}};
     const Notes without{{mark("b", 2)}, {}};
     QCOMPARE(mergeNotes(both, without, both).marks.size(), size_t(1));
@@ -161,7 +161,7 @@ void tst_Notes::aRemovedMarkStaysGone() {
     QCOMPARE(mergeNotes(both, without, without).marks.size(), size_t(1));
 }
 
-void tst_Notes::theLaterOfTwoChangesWins() {
+void tst_Notes::laterOfTwoChangesWins() {
     const Notes base{{mark("a", 1)}, {}};
     const Notes early{{mark("a", 1, "early", 5)}, {}};
     const Notes late{{mark("a", 1, "late", 6)}, {}};
@@ -169,14 +169,14 @@ void tst_Notes::theLaterOfTwoChangesWins() {
     QCOMPARE(mergeNotes(base, late, early).marks[0].text, std::string("late"));
 }
 
-void tst_Notes::aChangeWinsOverARemoval() {
+void tst_Notes::changeWinsOverRemoval() {
     const Notes base{{mark("a", 1)}, {}};
     const Notes changed{{mark("a", 1, "changed", 5)}, {}};
     QCOMPARE(mergeNotes(base, {}, changed).marks.size(), size_t(1));
     QCOMPARE(mergeNotes(base, changed, {}).marks.size(), size_t(1));
 }
 
-void tst_Notes::theFileLiesBesideTheTraceForWhomItIs() {
+void tst_Notes::notesFileIsStoredNextToTheTraceWithItsPermissions() {
     QVERIFY(file().isBesideTrace());
     QCOMPARE(file().path(), *folder_ / "a.sqlite.lanescope-notes.json");
     QVERIFY(file().read().has_value());
@@ -195,12 +195,12 @@ void tst_Notes::theFileLiesBesideTheTraceForWhomItIs() {
     QVERIFY(file().store({}, {{mark("c", 3)}, {}}).has_value());
     QCOMPARE(::stat(file().path().c_str(), &status), 0);
     QCOMPARE(status.st_mode & 0777, mode_t(0600));
-    // Nothing half-written stays behind.
+    // No partial file is left.
     QCOMPARE(std::distance(std::filesystem::directory_iterator(folder_->path()), {}),
              std::ptrdiff_t(2));
 }
 
-void tst_Notes::aFolderThatSomebodyHoldsIsNotWaitedForForever() {
+void tst_Notes::waitForALockedFolderIsBounded() {
     const int held = ::open(folder_->path().c_str(), O_RDONLY | O_DIRECTORY);
     QCOMPARE(::flock(held, LOCK_EX), 0);
     QVERIFY(file().store({}, {{mark("a", 1)}, {}}).has_value());
@@ -208,13 +208,13 @@ void tst_Notes::aFolderThatSomebodyHoldsIsNotWaitedForForever() {
     QCOMPARE(file().read()->notes.marks.size(), size_t(1));
 }
 
-void tst_Notes::anUnfinishedTraceSharesTheNotesOfTheFinishedOne() {
+void tst_Notes::unfinishedTraceSharesNotesWithTheFinishedOne() {
     QCOMPARE(file("a.sqlite.partial").path(), file("a.sqlite").path());
 }
 
 void tst_Notes::twoViewersLoseNothing() {
     const Notes first = file().store({}, {{mark("a", 1)}, {}})->notes;
-    // Both have read `first`; each adds its own and the second removes what the first left.
+    // Both have read `first`; each adds its own, and the second removes the marks of the first.
     const Notes one{{mark("a", 1), mark("b", 2)}, {}};
     const Notes other{{mark("c", 3)}, {}};
     QVERIFY(file().store(first, one).has_value());
@@ -242,7 +242,7 @@ void tst_Notes::manyWritersAtOnceLoseNothing() {
     QCOMPARE(file().read()->notes.marks.size(), size_t(40));
 }
 
-void tst_Notes::aDamagedFileIsKeptAside() {
+void tst_Notes::corruptFileIsSetAside() {
     std::ofstream(file().path()) << "precious but broken";
     const auto found = file().read();
     QVERIFY(found.has_value());
@@ -259,10 +259,10 @@ void tst_Notes::aDamagedFileIsKeptAside() {
     QCOMPARE(textOf(file().path().string() + ".damaged-2"), std::string("broken again"));
 }
 
-void tst_Notes::aFileThatCannotBeReadIsSaid() {
+void tst_Notes::unreadableFileIsReported() {
     const TemporaryFolder folder;
     const NotesFile notes = NotesFile::forTrace(folder / "run.sqlite", folder / "user");
-    // The beginning of one's own memory is an input/output error.
+    // The first byte of the process's own memory cannot be read: input/output error.
     std::filesystem::create_symlink("/proc/self/mem", folder / "run.sqlite.lanescope-notes.json");
     const Result<FoundNotes> found = notes.read();
     QVERIFY(!found);
@@ -270,7 +270,7 @@ void tst_Notes::aFileThatCannotBeReadIsSaid() {
              found.error().sentence.c_str());
 }
 
-void tst_Notes::aFileOfANewerVersionIsLeftAlone() {
+void tst_Notes::fileOfANewerVersionIsKeptUnchanged() {
     const std::string newer = R"({"format":"lanescope-notes","version":99,"marks":"elsewhere"})";
     std::ofstream(file().path()) << newer;
     QVERIFY(!file().read().has_value());
@@ -278,7 +278,7 @@ void tst_Notes::aFileOfANewerVersionIsLeftAlone() {
     QCOMPARE(textOf(file().path()), newer);
 }
 
-void tst_Notes::aFolderThatCannotBeWrittenSendsNotesToTheUser() {
+void tst_Notes::readOnlyFolderSendsNotesToTheUserFolder() {
     if (::geteuid() == 0) QSKIP("root may write anywhere");
     const std::filesystem::path locked = *folder_ / "locked";
     std::filesystem::create_directory(locked);
@@ -293,13 +293,13 @@ void tst_Notes::aFolderThatCannotBeWrittenSendsNotesToTheUser() {
     std::filesystem::permissions(locked, std::filesystem::perms::owner_all);
 }
 
-void tst_Notes::findsTheTrackAgain() {
+void tst_Notes::trackOfAMarkIsFoundAgain() {
     const TracePtr trace = simulatedTraining({.steps = 2});
     for (uint32_t track = 0; track < trace->tracks.size(); ++track) {
         const uint32_t found = trackOfPath(*trace, trackPath(*trace, track));
         QCOMPARE(trackPath(*trace, found), trackPath(*trace, track));
     }
-    // As tracks of streams were called before their titles said what they are for.
+    // Stream track names before titles stated the purpose.
     const uint32_t stream = trackOfPath(*trace, {"GPU 1", "Stream 20"});
     QVERIFY(stream != noIndex);
     QCOMPARE(trace->tracks[stream].title, std::string("Communication, stream 20"));
@@ -309,7 +309,7 @@ void tst_Notes::findsTheTrackAgain() {
     QCOMPARE(trackOfPath(*trace, {}), noIndex);
 }
 
-void tst_Notes::markdownHoldsNoMarkupOfTheUser() {
+void tst_Notes::markdownEscapesUserMarkup() {
     const std::vector<Mark> marks{mark("a", 1'500'000'000, "a | b\n# <b>")};
     const std::string text = marksAsMarkdown(marks, "run.sqlite");
     QVERIFY2(text.find("a \\| b \\# \\<b\\>") != std::string::npos, text.c_str());

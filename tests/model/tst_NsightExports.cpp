@@ -14,7 +14,7 @@ namespace {
 
 using Totals = std::map<std::string, std::pair<int64_t, int64_t>>;  // name -> count, total
 
-/// What SQL itself says: rows of (name, count, total).
+/// Expected values by SQL: rows of (name, count, total).
 Totals bySql(const std::filesystem::path& path, const char* sql) {
     Totals totals;
     const Result<Database> database = Database::openReadOnly(path);
@@ -26,7 +26,7 @@ Totals bySql(const std::filesystem::path& path, const char* sql) {
     return totals;
 }
 
-/// The same out of a report; `total` and `count` are its columns.
+/// The same values from a report; `total` and `count` are its columns.
 Totals byReport(const Trace& trace, std::string_view name, size_t total, size_t count) {
     Totals totals;
     const Result<ReportTable> table = makeReport(trace, name);
@@ -45,13 +45,13 @@ constexpr const char* operationSql =
 
 }  // namespace
 
-/// Real exports of Nsight Systems, which are not part of the project: the folder is named by the
-/// environment variable LANESCOPE_TEST_DATA.
+/// Tests on real Nsight Systems exports, which are not part of the project. The environment
+/// variable LANESCOPE_TEST_DATA names the folder.
 class TestNsightExports : public QObject {
     Q_OBJECT
 
   private slots:
-    void sumsEqualThoseOfSqlToTheNanosecond_data() {
+    void reportSumsMatchSqlToTheNanosecond_data() {
         QTest::addColumn<QString>("file");
         const QString folder = qEnvironmentVariable("LANESCOPE_TEST_DATA");
         if (folder.isEmpty()) QSKIP("LANESCOPE_TEST_DATA names no folder of Nsight exports.");
@@ -62,7 +62,7 @@ class TestNsightExports : public QObject {
             QTest::newRow(qPrintable(file.fileName())) << file.absoluteFilePath();
     }
 
-    void sumsEqualThoseOfSqlToTheNanosecond() {
+    void reportSumsMatchSqlToTheNanosecond() {
         QFETCH(QString, file);
         const std::filesystem::path path = file.toStdString();
         const Result<TracePtr> loaded = loadTrace(path);

@@ -38,7 +38,7 @@ class TestNvlinkSentence : public QObject {
     Q_OBJECT
 
   private slots:
-    void countersTellBothSides() {
+    void countersDescribeBothRuns() {
         const RunSummary used = run(Use::Used, LinkEvidence::Counters, 222 * mib, 91'000'000'000);
         const RunSummary idle = run(Use::NotSeen, LinkEvidence::Counters, 0);
         QCOMPARE(sentence(used, idle),
@@ -48,7 +48,7 @@ class TestNvlinkSentence : public QObject {
         QVERIFY(isNvlinkUseOther(idle, used));
     }
 
-    void whatIsComputedIsSaidToBe() {
+    void computedValuesAreReportedAsComputed() {
         const RunSummary nccl = run(Use::Used, LinkEvidence::Collectives, 5 * mib);
         const RunSummary copies = run(Use::Used, LinkEvidence::Copies, 5 * mib);
         QCOMPARE(sentence(nccl, copies),
@@ -62,8 +62,8 @@ class TestNvlinkSentence : public QObject {
             "not seen in use (5.00 MiB at up to 21.3 GB/s, as PCIe can; computed from NCCL).");
     }
 
-    /// Counters that are read every few seconds tell that it was used, not how much in a step.
-    void theBytesOfAStepSayWhereTheyAreFrom() {
+    /// Counters read every few seconds show use, not the bytes of a step.
+    void bytesPerStepNameTheirSource() {
         RunSummary used = run(Use::Used, LinkEvidence::Counters, 432 * mib);
         used.nvlink.stepEvidence = LinkEvidence::Collectives;
         const RunSummary idle = run(Use::NotSeen, LinkEvidence::Counters, std::nullopt);
@@ -72,7 +72,7 @@ class TestNvlinkSentence : public QObject {
                  "by its counters); candidate not used, by its counters.");
     }
 
-    void whatIsNotKnownIsSaidToBeUnknown() {
+    void unknownUseIsReportedAsUnknown() {
         const RunSummary used = run(Use::Used, LinkEvidence::Counters, std::nullopt);
         const RunSummary unknown = run(Use::Unknown, LinkEvidence::None, std::nullopt);
         QCOMPARE(sentence(used, unknown),
@@ -84,20 +84,20 @@ class TestNvlinkSentence : public QObject {
                     .endsWith("candidate none (no NVLink joins its GPUs)."));
     }
 
-    void runsOfOneGpuHaveNothingToSay() {
+    void singleGpuRunsHaveNoNvlinkSentence() {
         const RunSummary one = run(Use::Unknown, LinkEvidence::None, std::nullopt, 0, 1);
         QVERIFY(sentence(one, one).isEmpty());
         QVERIFY(sentence(RunSummary{}, RunSummary{}).isEmpty());
         QVERIFY(!sentence(one, run(Use::Used, LinkEvidence::Counters, mib)).isEmpty());
     }
 
-    void aRunWithoutStepsIsOne() {
+    void runWithoutStepsIsOneStep() {
         RunSummary whole = run(Use::Used, LinkEvidence::Counters, mib);
         whole.source = StepSource::WholeRun;
         QVERIFY(sentence(whole, whole).startsWith("NVLink, from each GPU: baseline 1.00 MiB"));
     }
 
-    void jsonTellsUnknownFromNone() {
+    void jsonDistinguishesUnknownFromNone() {
         ComparisonReport report;
         report.baseline = run(Use::Used, LinkEvidence::Counters, 0, 5);
         ComparedCandidate candidate{run(Use::Unknown, LinkEvidence::None, std::nullopt), {}, {}};

@@ -35,7 +35,7 @@ class TestNvprofReports : public QObject {
     Q_OBJECT
 
   private slots:
-    void numbersAreAsNvprofWritesThem() {
+    void numbersAreFormattedLikeNvprof() {
         QCOMPARE(nvprofTime(640), std::string("640ns"));
         QCOMPARE(nvprofTime(1'280), std::string("1.2800us"));
         QCOMPARE(nvprofTime(26'016), std::string("26.016us"));
@@ -51,7 +51,7 @@ class TestNvprofReports : public QObject {
         QCOMPARE(nvprofThroughput(1.0 / 1'280), std::string("762.94KB/s"));
     }
 
-    void theTraceHasNvprofsColumns() {
+    void traceReportHasNvprofColumns() {
         const QStringList lines = linesOf(*vectorAdd(), "nvprof_gpu_trace");
         QCOMPARE(lines[0], QString("   Start  Duration            Grid Size      Block Size"
                                    "     Regs*    SSMem*    DSMem*      Size  Throughput"
@@ -74,7 +74,7 @@ class TestNvprofReports : public QObject {
         QVERIFY(lines[4].endsWith("[CUDA memcpy PtoP]"));
     }
 
-    void theSummaryHasTwoSections() {
+    void summaryHasTwoSections() {
         const QStringList lines = linesOf(*vectorAdd(), "nvprof_summary");
         QCOMPARE(lines[0], QString("            Type  Time(%)      Time     Calls       Avg"
                                    "       Min       Max  Name"));
@@ -84,7 +84,7 @@ class TestNvprofReports : public QObject {
         QVERIFY(lines[4].endsWith("cudaMalloc"));
     }
 
-    void copiesOfNoTimeHaveNoThroughput() {
+    void copiesWithoutDurationHaveNoThroughput() {
         SimulatedTrace builder;
         builder.addMemcpy(builder.defaultStream(), MemcpyKind::HtoD, 8, 5, 5);
         builder.addMemcpy(builder.defaultStream(), MemcpyKind::HtoD, 0, 6, 8);

@@ -37,13 +37,14 @@ RunSummary sample(const char* name) {
 
 ComparisonReport reportOf(const RunSummary& baseline, const RunSummary& candidate) {
     ComparisonReport report{baseline, {{candidate, {}, {}}}, {}, 0};
-    report.lineWidth = 1000;  // No name is cut or goes on in the next line.
+    report.lineWidth = 1000;  // Names are neither truncated nor wrapped.
     report.candidates[0].comparison =
         compareRuns(BaselineRun{report.baseline}, CandidateRun{report.candidates[0].summary});
     return report;
 }
 
-/// The cells of the text's table below a line that begins so, without heading, units and rules.
+/// Cells of the text table below the line that begins with `heading`, without headings, units and
+/// rules.
 Rows textRows(const QString& text, const QString& heading, bool hasTitle) {
     Rows rows;
     const QStringList lines = text.split('\n');
@@ -56,7 +57,7 @@ Rows textRows(const QString& text, const QString& heading, bool hasTitle) {
     return rows;
 }
 
-/// The cells of the page's first table after a text, as a reader sees them.
+/// Cells of the first table of the page after a text, as displayed.
 Rows pageRows(const QString& html, const QString& after) {
     Rows rows;
     const qsizetype from = html.indexOf("<tbody>", html.indexOf(after));
@@ -74,8 +75,7 @@ Rows pageRows(const QString& html, const QString& after) {
     return rows;
 }
 
-/// The fields of a table as CSV, by column; no name of these runs has commas or quotes but between
-/// quotes.
+/// Fields of a CSV table by column; names of these runs have commas and quotes only inside quotes.
 QList<QMap<QString, QString>> csvRows(const ComparisonReport& report, const std::string& table) {
     const Result<std::string> csv = comparisonAsCsv(report, {table});
     if (!csv) qFatal("%s", csv.error().sentence.c_str());
@@ -107,7 +107,7 @@ QString qt(const std::string& text) {
     return QString::fromStdString(text);
 }
 
-/// What one report says of one thing, in all places where it says so.
+/// One fact in all places of a report that show it.
 class Places {
   public:
     explicit Places(const ComparisonReport& report)
@@ -151,7 +151,7 @@ class Places {
                  text.last()[1]);
     }
 
-    /// A change that no part's cause tells has the number of its contributor.
+    /// A change that no part's cause explains has the number of its contributor.
     void checkChange(const Cause& cause, const QString& words, const QString& unit,
                      const Rows& contributors) const {
         const QString lost = loss(QString::number(cause.lostNs));
@@ -241,7 +241,7 @@ class Places {
     QString loss(const QString& ns) const {
         return ns.isEmpty() ? "-" : qt(pair_.scale.difference(ns.toLongLong()));
     }
-    /// Lost, baseline, candidate and name.
+    /// Loss, baseline, candidate and name.
     Rows csvContributors() const {
         Rows rows;
         for (const QMap<QString, QString>& row : csvRows(report_, "contributors")) {
@@ -270,7 +270,7 @@ class Places {
 
 }  // namespace
 
-/// A number is one number, whoever shows it: the sentence, the text, the page, CSV and JSON.
+/// Tests that a number is the same in the sentence, the text, the page, CSV and JSON.
 class TestOneNumber : public QObject {
     Q_OBJECT
 
@@ -296,16 +296,16 @@ class TestOneNumber : public QObject {
         }
     }
 
-    void ofTheParts() {
+    void partsAreEqualInAllFormats() {
         for (const ComparisonReport& report : reports_) Places(report).checkParts();
     }
-    void ofTheSentence() {
+    void sentenceNumbersAreEqualInAllFormats() {
         for (const ComparisonReport& report : reports_) Places(report).checkSentence();
     }
-    void ofTheContributors() {
+    void contributorsAreEqualInAllFormats() {
         for (const ComparisonReport& report : reports_) Places(report).checkContributors();
     }
-    void ofTheMedians() {
+    void mediansAreEqualInAllFormats() {
         for (const ComparisonReport& report : reports_) Places(report).checkMedians();
     }
 

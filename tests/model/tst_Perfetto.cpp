@@ -25,7 +25,7 @@ TracePtr loaded(const std::string& bytes) {
     return builder.take();
 }
 
-/// When a range begins and ends; nothing for none of that name.
+/// Start and end of a range; empty if no range has that name.
 TimeRange timesOf(const Trace& trace, std::string_view name) {
     const uint32_t row = torchTrace::rangeCalled(trace, name);
     return row == noIndex ? TimeRange{-1, -1}
@@ -38,22 +38,22 @@ class tst_Perfetto : public QObject {
     Q_OBJECT
 
   private slots:
-    void whatTorchWritesIsWhatItIsInJson();
-    void slicesEndInWhateverOrderTheyStand();
-    void textsByNumberHoldUntilTheirWriterBeginsAnew();
-    void timesAreOfTheirClocks();
-    void countersAddUpWhereTheyAreDifferences();
-    void flowsJoinWhatHasNoCorrelation();
-    void eventsOfOldFormAreTaken();
-    void stagesOfAGpuAreItsWork();
-    void packedPacketsAreUnpacked();
-    void packetsOfZstandardAreUnpacked();
-    void whatIsPackedTakesNoMoreThanItIsWorth();
+    void torchPerfettoEqualsTorchJson();
+    void sliceEndsMayComeInAnyOrder();
+    void internedTextsLastUntilTheirWriterRestarts();
+    void timesUseTheirClocks();
+    void differentialCountersAreSummed();
+    void flowsJoinEventsWithoutCorrelation();
+    void legacyEventsAreRead();
+    void gpuRenderStagesAreReadAsWork();
+    void compressedPacketsAreRead();
+    void zstdPacketsAreRead();
+    void decompressionIsBounded();
     void flowsWithoutEndAreCounted();
-    void whatIsCutOrOpenIsSaid();
+    void truncatedAndOpenSlicesAreReported();
 };
 
-void tst_Perfetto::whatTorchWritesIsWhatItIsInJson() {
+void tst_Perfetto::torchPerfettoEqualsTorchJson() {
     const TracePtr trace = loaded(smallPerfetto());
     QCOMPARE(trace->kernels.size(), 1u);
     QCOMPARE(trace->memcpys.size(), 1u);
@@ -76,7 +76,7 @@ void tst_Perfetto::whatTorchWritesIsWhatItIsInJson() {
              std::string("python"));
 }
 
-void tst_Perfetto::slicesEndInWhateverOrderTheyStand() {
+void tst_Perfetto::sliceEndsMayComeInAnyOrder() {
     const auto check = [](const std::vector<std::string>& events) {
         std::string bytes = track(1, 10, 11, "t");
         for (const std::string& each : events) bytes += each;
@@ -91,7 +91,7 @@ void tst_Perfetto::slicesEndInWhateverOrderTheyStand() {
     const std::string a = trackEvent(1, 1, 1000, "a"), b = trackEvent(1, 1, 1010, "b"),
                       c = trackEvent(1, 1, 1050, "c"), d = trackEvent(1, 1, 1090, "d");
     const auto end = [](uint64_t timeNs) { return trackEvent(2, 1, timeNs); };
-    // As they happen, each with its end, all beginnings first, backwards, and in no order.
+    // In time order, each with its end, all beginnings first, reversed, and shuffled.
     QVERIFY(check({a, b, end(1050), c, end(1090), d, end(1090), end(1100)}));
     QVERIFY(check({a, end(1100), b, end(1050), c, end(1090), d, end(1090)}));
     QVERIFY(check({a, b, c, d, end(1100), end(1050), end(1090), end(1090)}));
@@ -103,7 +103,7 @@ void tst_Perfetto::slicesEndInWhateverOrderTheyStand() {
     QCOMPARE(timesOf(*mixed, "c"), (TimeRange{50, 90}));
 }
 
-void tst_Perfetto::textsByNumberHoldUntilTheirWriterBeginsAnew() {
+void tst_Perfetto::internedTextsLastUntilTheirWriterRestarts() {
     const auto named = [](uint64_t writer, uint64_t timeNs, const char* text, bool isNew) {
         ProtoWriter content, happened;
         content.number(8, timeNs);
@@ -131,7 +131,7 @@ void tst_Perfetto::textsByNumberHoldUntilTheirWriterBeginsAnew() {
     QCOMPARE(names, (std::vector<std::string>{"first", "other", "first", "", "other"}));
 }
 
-void tst_Perfetto::timesAreOfTheirClocks() {
+void tst_Perfetto::timesUseTheirClocks() {
     const auto clock = [](ProtoWriter& snapshot, uint64_t id, uint64_t time, bool isIncremental,
                           uint64_t unitNs) {
         ProtoWriter reading;
@@ -170,7 +170,7 @@ void tst_Perfetto::timesAreOfTheirClocks() {
     QCOMPARE(trace->startUtcNs, int64_t{1'700'000'000'005'000'000});
 }
 
-void tst_Perfetto::countersAddUpWhereTheyAreDifferences() {
+void tst_Perfetto::differentialCountersAreSummed() {
     const auto describe = [](uint64_t uuid, const char* name, bool isIncremental) {
         ProtoWriter counter, descriptor, content;
         counter.number(3, 3);
@@ -203,7 +203,7 @@ void tst_Perfetto::countersAddUpWhereTheyAreDifferences() {
     }
 }
 
-void tst_Perfetto::flowsJoinWhatHasNoCorrelation() {
+void tst_Perfetto::flowsJoinEventsWithoutCorrelation() {
     const std::string bytes =
         track(1, 10, 11, "t") + track(2, 20, 21, "t") +
         trackEvent(1, 1, 10, "cudaLaunchKernel", "cuda_runtime", {{"correlation", "5"}}, 901) +
@@ -219,7 +219,7 @@ void tst_Perfetto::flowsJoinWhatHasNoCorrelation() {
     QCOMPARE(trace->threads[trace->apiCalls.thread[call.row()]].tid, 21u);
 }
 
-void tst_Perfetto::eventsOfOldFormAreTaken() {
+void tst_Perfetto::legacyEventsAreRead() {
     const auto legacy = [](char phase, uint64_t timeNs, const char* name, uint64_t durationUs) {
         ProtoWriter old, happened, content;
         old.number(2, static_cast<uint64_t>(phase));
@@ -242,7 +242,7 @@ void tst_Perfetto::eventsOfOldFormAreTaken() {
     QCOMPARE(timesOf(*trace, "mark"), (TimeRange{8500, 8500}));
 }
 
-void tst_Perfetto::stagesOfAGpuAreItsWork() {
+void tst_Perfetto::gpuRenderStagesAreReadAsWork() {
     ProtoWriter stage, grid, block, launch, content;
     grid.number(1, 8);
     block.number(1, 256);
@@ -268,7 +268,7 @@ void tst_Perfetto::stagesOfAGpuAreItsWork() {
     QVERIFY(trace->launchingCall(EventRef(EventKind::Kernel, 0)).isValid());
 }
 
-void tst_Perfetto::packedPacketsAreUnpacked() {
+void tst_Perfetto::compressedPacketsAreRead() {
     const std::string whole = smallPerfetto();
     std::string packed(compressBound(whole.size()), '\0');
     uLongf size = packed.size();
@@ -284,7 +284,7 @@ void tst_Perfetto::packedPacketsAreUnpacked() {
     QVERIFY(torchTrace::hasNote(*trace, HealthCode::FileDamaged));
 }
 
-void tst_Perfetto::packetsOfZstandardAreUnpacked() {
+void tst_Perfetto::zstdPacketsAreRead() {
     const auto pack = [](const std::string& bytes) {
         std::string packed(ZSTD_compressBound(bytes.size()), '\0');
         packed.resize(ZSTD_compress(packed.data(), packed.size(), bytes.data(), bytes.size(), 3));
@@ -301,11 +301,11 @@ void tst_Perfetto::packetsOfZstandardAreUnpacked() {
     QVERIFY(!torchTrace::hasNote(*trace, HealthCode::RowsLeftOut) &&
             !torchTrace::hasNote(*trace, HealthCode::FileDamaged));
     QVERIFY(!torchTrace::hasNote(*trace, HealthCode::NotShown));
-    // Two frames are one text, as its own tool has it.
+    // Two frames are one text, as in zstd's own tool.
     const std::string one = smallPerfetto();
     QCOMPARE(loaded(packetOf(pack(one.substr(0, 100)) + pack(one.substr(100))))->kernels.size(),
              1u);
-    // A first packet that is longer than what tells the format.
+    // A first packet longer than the part inspected to detect the format.
     std::mt19937 random(1);
     std::string noise(20'000, ' ');
     for (char& byte : noise) byte = static_cast<char>('a' + random() % 26);
@@ -315,7 +315,7 @@ void tst_Perfetto::packetsOfZstandardAreUnpacked() {
     QVERIFY(large.size() > 8192);
     QVERIFY(startsLikePerfetto(std::string_view(large).substr(0, 4096)));
     QVERIFY(!startsLikePerfetto("\x0a\xff\x7f\x12\xff\x7f" + std::string(4000, 'x')));
-    // Damage, a cut, a frame in a frame and one of zeros without end cost what is in them alone.
+    // Corruption, truncation, nested frames and endless zeros cost only their own content.
     const std::string rest = smallPerfetto();
     for (const std::string& bad : {std::string("no frame"), packed.substr(0, packed.size() / 2),
                                    pack(packetOf(packed)), pack(std::string(100 << 20, '\0'))}) {
@@ -328,7 +328,7 @@ void tst_Perfetto::packetsOfZstandardAreUnpacked() {
     QVERIFY(torchTrace::hasNote(*loaded(rest + packetOf("no frame")), HealthCode::FileDamaged));
 }
 
-void tst_Perfetto::whatIsPackedTakesNoMoreThanItIsWorth() {
+void tst_Perfetto::decompressionIsBounded() {
     const auto packetOf = [](const std::string& bytes) {
         std::string packed(ZSTD_compressBound(bytes.size()), '\0');
         packed.resize(ZSTD_compress(packed.data(), packed.size(), bytes.data(), bytes.size(), 3));
@@ -338,7 +338,7 @@ void tst_Perfetto::whatIsPackedTakesNoMoreThanItIsWorth() {
     };
     const std::string zeros = packetOf(std::string(16 << 20, '\0')),
                       good = packetOf(smallPerfetto());
-    // Of a few that were packed to take up the reader all that is good is taken, of many not.
+    // If few packets are compressed to overload the reader, all valid ones are read; if many, not.
     for (const uint32_t count : {3u, 600u}) {
         std::string bytes;
         for (uint32_t each = 0; each < count; ++each) bytes += zeros + good;
@@ -370,7 +370,7 @@ void tst_Perfetto::flowsWithoutEndAreCounted() {
     QVERIFY(told("Not shown here: 1,000 ends of arrows between events."));
 }
 
-void tst_Perfetto::whatIsCutOrOpenIsSaid() {
+void tst_Perfetto::truncatedAndOpenSlicesAreReported() {
     const std::string whole = track(1, 10, 11, "t") + trackEvent(1, 1, 10, "open") +
                               trackEvent(1, 1, 20, "closed") + trackEvent(2, 1, 30) +
                               trackEvent(3, 1, 50, "last");

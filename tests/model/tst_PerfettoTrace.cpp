@@ -34,7 +34,7 @@ TracePtr readBack(const std::string& bytes) {
     return builder.take();
 }
 
-/// Start, end, name and whether a call launched it, of all events of a kind, in order.
+/// Start, end, name and "launched by a call" of all events of a kind, in order.
 using Shown = std::vector<std::tuple<int64_t, int64_t, std::string, bool>>;
 Shown shownOf(const Trace& trace, EventKind kind, int64_t zeroNs) {
     Shown shown;
@@ -79,13 +79,13 @@ class tst_PerfettoTrace : public QObject {
     Q_OBJECT
 
   private slots:
-    void whatIsWrittenIsReadTheSame();
-    void aRecordedRunIsReadTheSame();
-    void othersReadThePackets();
-    void aSinkThatHasEnoughEndsIt();
+    void perfettoExportRoundTrips();
+    void recordedRunRoundTrips();
+    void packetsAreReadableByOtherTools();
+    void exportStopsWhenTheSinkCloses();
 };
 
-void tst_PerfettoTrace::whatIsWrittenIsReadTheSame() {
+void tst_PerfettoTrace::perfettoExportRoundTrips() {
     const TracePtr first = simulatedTraining();
     const TracePtr second = readBack(written(*first));
     sameEvents(*first, *second);
@@ -95,7 +95,7 @@ void tst_PerfettoTrace::whatIsWrittenIsReadTheSame() {
     QVERIFY(!torchTrace::hasNote(*second, HealthCode::RowsLeftOut));
 }
 
-void tst_PerfettoTrace::aRecordedRunIsReadTheSame() {
+void tst_PerfettoTrace::recordedRunRoundTrips() {
     const Result<TracePtr> first =
         loadTrace(std::filesystem::path(LANESCOPE_SAMPLES) / "resnet152-no-p2p.sqlite.gz");
     QVERIFY(first);
@@ -115,7 +115,7 @@ void tst_PerfettoTrace::aRecordedRunIsReadTheSame() {
     QCOMPARE(after, before);
 }
 
-void tst_PerfettoTrace::othersReadThePackets() {
+void tst_PerfettoTrace::packetsAreReadableByOtherTools() {
     const TracePtr trace = simulatedTraining();
     const TemporaryFolder folder;
     const std::string bytes = written(*trace);
@@ -156,7 +156,7 @@ print(count["kernel"], count["gpu_memcpy"], count["gpu_memset"],
                                        std::to_string(trace->apiCalls.size()) + " 0"));
 }
 
-void tst_PerfettoTrace::aSinkThatHasEnoughEndsIt() {
+void tst_PerfettoTrace::exportStopsWhenTheSinkCloses() {
     int pieces = 0;
     writePerfettoTrace(*simulatedTraining(), [&pieces](std::string_view) {
         ++pieces;

@@ -22,7 +22,7 @@ struct Projected {
     }
 };
 
-/// By the rule itself: for each range and stream, look at every kernel.
+/// By the rule itself: for each range and stream, test every kernel.
 std::vector<Projected> plainProjections(const Trace& trace) {
     std::vector<Projected> result;
     for (uint32_t range = 0; range < trace.nvtx.size(); ++range) {
@@ -64,19 +64,19 @@ class tst_Projections : public QObject {
     Q_OBJECT
 
   private slots:
-    void matchThePlainLoop_data();
-    void matchThePlainLoop();
-    void spanFromFirstStartToLastEnd();
-    void belongToTheThreadThatLaunched();
-    void areSortedAndNested();
+    void projectionsMatchPlainLoop_data();
+    void projectionsMatchPlainLoop();
+    void projectionSpansFirstStartToLastEnd();
+    void projectionsBelongToTheLaunchingThread();
+    void projectionsAreSortedAndNested();
 };
 
-void tst_Projections::matchThePlainLoop_data() {
+void tst_Projections::projectionsMatchPlainLoop_data() {
     QTest::addColumn<uint>("seed");
     for (uint seed = 1; seed <= 12; ++seed) QTest::addRow("seed %u", seed) << seed;
 }
 
-void tst_Projections::matchThePlainLoop() {
+void tst_Projections::projectionsMatchPlainLoop() {
     QFETCH(uint, seed);
     std::mt19937 random(seed);
     const auto upTo = [&random](int64_t most) {
@@ -91,7 +91,7 @@ void tst_Projections::matchThePlainLoop() {
         const uint32_t thread = static_cast<uint32_t>(upTo(2));
         const uint32_t stream = thread == 2 ? 3 : static_cast<uint32_t>(upTo(2));
         const int64_t callNs = upTo(10'000);
-        // Several kernels may come from one call, and some calls or kernels stand alone.
+        // Several kernels may come from one call; some calls and kernels have no counterpart.
         const auto correlation = static_cast<uint32_t>(upTo(120));
         builder.addApi(thread, "cudaLaunchKernel", callNs, callNs + upTo(20), correlation);
         const int64_t startNs = callNs + upTo(3'000);
@@ -112,7 +112,7 @@ void tst_Projections::matchThePlainLoop() {
     QVERIFY(projectionsOf(*trace) == expected);
 }
 
-void tst_Projections::spanFromFirstStartToLastEnd() {
+void tst_Projections::projectionSpansFirstStartToLastEnd() {
     SimulatedTrace builder;
     const uint32_t thread = builder.defaultThread();
     const uint32_t stream = builder.defaultStream();
@@ -128,7 +128,7 @@ void tst_Projections::spanFromFirstStartToLastEnd() {
     QCOMPARE(trace->nameOf(EventRef(EventKind::Projection, 0)), std::string("step"));
 }
 
-void tst_Projections::belongToTheThreadThatLaunched() {
+void tst_Projections::projectionsBelongToTheLaunchingThread() {
     SimulatedTrace builder;
     const uint32_t main = builder.defaultThread();
     const uint32_t other = builder.addThread(0, 99);
@@ -140,7 +140,7 @@ void tst_Projections::belongToTheThreadThatLaunched() {
     QCOMPARE(trace->nameOf(EventRef(EventKind::Projection, 0)), std::string("other"));
 }
 
-void tst_Projections::areSortedAndNested() {
+void tst_Projections::projectionsAreSortedAndNested() {
     SimulatedTrace builder;
     const uint32_t thread = builder.defaultThread();
     const uint32_t stream = builder.defaultStream();
@@ -148,7 +148,7 @@ void tst_Projections::areSortedAndNested() {
     builder.addNvtx(thread, "outer", 0, 1'000);
     builder.addNvtx(thread, "inner", 100, 900);
     const TracePtr trace = builder.finish();
-    // Both cover the same kernel; the range that is the outer one on the CPU stands above.
+    // Both contain the same kernel; the outer range on the CPU is shown above.
     QCOMPARE(trace->projections.size(), 2u);
     QCOMPARE(trace->nameOf(EventRef(EventKind::Projection, 0)), std::string("outer"));
     QCOMPARE(trace->projections.depth[0], uint16_t{0});

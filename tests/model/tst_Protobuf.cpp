@@ -16,17 +16,17 @@ class tst_Protobuf : public QObject {
     Q_OBJECT
 
   private slots:
-    void fieldsAreAsTheyWereWritten();
-    void whatIsNoFieldEndsAMessage_data();
-    void whatIsNoFieldEndsAMessage();
-    void aStreamGivesTheSameFieldsHoweverItIsRead();
-    void aLengthBeyondTheEndTakesNoMemory();
-    void aCutOrBrokenStreamSaysSo();
-    void anyBytesAreReadWithoutHarm();
-    void manyNumbersAndDeepNestingAreNoTrouble();
+    void fieldsRoundTrip();
+    void invalidFieldEndsTheMessage_data();
+    void invalidFieldEndsTheMessage();
+    void streamFieldsAreIndependentOfReadSize();
+    void lengthBeyondTheEndAllocatesNothing();
+    void truncatedOrFailedStreamIsReported();
+    void randomBytesAreHarmless();
+    void manyNumbersAndDeepNestingAreHarmless();
 };
 
-void tst_Protobuf::fieldsAreAsTheyWereWritten() {
+void tst_Protobuf::fieldsRoundTrip() {
     ProtoWriter inner, message;
     inner.number(1, 300);
     message.number(1, 0);
@@ -47,7 +47,7 @@ void tst_Protobuf::fieldsAreAsTheyWereWritten() {
     QVERIFY(within.next(field) && field.value == 300);
     QVERIFY(!within.next(field) && !within.isMalformed());
     QVERIFY(!cursor.next(field) && !cursor.isMalformed());
-    // The same list, one by one and packed.
+    // The same list, unpacked and packed.
     int sum = 0;
     ProtoCursor list(std::string_view("\x08\x02\x0a\x03\x01\x02\x03", 7));
     while (list.next(field))
@@ -56,7 +56,7 @@ void tst_Protobuf::fieldsAreAsTheyWereWritten() {
     QCOMPARE(sum, 8);
 }
 
-void tst_Protobuf::whatIsNoFieldEndsAMessage_data() {
+void tst_Protobuf::invalidFieldEndsTheMessage_data() {
     QTest::addColumn<QByteArray>("bytes");
     QTest::newRow("a field without a number") << QByteArray("\x02\x00", 2);
     QTest::newRow("a group") << QByteArray("\x0b\x0c", 2);
@@ -73,7 +73,7 @@ void tst_Protobuf::whatIsNoFieldEndsAMessage_data() {
     QTest::newRow("only a key") << QByteArray("\x08", 1);
 }
 
-void tst_Protobuf::whatIsNoFieldEndsAMessage() {
+void tst_Protobuf::invalidFieldEndsTheMessage() {
     QFETCH(QByteArray, bytes);
     ProtoCursor cursor(std::string_view(bytes.data(), static_cast<size_t>(bytes.size())));
     ProtoField field;
@@ -82,7 +82,7 @@ void tst_Protobuf::whatIsNoFieldEndsAMessage() {
     QVERIFY(!cursor.next(field));
 }
 
-void tst_Protobuf::aStreamGivesTheSameFieldsHoweverItIsRead() {
+void tst_Protobuf::streamFieldsAreIndependentOfReadSize() {
     ProtoWriter message;
     std::mt19937 random(7);
     std::vector<std::string> texts;
@@ -108,8 +108,8 @@ void tst_Protobuf::aStreamGivesTheSameFieldsHoweverItIsRead() {
     }
 }
 
-void tst_Protobuf::aLengthBeyondTheEndTakesNoMemory() {
-    // A gigabyte is claimed, and a hundred bytes are there.
+void tst_Protobuf::lengthBeyondTheEndAllocatesNothing() {
+    // Claims a gigabyte where a hundred bytes exist.
     std::string bytes("\x0a\x80\x80\x80\x80\x04", 6);
     bytes += std::string(100, 'x');
     const ByteSource source = sourceOf(bytes);
@@ -121,7 +121,7 @@ void tst_Protobuf::aLengthBeyondTheEndTakesNoMemory() {
     QVERIFY(memory.ownBytes() + memory.fileBytes() < size_t{1} << 20);
 }
 
-void tst_Protobuf::aCutOrBrokenStreamSaysSo() {
+void tst_Protobuf::truncatedOrFailedStreamIsReported() {
     ProtoWriter message;
     message.bytes(1, "whole");
     const auto endOf = [](std::string bytes) {
@@ -140,7 +140,7 @@ void tst_Protobuf::aCutOrBrokenStreamSaysSo() {
             ProtoStream::End::Malformed);
 }
 
-void tst_Protobuf::anyBytesAreReadWithoutHarm() {
+void tst_Protobuf::randomBytesAreHarmless() {
     std::mt19937 random(11);
     std::string whole = protoTrace::smallXplane();
     for (int kind = 0; kind < 2; ++kind) {
@@ -161,9 +161,9 @@ void tst_Protobuf::anyBytesAreReadWithoutHarm() {
     }
 }
 
-void tst_Protobuf::manyNumbersAndDeepNestingAreNoTrouble() {
+void tst_Protobuf::manyNumbersAndDeepNestingAreHarmless() {
     const auto none = [] { return 0.0; };
-    // Arguments in arguments, far deeper than anything sensible; lists of numbers without end.
+    // Arguments nested far deeper than sensible; lists of endless numbers.
     std::string deep = "\x32\x01x";
     for (int depth = 0; depth < 10'000; ++depth) {
         ProtoWriter outer;

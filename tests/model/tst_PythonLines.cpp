@@ -20,7 +20,7 @@ using namespace lanescope;
 
 namespace {
 
-/// A training that calls a package, which launches; and a thread without Python beside it.
+/// A training that calls a package, which launches, and a thread without Python.
 struct SimulatedTraining {
     SimulatedTrace builder;
     uint32_t main = builder.addThread(0, 4242, "python3");
@@ -37,7 +37,7 @@ struct SimulatedTraining {
     uint32_t frame(uint32_t parent, const char* function, const char* file, uint32_t line) {
         return builder.stack(parent, builder.intern(function), builder.intern(file), line);
     }
-    /// A call of a microsecond, and a kernel.
+    /// Adds a call of a microsecond, and a kernel.
     void launch(uint32_t thread, uint32_t stack, int64_t atNs, int64_t kernelNs,
                 int64_t kernelEndNs, const char* name = "gemm") {
         ++correlation;
@@ -73,7 +73,7 @@ std::vector<std::string> rowsOf(const Trace& trace, std::string_view report) {
     std::vector<std::string> rows;
     if (!table) return rows;
     for (std::vector<Cell> row : table->rows) {
-        // Total, count and what it is of.
+        // Total, count and share.
         row.erase(row.begin() + 3, row.begin() + 8);
         row.erase(row.begin());
         rows.push_back(textOf(row));
@@ -85,13 +85,11 @@ using Rows = std::vector<std::string>;
 
 }  // namespace
 
-/// Kernels, calls and gaps by the line of Python that they come from.
 class tst_PythonLines : public QObject {
     Q_OBJECT
 
   private slots:
-    /// A function that calls itself is in a sample once.
-    void samplesAreSummedUpByFunction() {
+    void samplesAreSummedByFunction() {
         SimulatedTrace made;
         const uint32_t thread = made.addThread(0, 4242, "main");
         const auto frame = [&](uint32_t outer, const char* function) {
@@ -122,7 +120,7 @@ class tst_PythonLines : public QObject {
         QCOMPARE(std::get<double>(table->rows[1][1]), 100.0);
     }
 
-    void samplesOfEachThreadAreSummedUpApart() {
+    void samplesAreSummedPerThread() {
         SimulatedTrace made;
         const uint32_t first = made.addThread(0, 4242, "main"),
                        second = made.addThread(0, 4243, "load"),
@@ -153,7 +151,7 @@ class tst_PythonLines : public QObject {
         QCOMPARE(std::get<double>(table->rows[1][0]), 75.0);
     }
 
-    void tellsOwnFilesFromLibraries() {
+    void ownFilesAreDistinguishedFromLibraries() {
         QVERIFY(!isLibraryFile("/home/ada/train.py"));
         QVERIFY(!isLibraryFile("train.py"));
         QVERIFY(isLibraryFile("/usr/lib/python3/dist-packages/torch/nn/linear.py"));
@@ -168,7 +166,7 @@ class tst_PythonLines : public QObject {
         QVERIFY(!isLibraryFile("<stdin>"));
     }
 
-    void pathsAreToldFromTheProgramsFolders() {
+    void pathsAreShortenedByTheProgramFolders() {
         const SourceFolders folders{"/home/ada/project", "/home/ada"};
         const std::vector<std::pair<std::string, std::string>> both{
             {"/home/ada/project/train.py", "train.py"},
@@ -176,7 +174,7 @@ class tst_PythonLines : public QObject {
             {"/home/ada/other/tool.py", "~/other/tool.py"},
             {"/home/ada/.venv/lib/python3.12/site-packages/torch/nn/linear.py",
              "~/.venv/lib/python3.12/site-packages/torch/nn/linear.py"},
-            {"/home/adam/x.py", "/home/adam/x.py"},  // another's
+            {"/home/adam/x.py", "/home/adam/x.py"},  // another user's
             {"/home/ada/project", "~/project"},
             {"/home/ada", "/home/ada"},
             {"/usr/lib/python3.12/random.py", "/usr/lib/python3.12/random.py"},
@@ -187,29 +185,29 @@ class tst_PythonLines : public QObject {
             QCOMPARE(shortSourcePath(whole, folders), brief);
             QCOMPARE(fullSourcePath(brief, folders), whole);
         }
-        // What a program was started by is the same file.
+        // The path by which a program was started is the same file.
         QCOMPARE(shortSourcePath("train.py", folders), std::string("train.py"));
         QCOMPARE(shortSourcePath("./train.py", folders), std::string("train.py"));
         QCOMPARE(fullSourcePath("train.py", folders), std::string("/home/ada/project/train.py"));
-        // A folder called "~", which a program may name as it likes, is nobody's home.
+        // A folder called "~" (a free choice of the program) is no home folder.
         for (const char* const odd : {"~/odd.py", "~root/odd.py", "~"}) {
             const std::string brief = shortSourcePath(odd, folders);
             QCOMPARE(brief, std::string("./") + odd);
             QCOMPARE(shortSourcePath(brief, folders), brief);
             QCOMPARE(fullSourcePath(brief, folders), "/home/ada/project/" + brief);
         }
-        // What is of a package stays known as such.
+        // Files of a package stay marked as such.
         const SourceFolders within{"/opt/venv/lib/python3.12/site-packages", "/"};
         const std::string package = "/opt/venv/lib/python3.12/site-packages/lightning/loop.py";
         QCOMPARE(shortSourcePath(package, within), package);
         QCOMPARE(shortSourcePath("/srv/a.py", {"/", "/"}), std::string("/srv/a.py"));
-        // Nothing is known of old traces.
+        // Old traces have no folders.
         QCOMPARE(shortSourcePath("/home/ada/train.py", {}), std::string("/home/ada/train.py"));
         QCOMPARE(fullSourcePath("~/train.py", {}), std::string("~/train.py"));
         QCOMPARE(fullSourcePath("train.py", {}), std::string("train.py"));
     }
 
-    void detailsHaveTheLineAndTheWholeStack() {
+    void detailsShowTheLineAndTheWholeStack() {
         SimulatedTraining training;
         training.launch(training.main, training.linear, 1'000, 5'000, 6'000);
         const TracePtr trace = training.builder.finish();
@@ -224,7 +222,7 @@ class tst_PythonLines : public QObject {
         }
     }
 
-    void rangesHaveTheLineOfTheirBeginning() {
+    void rangesShowTheLineOfTheirStart() {
         SimulatedTraining training;
         training.builder.add<kinds::Nvtx>({.startNs = 100,
                                            .endNs = 900,
@@ -241,8 +239,7 @@ class tst_PythonLines : public QObject {
         QCOMPARE(valueOf(lent, "Called from"), std::string("train.py:212 in GPT.forward"));
     }
 
-    /// Nodes of graphs: what they launch comes from where they were captured.
-    void kernelsOfGraphsAreCalledAtCapture() {
+    void graphKernelsAreAttributedToTheCapture() {
         SimulatedTraining training;
         const auto node = [&](int64_t timeNs, uint32_t thread, uint64_t number, uint64_t original,
                               uint32_t stack) {
@@ -256,7 +253,7 @@ class tst_PythonLines : public QObject {
         node(20, training.main, 21, 11, noIndex);
         const uint32_t otherProcess = training.builder.addProcess(5000, "python3");
         const uint32_t stranger = training.builder.addThread(otherProcess, 5000);
-        node(30, stranger, 22, 0, training.step);  // numbers are those of a process
+        node(30, stranger, 22, 0, training.step);  // numbers are unique per process only
         for (const uint64_t number : {uint64_t{21}, uint64_t{22}}) {
             const int64_t atNs = static_cast<int64_t>(number) * 1'000;
             const auto correlation = static_cast<uint32_t>(number);
@@ -292,12 +289,12 @@ class tst_PythonLines : public QObject {
                        "100|1|captured at|train.py:212|GPT.forward|/home/ada/train.py"}));
     }
 
-    void threadsWithoutPythonAreCalledFromTheMainThread() {
+    void threadsWithoutPythonAreAttributedToTheMainThread() {
         SimulatedTraining training;
         const uint32_t loader = training.builder.addThread(0, 4260, "loader");
-        training.launch(training.other, noIndex, 500, 4'000, 4'100);  // before there was a line
+        training.launch(training.other, noIndex, 500, 4'000, 4'100);  // before the first line
         training.launch(training.main, training.linear, 1'000, 5'000, 6'000);
-        training.launch(loader, training.module, 2'000, 6'500, 6'600);  // not whom it works for
+        training.launch(loader, training.module, 2'000, 6'500, 6'600);  // its client is unknown
         training.launch(training.other, noIndex, 3'000, 7'000, 8'000);
         training.launch(training.main, noIndex, 4'000, 9'000, 9'100);  // it has none of its own
         const TracePtr trace = training.builder.finish();
@@ -320,7 +317,7 @@ class tst_PythonLines : public QObject {
         QCOMPARE(pythonLine(*trace, EventRef(EventKind::Kernel, 0)), std::string());
     }
 
-    void reportsAreByLine() {
+    void reportsGroupByLine() {
         SimulatedTraining training;
         const uint32_t other = training.frame(training.forward, "Linear.forward",
                                               "/x/site-packages/torch/nn/modules/linear.py", 120);
@@ -357,7 +354,7 @@ class tst_PythonLines : public QObject {
                  std::string());
     }
 
-    void foldsTimeOverStacks() {
+    void timeIsFoldedOverStacks() {
         SimulatedTraining training;
         training.launch(training.main, training.linear, 1'000, 10'000, 20'000, "gemm<1;2>");
         training.launch(training.main, training.linear, 2'000, 20'000, 25'000, "gemm<1;2>");
@@ -375,7 +372,6 @@ class tst_PythonLines : public QObject {
                            "[pt_autograd_0];backward 1000\n" + linear + "gemm<1:2> 15000\n");
     }
 
-    /// Against a plain loop over each event on its own.
     void agreesWithPlainLoops() {
         std::mt19937 random(3);
         SimulatedTraining training;

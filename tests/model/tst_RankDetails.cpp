@@ -28,7 +28,6 @@ int64_t numberIn(const Database& database, const char* sql) {
 
 }  // namespace
 
-/// What a rank tells of itself is what its trace holds, and a file of it needs no trace.
 class tst_RankDetails : public QObject {
     Q_OBJECT
 
@@ -43,7 +42,7 @@ class tst_RankDetails : public QObject {
         details_ = std::move(*details);
     }
 
-    void sumsOfKernelsAreThoseOfAPlainLoop() {
+    void kernelSumsMatchPlainLoop() {
         const Result<RunSteps> steps = findSteps(*trace_);
         QVERIFY(steps.has_value());
         std::map<std::tuple<uint32_t, std::string, uint32_t>, std::pair<int64_t, int64_t>> loop;
@@ -75,7 +74,7 @@ class tst_RankDetails : public QObject {
         }
     }
 
-    void everyCallOfNcclIsNumberedAsInAllRanks() {
+    void ncclCallsAreNumberedAsInAllRanks() {
         QVERIFY(trace_->nccl.size() > 0);
         QCOMPARE(details_.collectives.size(), size_t{trace_->nccl.size()});
         std::map<std::pair<uint64_t, int64_t>, std::set<uint32_t>> workers;
@@ -98,11 +97,11 @@ class tst_RankDetails : public QObject {
         }
     }
 
-    void aFileHoldsAllOfItAndIsNoTrace() {
+    void storedDetailsAreCompleteAndNoTrace() {
         const TemporaryFolder folder;
         const std::filesystem::path path = folder / "a.lanescope-summary";
         QVERIFY(writeSummaryFile(path, *trace_, run_, details_, false).has_value());
-        // Again, over the one that is there.
+        // Again, over the existing file.
         QVERIFY(writeSummaryFile(path, *trace_, run_, details_, true).has_value());
         const Result<Database> database = Database::openReadOnly(path);
         QVERIFY(database.has_value());
@@ -122,7 +121,7 @@ class tst_RankDetails : public QObject {
         QCOMPARE(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 1);
     }
 
-    void itIsCalledAsItsTrace() {
+    void storedFileIsNamedAfterItsTrace() {
         QCOMPARE(summaryName("/x/run.0.sqlite"), std::filesystem::path("run.0.lanescope-summary"));
         QCOMPARE(summaryName("run.sqlite.gz"), std::filesystem::path("run.lanescope-summary"));
     }

@@ -18,9 +18,9 @@ using namespace lanescope;
 
 namespace {
 
-/// Which read of SQLite fails, counted from 1; none if it is 0.
+/// Number of the failing SQLite read, counted from 1; 0 = none.
 std::atomic<int64_t> failingRead{0};
-/// Whether all that follow fail, too.
+/// True if all later reads fail, too.
 std::atomic<bool> goesOnFailing{false};
 std::atomic<int64_t> reads{0};
 
@@ -42,7 +42,7 @@ ssize_t preadOrFail(int file, void* to, size_t bytes, off_t at) {
     return -1;
 }
 
-/// While it lives, SQLite reads through the functions above.
+/// Redirects SQLite's reads to the functions above during its lifetime.
 class FailingReads {
   public:
     FailingReads(int64_t number, bool goesOn) {
@@ -67,8 +67,8 @@ class FailingReads {
 
 }  // namespace
 
-/// A read that fails, of a disk or a file system of another machine, says nothing about the file:
-/// what is made of the rest is no trace and must not stay anywhere.
+/// Tests that a failed read (of a disk or network file system) is an error: a partial trace must
+/// not be stored anywhere.
 class tst_ReadFailures : public QObject {
     Q_OBJECT
 
@@ -88,12 +88,12 @@ class tst_ReadFailures : public QObject {
         QVERIFY(removeIndexes(path_).has_value());
     }
 
-    void eachReadThatFailsIsSaidAndNothingWrongIsKept_data() {
+    void everyFailedReadIsReportedAndNothingWrongIsKept_data() {
         QTest::addColumn<bool>("goesOn");
         QTest::newRow("once") << false;
         QTest::newRow("from then on") << true;
     }
-    void eachReadThatFailsIsSaidAndNothingWrongIsKept() {
+    void everyFailedReadIsReportedAndNothingWrongIsKept() {
         QFETCH(bool, goesOn);
         OpenOptions options;
         options.minBytes = 0;
@@ -119,7 +119,7 @@ class tst_ReadFailures : public QObject {
         QVERIFY2(refused > 15, qPrintable(QString::number(refused)));
     }
 
-    void aConnectionRemembersWhatTroubledIt() {
+    void connectionRemembersItsError() {
         const Result<Database> database = Database::openReadOnly(path_);
         QVERIFY(database.has_value());
         QVERIFY(!database->trouble());
@@ -128,7 +128,7 @@ class tst_ReadFailures : public QObject {
             QVERIFY(database->rowCount("StringIds") == 0);
         }
         QVERIFY(database->trouble().has_value());
-        // It would answer again, but what was asked meanwhile is not known any more.
+        // A later query would succeed, but the state of the earlier one is unknown.
         QVERIFY(!database->hasTable("StringIds"));
         const Result<Database> another = Database::openReadOnly(path_);
         QVERIFY(another && another->rowCount("StringIds") > 0 && !another->trouble());

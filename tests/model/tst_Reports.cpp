@@ -45,7 +45,7 @@ class TestReports : public QObject {
     Q_OBJECT
 
   private slots:
-    void kernelSummaryHasNsightsColumnsAndFigures() {
+    void kernelSummaryMatchesNsight() {
         SimulatedTrace builder;
         const uint32_t stream = builder.defaultStream();
         builder.addKernel(stream, "gemm", 0, 100);
@@ -70,7 +70,7 @@ class TestReports : public QObject {
         QCOMPARE(text(report(*trace, "cuda_gpu_kern_sum:base").rows[1][8]), std::string("relu"));
     }
 
-    void kernelSummaryLeavesMemoryOperationsOut() {
+    void kernelSummaryOmitsMemoryOperations() {
         SimulatedTrace builder;
         builder.addMemcpy(builder.defaultStream(), MemcpyKind::HtoD, 10, 0, 10);
         QVERIFY(report(*builder.finish(), "cuda_gpu_kern_sum").rows.empty());
@@ -103,7 +103,7 @@ class TestReports : public QObject {
         QCOMPARE(whole(size.rows[1][0]), int64_t{64});
     }
 
-    void whatHasNoBytesHasNoSize() {
+    void operationsWithoutBytesHaveNoSize() {
         SimulatedTrace builder;
         const uint32_t stream = builder.defaultStream();
         builder.addMemcpy(stream, MemcpyKind::HtoD, 0, 0, 100);
@@ -174,12 +174,12 @@ class TestReports : public QObject {
         QCOMPARE(text(table.rows[0][8]), std::string("54"));
         QCOMPARE(text(table.rows[0][9]), std::string("step #"));
         QCOMPARE(table.searches[0], std::string("step "));
-        // One alone keeps its number.
+        // A single range keeps its number.
         QCOMPARE(text(table.rows[1][9]), std::string("layer 7"));
         QCOMPARE(text(table.rows[2][10]), std::string("Other"));
     }
 
-    void rangeSummariesTellStylesAndDomainsApart() {
+    void rangeSummariesDistinguishStylesAndDomains() {
         SimulatedTrace builder;
         const uint32_t thread = builder.defaultThread();
         builder.addNvtx(thread, "step", 0, 100);
@@ -267,7 +267,7 @@ class TestReports : public QObject {
         QCOMPARE(text(table.rows[2][20]), std::string("[CUDA memset]"));
     }
 
-    void gpuTraceInPartsIsTheWholeTrace() {
+    void gpuTraceInPartsEqualsTheWhole() {
         SimulatedTrace builder;
         for (int64_t event = 0; event < 20'000; ++event)
             builder.addKernel(builder.defaultStream(), "k", event * 10, event * 10 + 5);
@@ -357,7 +357,7 @@ class TestReports : public QObject {
         QCOMPARE(report(*trace, "nccl_trace", TimeRange{0, 5'000}).rows.size(), size_t{1});
     }
 
-    void aRangeCountsWhatLiesInItAndSaysHowLongTheWholeIs() {
+    void rangeCountsItsPartAndShowsTheWholeDuration() {
         SimulatedTrace builder;
         const uint32_t thread = builder.defaultThread();
         builder.addNvtx(thread, "it 25", 0, 22'550);
@@ -390,14 +390,14 @@ class TestReports : public QObject {
         QCOMPARE(report(*trace, "nvtx_sum", range).notes[0],
                  std::string("1 event reaches beyond the range: Total Time counts what lies in it, "
                              "Avg to StdDev are of whole events."));
-        // What lies in it as a whole needs no word, and shares are of what lies in it.
+        // Complete events need no remark; shares refer to the range.
         const ReportTable both = report(*trace, "nvtx_sum", TimeRange{12'000, 12'600});
         QCOMPARE(whole(both.rows[0][1]), int64_t{600});
         QCOMPARE(whole(both.rows[1][1]), int64_t{300});
         QCOMPARE(real(both.rows[0][0]), 100.0 * 600 / 900);
     }
 
-    void workOfARangeBeforeCountsWhereItRuns() {
+    void workOfAnEarlierRangeCountsWhereItRuns() {
         SimulatedTrace builder;
         const uint32_t thread = builder.defaultThread();
         builder.addNvtx(thread, "forward", 0, 1'000);
@@ -409,7 +409,7 @@ class TestReports : public QObject {
         QCOMPARE(whole(table.rows[0][3]), int64_t{0});
     }
 
-    void whatEndsInARangeIsWhole() {
+    void eventsEndingInARangeAreComplete() {
         SimulatedTrace builder;
         const uint32_t stream = builder.defaultStream();
         builder.addKernel(stream, "before", 0, 100);
@@ -422,7 +422,7 @@ class TestReports : public QObject {
         QCOMPARE(whole(table.rows[0][1]), int64_t{100});
     }
 
-    void everyReportWorksOnAnEmptyTraceAndFillsItsColumns() {
+    void everyReportAcceptsAnEmptyTrace() {
         const TracePtr empty = SimulatedTrace().finish();
         SimulatedTrace builder;
         const uint32_t thread = builder.defaultThread();
@@ -445,7 +445,7 @@ class TestReports : public QObject {
         }
     }
 
-    void unknownReportIsRefusedWithTheNamesThereAre() {
+    void unknownReportIsRefusedWithTheAvailableNames() {
         const Result<ReportTable> table = makeReport(*SimulatedTrace().finish(), "kernels");
         QVERIFY(!table.has_value());
         const QString sentence = QString::fromStdString(table.error().sentence);

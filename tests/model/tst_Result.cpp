@@ -8,13 +8,13 @@
 
 using namespace lanescope;
 
-/// `tests/layering/check-results` holds that one must be looked at.
+/// `tests/layering/check-results` enforces that results are used.
 class tst_Result : public QObject {
     Q_OBJECT
 
   private slots:
-    void isCopiedAsItIs() {
-        // A result turns into a bool, which a result of a bool may be made of.
+    void copyEqualsTheOriginal() {
+        // A result converts to bool, from which a result of a bool can be constructed.
         Result<bool> no = false, failed = fail("It failed.");
         const Result<bool> copyOfNo = no, copyOfFailed = failed;
         QCOMPARE(*copyOfNo, false);
@@ -26,7 +26,7 @@ class tst_Result : public QObject {
         QCOMPARE(*moved, false);
     }
 
-    void isMadeOfWhatItsValueIsMadeOf() {
+    void constructibleFromArgumentsOfItsValue() {
         const Result<std::string> text = "text";
         QCOMPARE(*text, std::string("text"));
         Result<std::unique_ptr<int>> owned = std::make_unique<int>(7);
@@ -36,13 +36,13 @@ class tst_Result : public QObject {
         QVERIFY(nothing);
     }
 
-    void passesItsErrorOn() {
+    void errorIsPropagated() {
         const Result<int> number = fail("There are {} of {}.", 2, "them");
         const Result<void> none = fail(number.error());
         QCOMPARE(none.error().sentence, std::string("There are 2 of them."));
     }
 
-    void mayFailWithMoreThanASentence() {
+    void errorMayBeAStructuredType() {
         const Result<bool, int> coded = tl::unexpected(3);
         QCOMPARE(coded.error(), 3);
     }

@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// The tables of one process in a simulated rocpd file, as rocprofv3 makes them.
+/// The tables of one process in a simulated rocpd file, as rocprofv3 creates them.
 std::string rocpdTables(const std::string& id) {
     const auto table = [&id](const std::string& name, const std::string& columns) {
         return "CREATE TABLE \"" + name + "_" + id + "\" (id INTEGER PRIMARY KEY, " + columns +
@@ -50,7 +50,7 @@ std::string rocpdTables(const std::string& id) {
            table("rocpd_pmc_event", "value REAL");
 }
 
-/// What a simulated process of a PID on a node did.
+/// Simulated events of the process with that PID on a node.
 std::string rocpdRows(const std::string& id, int pid, int node, const std::string& host) {
     const auto into = [&id](const std::string& name, const std::string& rows) {
         return "INSERT INTO \"" + name + "_" + id + "\" VALUES " + rows + ";";
@@ -109,15 +109,14 @@ fs::path realFile(const char* name) {
 
 }  // namespace
 
-/// Files of ROCm's profilers.
 class tst_RocmTraces : public QObject {
     Q_OBJECT
 
   private slots:
-    void aRocpdFileIsRead();
-    void processesOfSeveralHostsAreToldApart();
-    void odderNamesOfTablesAreNotAsked();
-    void anRpdFileIsRead();
+    void rocpdFileIsRead();
+    void processesOfSeveralHostsAreDistinguished();
+    void hostileTableNamesAreNotQueried();
+    void rpdFileIsRead();
     void realRocpdHasAllItsRows();
     void realRpdHasAllItsRows();
 
@@ -125,7 +124,7 @@ class tst_RocmTraces : public QObject {
     TemporaryFolder folder_;
 };
 
-void tst_RocmTraces::aRocpdFileIsRead() {
+void tst_RocmTraces::rocpdFileIsRead() {
     const fs::path path = folder_ / "run.db";
     makeDatabase(path, rocpdTables("00ab_12") + rocpdRows("00ab_12", 4000, 7, "node7") +
                            "CREATE VIEW rocpd_string AS SELECT * FROM rocpd_string_00ab_12");
@@ -161,7 +160,7 @@ void tst_RocmTraces::aRocpdFileIsRead() {
     QCOMPARE(trace->nameOf(trace->launchingCall(EventRef(EventKind::Memcpy, 0))),
              std::string("hipMemcpy"));
     QCOMPARE(trace->apiCalls.size(), 2u);
-    // The marker by its message; what is of neither is a range of its category.
+    // The marker by its message; an event that is neither is a range of its category.
     QCOMPARE(trace->nvtx.size(), 2u);
     QCOMPARE(nameOf(*trace, EventKind::Nvtx, 0), std::string("step 1"));
     QCOMPARE(trace->strings.at(trace->nvtx.domain[1]), std::string_view("OTHER"));
@@ -174,7 +173,7 @@ void tst_RocmTraces::aRocpdFileIsRead() {
     QVERIFY(isTold);
 }
 
-void tst_RocmTraces::processesOfSeveralHostsAreToldApart() {
+void tst_RocmTraces::processesOfSeveralHostsAreDistinguished() {
     const fs::path path = folder_ / "two.db";
     makeDatabase(path, rocpdTables("a") + rocpdTables("b") + rocpdRows("a", 4000, 7, "node7") +
                            rocpdRows("b", 4000, 8, "node8"));
@@ -188,14 +187,14 @@ void tst_RocmTraces::processesOfSeveralHostsAreToldApart() {
         QVERIFY(trace->launchingCall(EventRef(EventKind::Kernel, row)).isValid());
 }
 
-void tst_RocmTraces::odderNamesOfTablesAreNotAsked() {
+void tst_RocmTraces::hostileTableNamesAreNotQueried() {
     const fs::path path = folder_ / "odd.db";
     makeDatabase(
         path, rocpdTables("a\"\" (x); --") + rocpdTables("c") + rocpdRows("c", 4000, 7, "node7"));
     QCOMPARE(loaded(path)->kernels.size(), 1u);
 }
 
-void tst_RocmTraces::anRpdFileIsRead() {
+void tst_RocmTraces::rpdFileIsRead() {
     const fs::path path = folder_ / "run.rpd";
     makeDatabase(
         path,
@@ -228,7 +227,7 @@ void tst_RocmTraces::anRpdFileIsRead() {
     const TracePtr trace = loaded(path);
     QCOMPARE(trace->producer, std::string("RPD"));
     QCOMPARE(trace->kernels.size(), 2u);
-    // The one call counts blocks, the other threads.
+    // One call counts blocks, the other threads.
     QCOMPARE(trace->launchConfigs[trace->kernels.config[0]].grid[0], 512u);
     QCOMPARE(trace->launchConfigs[trace->kernels.config[1]].grid[0], 2u);
     QVERIFY(trace->launchingCall(EventRef(EventKind::Kernel, 0)).isValid());

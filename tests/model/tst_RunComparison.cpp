@@ -32,7 +32,7 @@ struct Training {
     bool isPageable = false;
     bool hasRanges = true;
     std::string gpu = "Simulated H200";
-    int64_t stallUs = 0;  ///< Of the CPU, in step 7.
+    int64_t stallUs = 0;  ///< CPU stall in step 7.
 };
 
 class Maker {
@@ -138,7 +138,7 @@ class TestRunComparison : public QObject {
     Q_OBJECT
 
   private slots:
-    void fivePairsOfIdenticalRunsAreAlike() {
+    void fivePairsOfIdenticalRunsAreWithinNoise() {
         for (uint32_t seed = 1; seed <= 5; ++seed) {
             const RunComparison comparison = comparisonOf({.seed = seed}, {.seed = seed + 100});
             QCOMPARE(comparison.answer.outcome, Outcome::Alike);
@@ -148,7 +148,7 @@ class TestRunComparison : public QObject {
         }
     }
 
-    void slowerKernelsAreBlamed() {
+    void slowerKernelsAreTheCause() {
         const RunComparison comparison =
             comparisonOf({}, {.seed = 2, .kernels = {"gemm", "norm", "gelu", "dropout"}});
         QCOMPARE(comparison.answer.outcome, Outcome::Longer);
@@ -157,7 +157,7 @@ class TestRunComparison : public QObject {
         QVERIFY(hasCaution(comparison, "Kernels a step"));
     }
 
-    void slowerCommunicationIsBlamedWithItsBandwidth() {
+    void slowerCommunicationIsTheCauseWithItsBandwidth() {
         const RunComparison comparison =
             comparisonOf({.ranks = 2}, {.ranks = 2, .seed = 2, .reduceUs = 1000});
         QCOMPARE(comparison.answer.outcome, Outcome::Longer);
@@ -174,7 +174,7 @@ class TestRunComparison : public QObject {
         QVERIFY(comparison.answer.cautions.empty());
     }
 
-    void theRankThatOthersWaitForIsTheOneExplained() {
+    void criticalRankIsExplained() {
         const RunComparison comparison =
             comparisonOf({.ranks = 3}, {.ranks = 3, .seed = 2, .slowRankUs = 200});
         QCOMPARE(comparison.workers.size(), size_t{3});
@@ -188,7 +188,7 @@ class TestRunComparison : public QObject {
         QVERIFY(waits->lostNs() > waiting.lostNs() * 9 / 10);
     }
 
-    void waitingForDataIsBlamed() {
+    void dataWaitIsTheCause() {
         const RunComparison comparison = comparisonOf({}, {.seed = 2, .batchWaitUs = 900});
         QCOMPARE(comparison.answer.outcome, Outcome::Longer);
         QCOMPARE(comparison.answer.causes.at(0).part, StepPart::DataLoading);
@@ -196,7 +196,7 @@ class TestRunComparison : public QObject {
         QCOMPARE(comparison.answer.causes[0].main->path, std::string("data"));
     }
 
-    void copiesFromOtherMemoryAreTheSameCopies() {
+    void copiesFromOtherMemoryAreMatched() {
         const RunComparison comparison = comparisonOf({}, {.seed = 2, .isPageable = true});
         const auto copy =
             std::find_if(comparison.criticalPair()->contributors.begin(),
@@ -209,7 +209,7 @@ class TestRunComparison : public QObject {
         QVERIFY(says(comparison, "in the place of HtoD from pinned"));
     }
 
-    void oneStalledStepIsNamedThoughTheRunIsNoSlower() {
+    void oneStalledStepIsReportedDespiteEqualMedian() {
         const RunComparison comparison =
             comparisonOf({.steps = 10}, {.steps = 10, .seed = 2, .stallUs = 5000});
         QCOMPARE(comparison.answer.outcome, Outcome::Alike);
@@ -245,7 +245,7 @@ class TestRunComparison : public QObject {
         QCOMPARE(onlyCandidate, size_t{1});
     }
 
-    void familiesOfKernels() {
+    void kernelFamiliesAreMatched() {
         QCOMPARE(kernelFamily("void gemm<float, 128>(int, float*)"), std::string("gemm"));
         QCOMPARE(kernelFamily("void at::native::(anonymous namespace)::add<half>(int)"),
                  std::string("at::native::add"));
@@ -283,14 +283,14 @@ class TestRunComparison : public QObject {
         QVERIFY(hasCaution(comparison, "Neither run marks its steps"));
     }
 
-    void oneSideWithRangesIsSaid() {
+    void rangesOnOneSideOnlyAreReported() {
         const RunComparison comparison =
             comparisonOf({}, {.seed = 2, .kernelUs = 700, .hasRanges = false});
         QCOMPARE(comparison.answer.outcome, Outcome::Longer);
         QVERIFY(hasCaution(comparison, "Steps come from"));
     }
 
-    void stepsOfOtherNumbersOfRangesAreSaid() {
+    void differentRangeCountsPerStepAreReported() {
         const RunSummary baseline = Maker(Training{}).summary();
         RunSummary candidate = Maker(Training{.seed = 2}).summary();
         const auto compared = [&] {
@@ -329,7 +329,7 @@ class TestRunComparison : public QObject {
         QCOMPARE(*stepRow(view).candidates[0].lostNs, pair.lostNs());
     }
 
-    void fewStepsGiveFiguresButNoClaim() {
+    void fewStepsGiveFiguresWithoutClaim() {
         const RunComparison comparison =
             comparisonOf({.steps = 3}, {.steps = 3, .seed = 2, .kernelUs = 900});
         QCOMPARE(comparison.answer.outcome, Outcome::TooFewSteps);
@@ -348,7 +348,7 @@ class TestRunComparison : public QObject {
         QCOMPARE(comparison.answer.outcome, Outcome::Alike);
     }
 
-    void nothingIsSaidPlainly() {
+    void noDifferenceIsReportedPlainly() {
         const RunSummary empty = *summarizeRun(*SimulatedTrace().finish("empty.sqlite"));
         const RunSummary run = Maker(Training{}).summary();
         for (const auto& [before, after] :
@@ -362,7 +362,7 @@ class TestRunComparison : public QObject {
         }
     }
 
-    void aKilledRunIsComparedWithACaution() {
+    void killedRunIsComparedWithACaution() {
         RunSummary after = Maker(Training{.seed = 2}).summary();
         after.facts.isTruncated = true;
         after.facts.healthWarnings.assign(
@@ -399,7 +399,7 @@ class TestRunComparison : public QObject {
         }
     }
 
-    void timesAreRoundedSoThatTheyAddUp() {
+    void roundedTimesAddUp() {
         std::mt19937 random(9);
         for (int round = 0; round < 40; ++round) {
             const auto trainingOf = [&](uint32_t seed) {
@@ -439,7 +439,7 @@ class TestRunComparison : public QObject {
         }
     }
 
-    void onlyTheSameDurationsAreTheSameRecording() {
+    void onlyEqualDurationsAreTheSameRecording() {
         const auto summaryWith = [](int64_t kernelUs) {
             SimulatedTrace builder;
             for (int64_t index = 0; index < 8; ++index)
@@ -454,7 +454,7 @@ class TestRunComparison : public QObject {
         QVERIFY(!hasCaution(compareRuns(BaselineRun{before}, CandidateRun{other}), same));
     }
 
-    void severalStalledStepsAreToldAtOnce() {
+    void severalStalledStepsAreReportedTogether() {
         const RunSummary before = Maker(Training{}).summary();
         RunSummary after = Maker(Training{.seed = 2, .stallUs = 4000}).summary();
         OutlierStep other = after.workers.at(0).outliers.at(0);
@@ -476,7 +476,7 @@ class TestRunComparison : public QObject {
         QVERIFY2(sentence().endsWith(", and likewise 2 other steps."), qPrintable(sentence()));
     }
 
-    void theSameInputGivesTheSameAnswer() {
+    void equalInputGivesEqualAnswers() {
         const Training before{.ranks = 2}, after{.ranks = 2, .seed = 2, .kernelUs = 520};
         const RunComparison first = comparisonOf(before, after);
         const RunComparison second = comparisonOf(before, after);

@@ -26,12 +26,12 @@ class tst_Schema : public QObject {
         QVERIFY2(created, created ? "" : created.error().sentence.c_str());
     }
 
-    void marksTheFileAsOurs();
-    void makesTheTablesOfTheGoldenFile();
-    void workHasTimes();
-    void tablesOfNsightWithoutRowsAreLeftOut();
-    void namesKindsAsNsightDoes();
-    void numbersAreTheSameInRealExports();
+    void fileIsMarkedAsLanescopeTrace();
+    void tablesMatchTheGoldenFile();
+    void workTablesHaveTimes();
+    void emptyNsightTablesAreOmitted();
+    void kindNamesMatchNsight();
+    void kindNumbersMatchRealExports();
     void idsPackAndUnpack();
 
   private:
@@ -40,7 +40,7 @@ class tst_Schema : public QObject {
     TemporaryFolder folder_;
 };
 
-void tst_Schema::marksTheFileAsOurs() {
+void tst_Schema::fileIsMarkedAsLanescopeTrace() {
     const Database database = open();
     QCOMPARE(database.pragma("application_id"), int64_t{traceApplicationId});
     QCOMPARE(database.pragma("user_version"), int64_t{traceSchemaVersion});
@@ -50,8 +50,8 @@ void tst_Schema::marksTheFileAsOurs() {
     QCOMPARE(version->text(0), std::string_view("3.25.0"));
 }
 
-void tst_Schema::makesTheTablesOfTheGoldenFile() {
-    // Readers rely on names, order and types: what differs here differs for all of them.
+void tst_Schema::tablesMatchTheGoldenFile() {
+    // Readers rely on names, order and types: a difference here affects all of them.
     std::string sql;
     for (const tables::Table* table : tables::traceTables()) sql += createSql(*table);
     for (const tables::Table* table : tables::storedTables()) sql += createSql(*table);
@@ -64,8 +64,8 @@ void tst_Schema::makesTheTablesOfTheGoldenFile() {
         QCOMPARE(QString::fromStdString(sql), QString::fromStdString(expected.str()));
 }
 
-void tst_Schema::workHasTimes() {
-    // Programs written for exports of Nsight Systems compute with them.
+void tst_Schema::workTablesHaveTimes() {
+    // Programs for Nsight Systems exports compute with these ids.
     TemporaryFolder folder;
     auto database = Database::create(folder / "trace");
     QVERIFY(createTraceTables(*database));
@@ -74,7 +74,7 @@ void tst_Schema::workHasTimes() {
         " bytes, copyKind) VALUES (NULL, NULL, 0, 1, 7, 4, 1)"));
 }
 
-void tst_Schema::tablesOfNsightWithoutRowsAreLeftOut() {
+void tst_Schema::emptyNsightTablesAreOmitted() {
     TemporaryFolder folder;
     auto database = Database::create(folder / "trace");
     QVERIFY(createTraceTables(*database));
@@ -91,7 +91,7 @@ void tst_Schema::tablesOfNsightWithoutRowsAreLeftOut() {
     QVERIFY(dropEmptyTables(*database));
 }
 
-void tst_Schema::namesKindsAsNsightDoes() {
+void tst_Schema::kindNamesMatchNsight() {
     const Database database = open();
     auto kinds = database.prepare("SELECT label FROM ENUM_CUDA_MEMCPY_OPER WHERE id = 1");
     QVERIFY(kinds && *kinds->step());
@@ -105,7 +105,7 @@ void tst_Schema::namesKindsAsNsightDoes() {
     QCOMPARE(memoryKindFrom(-1), MemoryKind::Unknown);
 }
 
-void tst_Schema::numbersAreTheSameInRealExports() {
+void tst_Schema::kindNumbersMatchRealExports() {
     const auto files = sampleExports();
     if (files.empty()) QSKIP("LANESCOPE_TEST_DATA names no folder with exports.");
     const Database ours = open();
@@ -135,7 +135,7 @@ void tst_Schema::idsPackAndUnpack() {
     QCOMPARE(processIdOf(tid), 4242u);
     QCOMPARE(threadIdOf(tid), 4243u);
     QCOMPARE(processOf(tid), globalPid(4242, 3));
-    // The formula that programs written for the exports use.
+    // The formula in programs for Nsight Systems exports.
     QCOMPARE(tid / 0x1000000 % 0x1000000, int64_t{4242});
     QCOMPARE(tid % 0x1000000, int64_t{4243});
 }

@@ -16,7 +16,7 @@ namespace {
 
 using SumsByKey = std::map<uint32_t, Sums>;
 
-/// The plain loop: every slice of every track, one by one.
+/// The plain loop: every slice of every track.
 SumsByKey summedPlainly(const Trace& trace, TimeRange range) {
     SumsByKey result;
     if (range.isEmpty()) return result;
@@ -93,7 +93,7 @@ void compareWithPlainLoop(const Trace& trace, const TraceSums& sums, TimeRange r
         QCOMPARE(busy.busyNs, busyPlainly(trace.tracks[busy.track], range));
 }
 
-/// Slices of every kind on two streams, some over each other, some without length or bytes.
+/// Slices of every kind on two streams; some overlap, some have no duration or bytes.
 TracePtr randomTrace(int sliceCount, int nameCount, unsigned seed) {
     std::mt19937 random(seed);
     const auto below = [&random](int limit) {
@@ -147,7 +147,7 @@ class TestSelectionStatistics : public QObject {
     Q_OBJECT
 
   private slots:
-    void anyRangeIsAsThePlainLoopSays_data() {
+    void anyRangeMatchesPlainLoop_data() {
         QTest::addColumn<int>("slices");
         QTest::addColumn<int>("names");
         QTest::newRow("fewer slices than a leaf") << 300 << 12;
@@ -156,7 +156,7 @@ class TestSelectionStatistics : public QObject {
         QTest::newRow("nearly every slice its own name") << 40'000 << 1'000'000;
     }
 
-    void anyRangeIsAsThePlainLoopSays() {
+    void anyRangeMatchesPlainLoop() {
         QFETCH(int, slices);
         QFETCH(int, names);
         const TracePtr trace = randomTrace(slices, names, 5);
@@ -169,7 +169,7 @@ class TestSelectionStatistics : public QObject {
         }
     }
 
-    void aTrainingIsAsThePlainLoopSays() {
+    void trainingMatchesPlainLoop() {
         const TracePtr trace = simulatedTraining({.steps = 40});
         const TraceSums sums = buildTraceSums(*trace);
         std::mt19937 random(3);
@@ -177,7 +177,7 @@ class TestSelectionStatistics : public QObject {
             compareWithPlainLoop(*trace, sums, randomRange(trace->range, random));
     }
 
-    void nothingLiesInAnEmptyRange() {
+    void emptyRangeHasNoStatistics() {
         const TracePtr trace = randomTrace(500, 5, 1);
         const TraceSums sums = buildTraceSums(*trace);
         for (const TimeRange range : {TimeRange{200, 200}, TimeRange{300, 200}}) {
@@ -211,7 +211,7 @@ class TestSelectionStatistics : public QObject {
         QVERIFY(instant.copies.empty());
     }
 
-    void copiesWithoutLengthHaveBytesButNoRate() {
+    void instantCopiesHaveBytesButNoRate() {
         SimulatedTrace builder;
         const uint32_t stream = builder.defaultStream();
         builder.addMemcpy(stream, MemcpyKind::DtoH, 64, 100, 100);
@@ -223,12 +223,12 @@ class TestSelectionStatistics : public QObject {
         QCOMPARE(all.copies[0].sums.bytes, int64_t{64});
         QCOMPARE(all.copies[0].meanGBps(), 0.0);
         QCOMPARE(all.copies[1].sums.totalNs, int64_t{100});
-        // It lies at the start of a range that begins with it, not in one that ends there.
+        // The copy belongs to a range that begins there, not to one that ends there.
         QCOMPARE(selectionStatistics(*trace, sums, {0, 100}).copies.size(), size_t{0});
         QCOMPARE(selectionStatistics(*trace, sums, {100, 101}).copies.size(), size_t{1});
     }
 
-    void chosenTracksCountAlone() {
+    void selectedTracksCountAlone() {
         const TracePtr trace = randomTrace(2'000, 10, 4);
         const TraceSums sums = buildTraceSums(*trace);
         int64_t countOfAll = 0;
@@ -245,7 +245,7 @@ class TestSelectionStatistics : public QObject {
         QCOMPARE(countOfAll, expected);
     }
 
-    void namesThatNeverRepeatTakeNoRoom() {
+    void uniqueNamesNeedNoSums() {
         const TracePtr trace = randomTrace(60'000, 100'000'000, 2);
         const TraceSums sums = buildTraceSums(*trace);
         // The last leaf of a lane may be short enough for a list.
@@ -254,7 +254,7 @@ class TestSelectionStatistics : public QObject {
                 QVERIFY(lane.key.size() <= LaneSums::leafSize / LaneSums::minGain);
     }
 
-    void withoutSumsTheAnswerIsTheSame() {
+    void resultsAreEqualWithoutSums() {
         const TracePtr trace = randomTrace(20'000, 9, 6);
         const TraceSums sums;
         std::mt19937 random(7);
@@ -262,7 +262,7 @@ class TestSelectionStatistics : public QObject {
             compareWithPlainLoop(*trace, sums, randomRange(trace->range, random));
     }
 
-    void listsThatMakeNoSenseAreLeftAlone() {
+    void inconsistentListsAreIgnored() {
         const TracePtr trace = randomTrace(60'000, 5, 2);
         TraceSums sums = buildTraceSums(*trace);
         std::mt19937 random(8);
@@ -275,7 +275,7 @@ class TestSelectionStatistics : public QObject {
             const SelectionStatistics odd = selectionStatistics(*trace, sums, range);
             const SelectionStatistics right = selectionStatistics(*trace, trace->sums, range);
             QCOMPARE(odd.range, right.range);
-            // Lists say nothing of these.
+            // Lists do not contain these.
             QCOMPARE(odd.busy.size(), right.busy.size());
             for (size_t track = 0; track < right.busy.size(); ++track)
                 QCOMPARE(odd.busy[track].busyNs, right.busy[track].busyNs);

@@ -18,7 +18,7 @@ namespace {
 
 using Values = std::vector<int64_t>;
 
-/// P(U <= u) by trying every way to choose which of the places the first sample takes.
+/// P(U <= u) by enumerating every placement of the first sample.
 double tailByCounting(size_t m, size_t n, double u) {
     int64_t below = 0, all = 0;
     for (uint32_t chosen = 0; chosen < (1u << (m + n)); ++chosen) {
@@ -36,7 +36,7 @@ double tailByCounting(size_t m, size_t n, double u) {
     return static_cast<double>(below) / static_cast<double>(all);
 }
 
-/// Steps of 10 ms that scatter by 1 %, as a run at rest has them.
+/// Steps of 10 ms with a spread of 1 %, typical of a quiet run.
 Values steadySteps(uint32_t seed, size_t count, int64_t medianNs = 10'000'000) {
     std::mt19937 random(seed);
     Values steps;
@@ -50,7 +50,8 @@ bool isNear(double a, double b) {
     return std::abs(a - b) < 1e-12 + 1e-9 * std::abs(b);
 }
 
-/// A resample at a time, each sorted: what `medianDifferenceInterval` says without its counting.
+/// One resample at a time, each sorted: expected result of `medianDifferenceInterval` without its
+/// counting.
 Interval plainInterval(const Values& first, const Values& second) {
     std::mt19937_64 random(20240229);
     const auto medianOfResample = [&random](const Values& values) {
@@ -81,8 +82,8 @@ class TestSignificance : public QObject {
     Q_OBJECT
 
   private slots:
-    // Expected figures are those of SciPy 1.x, scipy.stats.mannwhitneyu.
-    void exactProbabilitiesAreThoseOfSciPy() {
+    // Expected values are from SciPy 1.x, scipy.stats.mannwhitneyu.
+    void exactProbabilitiesMatchSciPy() {
         const RankTest apart = mannWhitney(Values{1, 2, 3}, Values{4, 5, 6});
         QVERIFY(apart.isExact);
         QCOMPARE(apart.u, 0.0);
@@ -103,7 +104,7 @@ class TestSignificance : public QObject {
         QVERIFY(isNear(twenties.pValue, 0.0859140199856938));
     }
 
-    void approximateProbabilitiesAreThoseOfSciPy() {
+    void approximateProbabilitiesMatchSciPy() {
         const RankTest tied = mannWhitney(Values{10, 12, 12, 13, 15, 15, 15, 18, 20, 21},
                                           Values{12, 15, 16, 16, 17, 18, 19, 22, 23, 25, 25});
         QVERIFY(!tied.isExact);
@@ -118,7 +119,7 @@ class TestSignificance : public QObject {
         QVERIFY(isNear(large.pValue, 0.02678587919092786));
     }
 
-    void exactTailIsThatOfCountingAllOrders() {
+    void exactTailMatchesEnumeration() {
         std::mt19937 random(3);
         for (int round = 0; round < 30; ++round) {
             Values all(3 + random() % 8);
@@ -136,7 +137,7 @@ class TestSignificance : public QObject {
         }
     }
 
-    void nothingAgainstSomethingIsNotSignificant() {
+    void emptySampleIsNotSignificant() {
         QCOMPARE(mannWhitney(Values{}, Values{1, 2}).pValue, 1.0);
         QCOMPARE(mannWhitney(Values{5, 5, 5}, Values{5, 5}).pValue, 1.0);
         const Interval none = medianDifferenceInterval(Values{}, Values{1});
@@ -144,7 +145,7 @@ class TestSignificance : public QObject {
         QCOMPARE(none.high, 0.0);
     }
 
-    void quantilesAreThoseOfNumPy() {
+    void quantilesMatchNumPy() {
         const Values values{4, 1, 9, 16, 25};
         QCOMPARE(quantileOf(values, 0.25), 4.0);
         QCOMPARE(quantileOf(values, 0.5), 9.0);
@@ -153,7 +154,7 @@ class TestSignificance : public QObject {
         QCOMPARE(quantileOf(Values{7}, 0.95), 7.0);
     }
 
-    void theIntervalHoldsTheDifferenceAndIsAlwaysTheSame() {
+    void intervalContainsTheDifferenceAndIsReproducible() {
         const Values before = steadySteps(1, 40);
         const Values after = steadySteps(2, 40, 11'000'000);
         const Interval interval = medianDifferenceInterval(before, after);
@@ -165,7 +166,7 @@ class TestSignificance : public QObject {
         QCOMPARE(again.high, interval.high);
     }
 
-    void theIntervalIsThatOfPlainResampling() {
+    void intervalMatchesPlainResampling() {
         std::mt19937 random(7);
         for (const size_t count : {1, 2, 5, 23, 24, 61}) {
             Values first, second;
@@ -185,7 +186,7 @@ class TestSignificance : public QObject {
         QVERIFY(interval.low > 900'000 && interval.high < 1'100'000);
     }
 
-    void neighboursThatAreAlikeWidenTheInterval() {
+    void autocorrelationWidensTheInterval() {
         Values shuffled, sorted;
         for (int64_t index = 0; index < 64; ++index) {
             shuffled.push_back(1000 + index * 37 % 64);
@@ -208,8 +209,8 @@ class TestSignificance : public QObject {
         }
     }
 
-    void twoModesAndDriftAreNoChange() {
-        // A run that changes between two speeds, each for a while, caught at other moments.
+    void bimodalAndDriftingRunsAreNoChange() {
+        // A run that alternates between two speeds, sampled at other moments.
         Values first, second, rising, falling;
         for (int64_t index = 0; index < 60; ++index) {
             const int64_t jitter = index * 7919 % 40'000;
@@ -222,7 +223,7 @@ class TestSignificance : public QObject {
         QCOMPARE(judgeSteps(rising, falling).outcome, Outcome::Alike);
     }
 
-    void aClearDifferenceIsClaimed() {
+    void clearDifferenceIsClaimed() {
         const Claim slower = judgeSteps(steadySteps(5, 9), steadySteps(6, 9, 11'000'000));
         QCOMPARE(slower.outcome, Outcome::Longer);
         QVERIFY(slower.pValue < 0.001 && slower.lowNs > 0);
@@ -231,7 +232,7 @@ class TestSignificance : public QObject {
                  Outcome::Shorter);
     }
 
-    void aDifferenceThatNobodyCaresAboutIsNoise() {
+    void negligibleDifferenceIsNoise() {
         Values before, after;
         for (int64_t index = 0; index < 100; ++index) {
             before.push_back(10'000'000 + index);
@@ -248,7 +249,7 @@ class TestSignificance : public QObject {
         QCOMPARE(judgeSteps(Values{}, Values{1, 2, 3, 4}).outcome, Outcome::Nothing);
     }
 
-    void sharesSumToWhatTheyAreSharesOf() {
+    void sharesSumToTheTotal() {
         std::mt19937_64 random(9);
         for (int round = 0; round < 500; ++round) {
             Values values(1 + random() % 12);

@@ -24,16 +24,16 @@ class tst_Sqlite : public QObject {
   private slots:
     void init() { folder_ = std::make_unique<TemporaryFolder>(); }
 
-    void keepsWhatIsBound();
-    void createdFileIsItsOwnersOnly();
-    void refusesToOverwrite();
-    void saysWhyAFileCannotBeOpened_data();
-    void saysWhyAFileCannotBeOpened();
-    void takesAStrangeNameForAFileName();
+    void boundValuesAreStored();
+    void createdFileIsPrivate();
+    void existingFileIsNotOverwritten();
+    void openErrorGivesTheReason_data();
+    void openErrorGivesTheReason();
+    void strangeNamesAreFileNames();
     void opensForReadingOnly();
-    void seesNeitherViewsNorVirtualTables();
-    void runsNoFunctionThatAFileBringsIn();
-    void anErrorNamesTheFile();
+    void viewsAndVirtualTablesAreHidden();
+    void functionsOfAFileAreNotRun();
+    void errorsNameTheFile();
 
   private:
     Database create(const char* name, const char* sql) {
@@ -46,7 +46,7 @@ class tst_Sqlite : public QObject {
     std::unique_ptr<TemporaryFolder> folder_;
 };
 
-void tst_Sqlite::keepsWhatIsBound() {
+void tst_Sqlite::boundValuesAreStored() {
     Database database = create("a", "CREATE TABLE t (a INTEGER, b REAL, c TEXT, d INTEGER)");
     auto insert = database.prepare("INSERT INTO t VALUES (?1, ?2, ?3, ?4)");
     QVERIFY(insert);
@@ -76,14 +76,14 @@ void tst_Sqlite::keepsWhatIsBound() {
     QCOMPARE(database.rowCount("missing"), int64_t{0});
 }
 
-void tst_Sqlite::createdFileIsItsOwnersOnly() {
+void tst_Sqlite::createdFileIsPrivate() {
     create("private", "CREATE TABLE t (a)");
     struct stat status {};
     QCOMPARE(::stat((*folder_ / "private").c_str(), &status), 0);
     QCOMPARE(status.st_mode & 0777, 0600u);
 }
 
-void tst_Sqlite::refusesToOverwrite() {
+void tst_Sqlite::existingFileIsNotOverwritten() {
     writeBytes(*folder_ / "there", "precious");
     const auto database = Database::create(*folder_ / "there");
     QVERIFY(!database);
@@ -91,7 +91,7 @@ void tst_Sqlite::refusesToOverwrite() {
     QCOMPARE(std::filesystem::file_size(*folder_ / "there"), uintmax_t{8});
 }
 
-void tst_Sqlite::saysWhyAFileCannotBeOpened_data() {
+void tst_Sqlite::openErrorGivesTheReason_data() {
     QTest::addColumn<QString>("name");
     QTest::addColumn<QByteArray>("bytes");
     QTest::addColumn<QString>("fragment");
@@ -105,7 +105,7 @@ void tst_Sqlite::saysWhyAFileCannotBeOpened_data() {
     QTest::newRow("zeros") << "zeros" << QByteArray(4096, '\0') << "no SQLite file";
 }
 
-void tst_Sqlite::saysWhyAFileCannotBeOpened() {
+void tst_Sqlite::openErrorGivesTheReason() {
     QFETCH(QString, name);
     QFETCH(QByteArray, bytes);
     QFETCH(QString, fragment);
@@ -119,8 +119,8 @@ void tst_Sqlite::saysWhyAFileCannotBeOpened() {
     QVERIFY2(sentence.endsWith('.'), qPrintable(sentence));
 }
 
-void tst_Sqlite::takesAStrangeNameForAFileName() {
-    // Relative, these would be an SQLite URI and a database in memory.
+void tst_Sqlite::strangeNamesAreFileNames() {
+    // As relative paths, these would be an SQLite URI and an in-memory database.
     const auto previous = std::filesystem::current_path();
     std::filesystem::current_path(folder_->path());
     for (const char* name : {"file:x?mode=memory", ":memory:"}) {
@@ -141,7 +141,7 @@ void tst_Sqlite::opensForReadingOnly() {
     QVERIFY(database->execute("SELECT count(*) FROM t"));
 }
 
-void tst_Sqlite::seesNeitherViewsNorVirtualTables() {
+void tst_Sqlite::viewsAndVirtualTablesAreHidden() {
     create("a",
            "CREATE TABLE t (a);"
            "CREATE VIEW v AS WITH RECURSIVE c(a) AS (SELECT 1 UNION ALL SELECT a FROM c)"
@@ -159,7 +159,7 @@ void tst_Sqlite::seesNeitherViewsNorVirtualTables() {
     QVERIFY(std::find(tables.begin(), tables.end(), "v") == tables.end());
 }
 
-void tst_Sqlite::runsNoFunctionThatAFileBringsIn() {
+void tst_Sqlite::functionsOfAFileAreNotRun() {
     create("a", "CREATE TABLE t (a, b AS (zeroblob(100000000)))");
     const auto database = Database::openReadOnly(*folder_ / "a");
     QVERIFY(database);
@@ -168,7 +168,7 @@ void tst_Sqlite::runsNoFunctionThatAFileBringsIn() {
     QVERIFY(database->prepare("SELECT max(a), count(*) FROM t"));
 }
 
-void tst_Sqlite::anErrorNamesTheFile() {
+void tst_Sqlite::errorsNameTheFile() {
     create("a", "CREATE TABLE t (a)");
     const auto database = Database::openReadOnly(*folder_ / "a");
     const auto statement = database->prepare("SELECT nothing FROM t");

@@ -9,7 +9,6 @@
 
 using namespace lanescope;
 
-/// Whose loader workers are.
 class tst_StartedBy : public QObject {
     Q_OBJECT
 
@@ -23,15 +22,15 @@ class tst_StartedBy : public QObject {
     }
 
   private slots:
-    void workersHaveTheRankOfWhoStartedThem() {
+    void workersHaveTheRankOfTheirParent() {
         TraceBuilder builder;
         add(builder, 10, 1, 0);
         add(builder, 11, 1, 1);
         add(builder, 20, 11, {});     // a worker of rank 1
-        add(builder, 30, 20, {});     // and one that it started
-        add(builder, 40, 99, {});     // of nobody here
+        add(builder, 30, 20, {});     // and a worker started by it
+        add(builder, 40, 99, {});     // of an unrecorded process
         add(builder, 50, 11, {}, 3);  // of another machine
-        add(builder, 60, 61, {});     // a file may say anything
+        add(builder, 60, 61, {});     // any file content is possible
         add(builder, 61, 60, {});
         const Trace& trace = builder.trace();
         const auto ranks = ranksServed(trace);

@@ -13,7 +13,7 @@ using namespace lanescope;
 
 namespace {
 
-/// The same figures the slow and obvious way.
+/// The same values in the slow, obvious way.
 Statistics plainly(std::vector<int64_t> values) {
     Statistics result;
     if (values.empty()) return result;
@@ -48,7 +48,7 @@ class TestStatistics : public QObject {
     Q_OBJECT
 
   private slots:
-    void matchesThePlainLoop() {
+    void statisticsMatchPlainLoop() {
         std::mt19937_64 random(7);
         for (int round = 0; round < 300; ++round) {
             // Few distinct numbers in odd rounds, so that equal ones meet around the median.
@@ -67,29 +67,29 @@ class TestStatistics : public QObject {
         }
     }
 
-    void averagesTheMiddleTwoOfAnEvenCount() {
+    void medianOfAnEvenCountIsAveraged() {
         std::vector<int64_t> values{40, 10, 30, 20};
         QCOMPARE(medianOf(values), 25.0);
     }
 
-    void hasNoDeviationForOneNumber() {
+    void singleNumberHasNoDeviation() {
         std::vector<int64_t> values{42};
         const Statistics figures = statisticsOf(values);
         QCOMPARE(figures.standardDeviation, 0.0);
         QCOMPARE(figures.median, 42.0);
     }
 
-    void keepsSmallDifferencesOfLargeNumbers() {
+    void smallDifferencesOfLargeNumbersAreKept() {
         const int64_t base = 4'000'000'000'000'000'000;
         std::vector<int64_t> values{base, base + 1024};
         QCOMPARE(medianOf(values), static_cast<double>(base + 512));
     }
 
-    void neverOverflows() {
+    void sumsNeverOverflow() {
         const int64_t most = std::numeric_limits<int64_t>::max();
         std::vector<int64_t> values{most, most, 1};
         QCOMPARE(statisticsOf(values).total, most);
-        // What does not fit into the total is in the mean, which lies between the extremes.
+        // A total that overflows is still covered by the mean, which lies between the extremes.
         QCOMPARE(statisticsOf(values).average, static_cast<double>(most) / 3 * 2);
         std::vector<int64_t> equal{most / 2, most / 2, most / 2};
         QCOMPARE(statisticsOf(equal).average, static_cast<double>(most / 2));
@@ -97,7 +97,7 @@ class TestStatistics : public QObject {
                  std::numeric_limits<int64_t>::min());
     }
 
-    void groupsByKeyInOrderOfAppearance() {
+    void groupsAreInOrderOfAppearance() {
         GroupedValues groups;
         groups.add(7, 1);
         groups.add(7, 2);

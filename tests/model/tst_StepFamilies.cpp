@@ -7,15 +7,15 @@
 
 using namespace lanescope;
 
-// Runs as programs of several frameworks mark them. All of them are simulated: names and order are
-// as such programs make them, times are made up.
+// Runs in the style of programs of several frameworks, all simulated: realistic names and order,
+// invented times.
 
 namespace {
 
 constexpr int64_t us = 1000;
 constexpr int64_t ms = 1'000'000;
 
-/// A CPU that launches and a GPU that does one piece after the other.
+/// A CPU that launches and a GPU that runs one piece after the other.
 class Program {
   public:
     SimulatedTrace builder;
@@ -30,7 +30,7 @@ class Program {
         builder.launch(thread, stream, name, cpuNs, startNs, gpuNs);
         cpuNs += 10 * us;
     }
-    /// `count` kernels that differ, as those of a model do.
+    /// Launches `count` different kernels, like those of a model.
     void launchModel(int count, int64_t durationNs, const std::string& prefix = "kernel") {
         for (int index = 0; index < count; ++index)
             launch(prefix + static_cast<char>('a' + index), durationNs);
@@ -68,7 +68,7 @@ class TestStepFamilies : public QObject {
     Q_OBJECT
 
   private slots:
-    void aStepIsWhatItsGpuWorkTakes() {
+    void stepDurationIsItsGpuWork() {
         Program program;
         for (int step = 0; step < 20; ++step)
             program.range(numbered("it ", step), [&] { program.launchModel(10, 300 * us); });
@@ -117,7 +117,7 @@ class TestStepFamilies : public QObject {
                  static_cast<uint32_t>(worker.steps.size() - 1));
     }
 
-    void rangesThatOnlyCopyAreNoStepsOfARunWithKernels() {
+    void copyOnlyRangesAreNoStepsOfARunWithKernels() {
         Program program;
         for (int layer = 0; layer < 8; ++layer)
             program.range(numbered("Conv2d.cuda ", layer), [&] {
@@ -134,7 +134,7 @@ class TestStepFamilies : public QObject {
         QCOMPARE(program.find().pattern, std::string());
     }
 
-    void rangesThatAreNamedAreAsLongAsTheirWork() {
+    void namedRangesSpanTheirGpuWork() {
         Program program;
         for (int step = 0; step < 8; ++step)
             program.range(numbered("step ", step), [&] {
@@ -150,7 +150,7 @@ class TestStepFamilies : public QObject {
             if (step.number > 0) QCOMPARE(step.range.durationNs(), 4 * 251 * us);
     }
 
-    void namedRangesWithoutWorkAreAsLongAsOnTheCpu() {
+    void namedRangesWithoutGpuWorkUseCpuTime() {
         Program program;
         for (int step = 0; step < 5; ++step)
             program.range(numbered("step ", step), [&] {
@@ -195,7 +195,7 @@ class TestStepFamilies : public QObject {
         QCOMPARE(medianStepNs(run.workers.at(0)), 10 * 101 * us);
     }
 
-    void withoutAnnotationsTheModulesThatRunAreTheSteps() {
+    void modulesAreTheStepsWithoutAnnotations() {
         Program program;
         for (int pass = 0; pass < 200; ++pass)
             program.range(
@@ -209,7 +209,7 @@ class TestStepFamilies : public QObject {
         QCOMPARE(run.workers.at(0).foundCount, int64_t{30});
     }
 
-    void rangesWithoutGpuWorkLeaveTheRhythmOfTheKernels() {
+    void rangesWithoutGpuWorkKeepTheKernelPattern() {
         Program program;
         program.range("load", [&] { program.cpuNs += 20 * ms; });
         for (int pass = 0; pass < 40; ++pass) program.range("lower", [&] { program.cpuNs += ms; });
@@ -224,7 +224,7 @@ class TestStepFamilies : public QObject {
         QCOMPARE(run.workers.at(0).foundCount, int64_t{25});
     }
 
-    void whatWasTriedBeforeDoesNotHideTheRhythm() {
+    void earlyTrialsDoNotHideThePattern() {
         Program program;
         for (int tried = 0; tried < 400; ++tried) program.launch(numbered("t", tried * tried), us);
         for (int step = 0; step < 30; ++step) {
@@ -239,7 +239,7 @@ class TestStepFamilies : public QObject {
                  run.workers.at(0).steps.back().range.durationNs() / us);
     }
 
-    void graphsThatRepeatAreARhythm() {
+    void repeatedGraphsAreAPattern() {
         SimulatedTrace builder;
         const uint32_t thread = builder.defaultThread();
         const uint32_t stream = builder.defaultStream();
@@ -254,7 +254,7 @@ class TestStepFamilies : public QObject {
         QCOMPARE(run->workers.at(0).steps.size(), size_t{11});
     }
 
-    void stepsOfFrameworksAreFound_data() {
+    void frameworkStepsAreFound_data() {
         QTest::addColumn<QString>("name");
         QTest::addColumn<QString>("pattern");
         QTest::newRow("torch.profiler") << "ProfilerStep#%1"
@@ -272,7 +272,7 @@ class TestStepFamilies : public QObject {
         QTest::newRow("words") << "train_batch_%1"
                                << "train_batch_#";
     }
-    void stepsOfFrameworksAreFound() {
+    void frameworkStepsAreFound() {
         QFETCH(QString, name);
         QFETCH(QString, pattern);
         Program program;
@@ -292,15 +292,15 @@ class TestStepFamilies : public QObject {
         QCOMPARE(medianStepNs(run.workers.at(0)), (14 * 201 + 301) * us);
     }
 
-    void fewStepsThatAreAnnouncedComeBeforeWhatIsMoreOften_data() {
+    void fewAnnouncedStepsTakePrecedenceOverFrequentRanges_data() {
         QTest::addColumn<QString>("name");
         QTest::addColumn<int>("count");
         QTest::newRow("two of torch.profiler") << "ProfilerStep#%1" << 2;
         QTest::newRow("one of torch.profiler") << "ProfilerStep#%1" << 1;
         QTest::newRow("two that are called so") << "train step %1" << 2;
     }
-    /// Four exchanges a step, each in a range of PyTorch's, as in a profile of two steps.
-    void fewStepsThatAreAnnouncedComeBeforeWhatIsMoreOften() {
+    /// Four exchanges per step, each in a PyTorch range, as in a profile of two steps.
+    void fewAnnouncedStepsTakePrecedenceOverFrequentRanges() {
         QFETCH(QString, name);
         QFETCH(int, count);
         Program program;
@@ -316,7 +316,7 @@ class TestStepFamilies : public QObject {
         QCOMPARE(run.workers.at(0).foundCount, int64_t{count});
     }
 
-    void aFewShortPiecesAreNoRhythm_data() {
+    void aFewShortKernelsAreNoPattern_data() {
         QTest::addColumn<int>("pieces");
         QTest::addColumn<int>("length");
         QTest::addColumn<bool>("isFound");
@@ -324,7 +324,7 @@ class TestStepFamilies : public QObject {
         QTest::newRow("three of twenty") << 3 << 20 << true;
         QTest::newRow("five of ten") << 5 << 10 << true;
     }
-    void aFewShortPiecesAreNoRhythm() {
+    void aFewShortKernelsAreNoPattern() {
         QFETCH(int, pieces);
         QFETCH(int, length);
         QFETCH(bool, isFound);
@@ -333,7 +333,7 @@ class TestStepFamilies : public QObject {
         QCOMPARE(program.find().source, isFound ? StepSource::KernelPattern : StepSource::WholeRun);
     }
 
-    void collectivesOfPyTorchAreNoSteps() {
+    void pyTorchCollectivesAreNoSteps() {
         Program program;
         for (int step = 0; step < 12; ++step) {
             program.range("nccl:all_reduce", [&] { program.launchModel(2, 900 * us, "r"); });
@@ -342,7 +342,7 @@ class TestStepFamilies : public QObject {
         QCOMPARE(program.find().pattern, std::string("shard"));
     }
 
-    void enginesWithoutAStepAreTakenByWhatTheyRunMost() {
+    void inferenceEnginesUseTheirMostFrequentRange() {
         Program program;
         for (int step = 0; step < 10; ++step) {
             program.range("DeepSpeedEngine.forward",
@@ -368,7 +368,7 @@ class TestStepFamilies : public QObject {
         QCOMPARE(program.find().pattern, std::string("iteration #"));
     }
 
-    void anEvaluationIsNoPartOfTheStepBefore() {
+    void evaluationIsNoPartOfThePreviousStep() {
         Program program;
         for (int step = 0; step < 30; ++step) {
             program.range(numbered("step ", step), [&] { program.launchModel(6, 200 * us, "t"); });
@@ -385,7 +385,7 @@ class TestStepFamilies : public QObject {
         for (const StepSpan& step : worker.steps) QVERIFY(step.range.durationNs() < 2 * ms);
     }
 
-    void waitingForDataIsAPartOfTheStepBefore() {
+    void dataWaitIsPartOfThePreviousStep() {
         Program program;
         for (int step = 0; step < 20; ++step) {
             program.range(numbered("step ", step), [&] {
@@ -394,14 +394,14 @@ class TestStepFamilies : public QObject {
             });
             if (step == 12) program.cpuNs += 80 * ms;
         }
-        int64_t longestNs = 0;
+        int64_t maxStepNs = 0;
         const RunSteps run = program.find();
         for (const StepSpan& step : run.workers.at(0).steps)
-            longestNs = std::max(longestNs, step.range.durationNs());
-        QVERIFY(longestNs > 80 * ms);
+            maxStepNs = std::max(maxStepNs, step.range.durationNs());
+        QVERIFY(maxStepNs > 80 * ms);
     }
 
-    void rangesThatFindNothingToDoAreNoSteps() {
+    void rangesWithoutWorkAreNoSteps() {
         Program program;
         for (int step = 0; step < 20; ++step) {
             program.range(numbered("step ", step), [&] {
@@ -418,7 +418,7 @@ class TestStepFamilies : public QObject {
         }
     }
 
-    void workThatRunsAfterItsWindowIsOfItsStep() {
+    void workAfterItsWindowBelongsToItsStep() {
         Program program;
         for (int step = 0; step < 20; ++step)
             program.range(numbered("step ", step), [&] { program.launchModel(10, 300 * us); });
@@ -430,7 +430,7 @@ class TestStepFamilies : public QObject {
         QVERIFY(worker.steps.back().range.startNs > 5 * ms);
     }
 
-    void eachGpuOfAProcessHasStepsOfItsOwn() {
+    void eachGpuOfAProcessHasItsOwnSteps() {
         SimulatedTrace builder;
         const uint32_t thread = builder.defaultThread();
         const uint32_t first = builder.defaultStream();
@@ -438,20 +438,20 @@ class TestStepFamilies : public QObject {
         for (int64_t step = 0; step < 8; ++step) {
             const int64_t cpuNs = 100 * us * step;
             builder.launch(thread, first, "gemm", cpuNs, ms * step + 10 * us, ms * (step + 1));
-            // The second half of a pipeline runs a step later.
+            // The second half of a pipeline runs one step later.
             builder.launch(thread, second, "gemm", cpuNs + 20 * us, ms * (step + 1) + 10 * us,
                            ms * (step + 2));
             builder.addNvtx(thread, numbered("step ", int(step)), cpuNs, cpuNs + 100 * us);
         }
         StepSelection selection;
-        selection.keepsWarmUp = true;  // the second GPU has nothing to do at first
+        selection.keepsWarmUp = true;  // the second GPU is idle at first
         const Result<RunSteps> run = findSteps(*builder.finish(), selection);
         QCOMPARE(run->workers.size(), size_t{2});
         QCOMPARE(run->workers[0].steps[3].range, (TimeRange{3 * ms, 4 * ms}));
         QCOMPARE(run->workers[1].steps[3].range, (TimeRange{4 * ms, 5 * ms}));
     }
 
-    void threadsThatTakeTurnsMakeOneSequence() {
+    void alternatingThreadsMakeOneSequence() {
         Program program;
         const uint32_t main = program.thread;
         const std::vector<uint32_t> pool{program.builder.addThread(0, 5001, "pool 1"),

@@ -4,6 +4,7 @@
 
 #include "model/explain/StepGrid.h"
 #include "model/explain/findingPlace.h"
+#include "model/explain/rules.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
 
@@ -16,7 +17,7 @@ namespace {
 
 constexpr int64_t ms = 1'000'000;
 
-/// A worker whose steps, numbered from `first` on, are this long and computed; made for the test.
+/// A synthetic worker whose steps, numbered from `first` on, have these lengths and only compute.
 WorkerSummary workerOf(const std::vector<int64_t>& wallMs, int64_t first = 0) {
     WorkerSummary worker;
     int64_t atNs = 1000 * ms;
@@ -46,11 +47,10 @@ RunSummary runOf(std::vector<WorkerSummary> workers) {
 
 }  // namespace
 
-/// Steps beside each other, and what to begin with.
 class TestStepGrid : public QObject {
     Q_OBJECT
   private slots:
-    void stepsStandUnderTheirNumbers() {
+    void stepsAreAlignedByNumber() {
         WorkerSummary late = workerOf({30, 20}, 2);
         OutlierStep odd;
         odd.number = 2;
@@ -71,7 +71,7 @@ class TestStepGrid : public QObject {
         QVERIFY(StepGrid(RunSummary()).isEmpty());
     }
 
-    void reducedStepsAreThoseOfThePlainLoop() {
+    void reducedStepsMatchPlainLoop() {
         std::mt19937 random(3);
         for (int round = 0; round < 200; ++round) {
             std::vector<WorkerSummary> workers;
@@ -113,7 +113,7 @@ class TestStepGrid : public QObject {
         }
     }
 
-    void theSteadyOnesAreNearestToTheMedian() {
+    void steadyStepsAreNearestToTheMedian() {
         const RunSummary run =
             runOf({workerOf({40, 10, 30, 20, 20, 20, 20, 20, 20, 20, 50, 20, 10})});
         const auto range = steadySteps(run);
@@ -128,7 +128,7 @@ class TestStepGrid : public QObject {
         QVERIFY(!steadySteps(whole));
     }
 
-    void theTableHasTheLongestFirst() {
+    void tableShowsTheLongestFirst() {
         WorkerSummary early = workerOf({20, 20}), late = workerOf({20, 30});
         for (StepSummary& step : early.steps) {
             step.parts[StepPart::Compute] -= 5 * ms;
@@ -151,7 +151,7 @@ class TestStepGrid : public QObject {
             QCOMPARE(made.table.rows[row].size(), made.table.columns.size());
     }
 
-    void aFindingLeadsToItsWorstPiece() {
+    void findingLeadsToItsWorstEvent() {
         const TracePtr trace = simulatedTraining({.steps = 8, .copiesFromPageableMemory = true});
         const Result<RunSummary> run = summarizeRun(*trace);
         const Explanation explanation = explain::explain(*run);
@@ -162,12 +162,12 @@ class TestStepGrid : public QObject {
             QVERIFY(place->step.overlaps(place->range));
             QVERIFY(!place->range.isEmpty());
             QVERIFY(place->event.isValid());
-            // No piece of it is longer.
+            // No event of the finding is longer.
             const WorkerSummary& worker = run->workers[finding.worker];
             QVERIFY(std::any_of(worker.steps.begin(), worker.steps.end(), [&](const auto& step) {
                 return step.startNs == place->step.startNs;
             }));
-            if (finding.rule == Rule::PageableCopies) {
+            if (finding.rule == &pageableCopiesRule) {
                 QCOMPARE(place->event.kind(), EventKind::Memcpy);
                 QVERIFY(trace->rangeOf(place->event).overlaps(place->range));
             }

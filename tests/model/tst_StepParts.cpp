@@ -25,7 +25,7 @@ RunSummary summaryOf(const TracePtr& trace, const StepSelection& selection = {})
     return summary ? *summary : RunSummary{};
 }
 
-/// One step from 0 to `lengthUs`, in which a kernel runs at its beginning.
+/// One step from 0 to `lengthUs`, with a kernel at its beginning.
 struct OneStep {
     SimulatedTrace builder;
     uint32_t thread = builder.defaultThread();
@@ -33,7 +33,7 @@ struct OneStep {
     uint32_t correlation = 0;
     const char* call = "cudaLaunchKernel";
 
-    /// A call and what it launches; times in microseconds.
+    /// Adds a call and its work; times in microseconds.
     void launch(int64_t callUs, int64_t callEndUs, int64_t startUs, int64_t endUs) {
         builder.addApi(thread, call, callUs * us, callEndUs * us, ++correlation);
         builder.addKernel(stream, "gemm", startUs * us, endUs * us, correlation);
@@ -62,7 +62,7 @@ class TestStepParts : public QObject {
     Q_OBJECT
 
   private slots:
-    void partsAreThoseOfThePlainLoop() {
+    void stepPartsMatchPlainLoop() {
         size_t seenParts = 0;
         std::map<StepPart, int64_t> seen;
         for (uint32_t seed = 0; seed < 60; ++seed) {
@@ -90,7 +90,7 @@ class TestStepParts : public QObject {
             }
         }
         for (const auto& [part, ns] : seen) seenParts += ns > 0 ? 1 : 0;
-        QCOMPARE(seenParts, stepPartCount);  // or the test would prove nothing about the others
+        QCOMPARE(seenParts, stepPartCount);  // otherwise the test proves nothing about the others
     }
 
     void contributorsSumToTheirParts() {
@@ -110,7 +110,7 @@ class TestStepParts : public QObject {
         }
     }
 
-    void aStepOfACpuThatRunsAheadIsWhatItsWorkTakes() {
+    void stepOfARunAheadCpuSpansItsGpuWork() {
         const auto summaryWith = [](int64_t copyUs) {
             SimulatedTrace builder;
             const uint32_t thread = builder.defaultThread();
@@ -151,7 +151,7 @@ class TestStepParts : public QObject {
                 QCOMPARE(each.count, static_cast<int64_t>(13 * with.steps.size()));
     }
 
-    void whatComputeHidesIsNotExposed() {
+    void overlappedTimeIsNotExposed() {
         OneStep step;
         step.launch(0, 1, 10, 50);
         step.builder.addKernel(step.builder.addStream(0, 0, 20), "ncclDevKernel_AllReduce_Sum",
@@ -169,7 +169,7 @@ class TestStepParts : public QObject {
                  std::string("HtoD from pinned"));
     }
 
-    void aLateLaunchNamesWhatTheThreadDid() {
+    void lateLaunchNamesTheThreadActivity() {
         OneStep step;
         step.builder.addNvtx(step.thread, "optimizer", 40 * us, 200 * us);
         step.launch(0, 1, 0, 50);
@@ -189,7 +189,7 @@ class TestStepParts : public QObject {
         QCOMPARE(ns["outside CUDA calls on the main thread"], 65 * us);
     }
 
-    void onAmdTheCallsAreOfHip() {
+    void amdStepsNameHipCalls() {
         OneStep step;
         step.call = "hipLaunchKernel";
         step.launch(0, 1, 0, 50);
@@ -202,7 +202,7 @@ class TestStepParts : public QObject {
             QVERIFY2(each.name.text().find("CUDA") == std::string::npos, each.name.text().c_str());
     }
 
-    void queuedWorkIsNotTheFaultOfTheCpu() {
+    void queuedWorkIsNotLaunchBound() {
         OneStep step;
         step.launch(0, 1, 0, 50);
         step.launch(2, 3, 60, 100);  // launched long before the first kernel ended
@@ -219,14 +219,14 @@ class TestStepParts : public QObject {
         step.builder.addApi(step.thread, "cudaDeviceSynchronize", 20 * us, 80 * us);
         step.launch(90, 95, 100, 110);
         const WorkerSummary worker = step.summarize(110);
-        // With what comes until the next launch reaches the GPU.
+        // Including the time until the next launch reaches the GPU.
         QCOMPARE(partUs(worker, StepPart::Synchronization), int64_t{50});
         QCOMPARE(partUs(worker, StepPart::LaunchBound), int64_t{0});
         QCOMPARE(heaviest(worker, StepPart::Synchronization)->name.text(),
                  std::string("in cudaDeviceSynchronize"));
     }
 
-    void aWaitOfAGpuThatWorksOnIsNotWhyItIsIdleLater() {
+    void waitForABusyGpuDoesNotExplainLaterIdleTime() {
         OneStep step;
         step.launch(0, 1, 0, 50);
         step.builder.addApi(step.thread, "cudaStreamSynchronize", 20 * us, 30 * us);
@@ -236,7 +236,7 @@ class TestStepParts : public QObject {
         QCOMPARE(partUs(worker, StepPart::LaunchBound), int64_t{50});
     }
 
-    void waitingForTheBatchIsDataLoading() {
+    void batchWaitIsDataLoading() {
         OneStep step;
         step.launch(0, 1, 0, 50);
         step.builder.addApi(step.thread, "cudaMemcpyAsync", 150 * us, 155 * us, 77);
@@ -247,7 +247,7 @@ class TestStepParts : public QObject {
         QCOMPARE(partUs(worker, StepPart::LaunchBound), int64_t{7});  // in the calls themselves
     }
 
-    void whatHoldsUpTheBatchIsNamed() {
+    void delayedBatchIsExplained() {
         OneStep step;
         step.launch(0, 1, 0, 50);
         step.builder.addNvtx(step.thread, "checkpoint", 60 * us, 130 * us);
@@ -262,7 +262,7 @@ class TestStepParts : public QObject {
         QCOMPARE(checkpoint->exposedNs, 70 * us);
     }
 
-    void withoutCallsIdleTimeHasNoKnownCause() {
+    void idleTimeWithoutCallsHasNoKnownCause() {
         SimulatedTrace builder;
         builder.addKernel(builder.defaultStream(), "gemm", 0, 50 * us);
         builder.addKernel(builder.defaultStream(), "gemm", 80 * us, 100 * us);
@@ -272,7 +272,7 @@ class TestStepParts : public QObject {
                  std::string("launching call not recorded"));
     }
 
-    void busBandwidthUsesTheRanksOfTheCommunicator() {
+    void busBandwidthUsesTheCommunicatorSize() {
         SimulatedTrace builder;
         builder.processes()[0].rank = 0;
         const uint32_t first = builder.defaultThread();
@@ -289,7 +289,7 @@ class TestStepParts : public QObject {
         QCOMPARE(reduce->busBytes, int64_t{1'000'000});  // 2 (n - 1) / n is 1 for two ranks
     }
 
-    void aStalledStepIsNamed() {
+    void stalledStepIsReported() {
         SimulatedTrace builder;
         const uint32_t thread = builder.defaultThread();
         const uint32_t stream = builder.defaultStream();
@@ -316,7 +316,7 @@ class TestStepParts : public QObject {
         QCOMPARE(outlier.path, std::string("optimizer"));
     }
 
-    void aCancelledSummarySaysSo() {
+    void cancelledSummaryIsReported() {
         const TracePtr trace = simulatedTraining();
         const Result<RunSummary> summary =
             summarizeRun(*trace, {}, [](double fraction) { return fraction < 0.2; });
@@ -324,7 +324,7 @@ class TestStepParts : public QObject {
         QVERIFY(QString::fromStdString(summary.error().sentence).contains("cancelled"));
     }
 
-    void reportsHaveTheSameColours() {
+    void reportsUseTheSameColours() {
         QFile page(LANESCOPE_SOURCE_DIR "/resources/report/report.css");
         QVERIFY(page.open(QIODevice::ReadOnly));
         const QString style = QString::fromUtf8(page.readAll());

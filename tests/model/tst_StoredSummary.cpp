@@ -26,7 +26,7 @@ RunSummary summaryOfSimulation() {
     return summary ? *summary : RunSummary{};
 }
 
-/// A new trace file without events, with that summary in it.
+/// Path of a new trace file without events that contains the summary.
 std::filesystem::path fileWith(const TemporaryFolder& folder, const RunSummary& summary,
                                const char* changeSql = "") {
     const std::filesystem::path path = folder / "run.sqlite";
@@ -42,8 +42,8 @@ std::optional<RunSummary> readBack(const std::filesystem::path& path) {
     return database ? readRunSummary(*database) : std::nullopt;
 }
 
-// What version 4 had stored, all cells of a row with bars between them. It knew of no waiting for
-// ranks, nor do these traces: they hold one rank each.
+// Values stored by version 4, all cells of a row separated by bars. Version 4 had no waiting for
+// ranks, and these traces have one rank each.
 
 constexpr const char* factsBefore =
     "SELECT value FROM LANESCOPE_SUMMARY WHERE name IN ('contentHash', 'stepPattern', 'producer',"
@@ -91,7 +91,7 @@ class TestStoredSummary : public QObject {
     Q_OBJECT
 
   private slots:
-    void whatIsWrittenIsReadBack() {
+    void summaryRoundTrips() {
         const TemporaryFolder folder;
         RunSummary summary = summaryOfSimulation();
         QCOMPARE(summary.workers.size(), size_t{2});
@@ -117,14 +117,14 @@ class TestStoredSummary : public QObject {
         QVERIFY(*stored == summary);
     }
 
-    void anEmptySummaryIsReadBackToo() {
+    void emptySummaryRoundTrips() {
         const TemporaryFolder folder;
         const std::optional<RunSummary> stored = readBack(fileWith(folder, RunSummary{}));
         QVERIFY(stored.has_value());
         QVERIFY(stored->isEmpty());
     }
 
-    void writingAgainReplaces() {
+    void rewritingReplacesTheSummary() {
         const TemporaryFolder folder;
         const RunSummary summary = summaryOfSimulation();
         const std::filesystem::path path = folder / "run.sqlite";
@@ -139,14 +139,14 @@ class TestStoredSummary : public QObject {
         QVERIFY(stored->workers == summary.workers);
     }
 
-    void aTraceWithoutASummaryHasNone() {
+    void traceWithoutSummaryHasNone() {
         const TemporaryFolder folder;
         const std::filesystem::path path = folder / "run.sqlite";
         QVERIFY(writeTraceFile(*simulatedTraining(), path).has_value());
         QVERIFY(!readBack(path).has_value());
     }
 
-    void whatContradictsItselfIsIgnored_data() {
+    void inconsistentSummaryIsIgnored_data() {
         QTest::addColumn<QString>("sql");
         const auto add = [](const char* name, const char* sql) { QTest::newRow(name) << sql; };
         add("use of NVLink", "UPDATE LANESCOPE_STORED SET value = 'x' WHERE name = 'nvlinkUse'");
@@ -192,7 +192,7 @@ class TestStoredSummary : public QObject {
             "INSERT INTO LANESCOPE_STORED (name, value) WITH RECURSIVE n(i) AS (SELECT 1 UNION"
             " ALL SELECT i + 1 FROM n LIMIT 20000) SELECT 'gpuName', 'x' FROM n");
     }
-    void whatContradictsItselfIsIgnored() {
+    void inconsistentSummaryIsIgnored() {
         QFETCH(QString, sql);
         const TemporaryFolder folder;
         const std::filesystem::path path =
@@ -201,12 +201,12 @@ class TestStoredSummary : public QObject {
         QVERIFY(!readBack(path).has_value());
     }
 
-    void whatAnEarlierVersionStoredIsMadeAnew_data() {
+    void summaryOfAnEarlierVersionIsRebuilt_data() {
         QTest::addColumn<QString>("name");
         QTest::newRow("recorded") << "every-kind";
         QTest::newRow("simulated") << "simulated";
     }
-    void whatAnEarlierVersionStoredIsMadeAnew() {
+    void summaryOfAnEarlierVersionIsRebuilt() {
         QFETCH(QString, name);
         const TemporaryFolder folder;
         const std::filesystem::path path = folder / "run.sqlite";
@@ -234,8 +234,8 @@ class TestStoredSummary : public QObject {
         QVERIFY(*stored == *made);
     }
 
-    void nothingThatIsReadCanBreakACheck() {
-        // Any number in any column: either it is rejected, or the sums still hold.
+    void acceptedSummariesPassEveryCheck() {
+        // Any number in any column: either it is rejected, or the sums still match.
         const RunSummary good = summaryOfSimulation();
         QVERIFY(isConsistent(good));
         std::mt19937_64 random(4);

@@ -18,7 +18,7 @@ using namespace lanescope;
 
 namespace {
 
-/// Correlations ascend with every call; a launch is a call, too.
+/// Correlations ascend with every call, including launches.
 struct Calls {
     SimulatedTrace builder;
     uint32_t thread = builder.defaultThread();
@@ -55,7 +55,7 @@ struct Calls {
         builder.eventWait({stream, event, eventSync, ++correlation});
         eventCalls.push_back({false, stream, event, correlation});
     }
-    /// Every (before, after), found by looking at everything.
+    /// Every (before, after), by testing everything.
     std::vector<std::pair<EventRef, EventRef>> plainLoop() const {
         std::vector<std::pair<EventRef, EventRef>> pairs;
         for (const EventCall& wait : eventCalls) {
@@ -89,16 +89,16 @@ class tst_StreamWaits : public QObject {
     Q_OBJECT
 
   private slots:
-    void theNextWorkWaitsForTheLastBeforeTheRecord();
-    void theLastRecordBeforeTheWaitCounts();
-    void aNumberOfTheirOwnJoinsWaitAndRecord();
-    void waitsWithoutEffectAreLeftOut();
-    void flowsRunBothWays();
-    void findsWhatThePlainLoopFinds();
-    void areReadFromAFile();
+    void nextWorkWaitsForTheLastBeforeTheRecord();
+    void lastRecordBeforeTheWaitCounts();
+    void eventIdsJoinWaitAndRecord();
+    void waitsWithoutEffectAreSkipped();
+    void flowsRunInBothDirections();
+    void waitsMatchPlainLoop();
+    void waitsAreReadFromAFile();
 };
 
-void tst_StreamWaits::theNextWorkWaitsForTheLastBeforeTheRecord() {
+void tst_StreamWaits::nextWorkWaitsForTheLastBeforeTheRecord() {
     Calls calls;
     calls.launch(calls.compute);
     const EventRef before = calls.launch(calls.compute);
@@ -118,7 +118,7 @@ void tst_StreamWaits::theNextWorkWaitsForTheLastBeforeTheRecord() {
     QCOMPARE(trace->eventRecords.size(), 0u);
 }
 
-void tst_StreamWaits::theLastRecordBeforeTheWaitCounts() {
+void tst_StreamWaits::lastRecordBeforeTheWaitCounts() {
     Calls calls;
     calls.launch(calls.compute);
     calls.record(calls.compute, 3);
@@ -132,7 +132,7 @@ void tst_StreamWaits::theLastRecordBeforeTheWaitCounts() {
     QCOMPARE(awaitedWork(*trace, after), Events{second});
 }
 
-void tst_StreamWaits::aNumberOfTheirOwnJoinsWaitAndRecord() {
+void tst_StreamWaits::eventIdsJoinWaitAndRecord() {
     Calls calls;
     const EventRef first = calls.launch(calls.compute);
     calls.record(calls.compute, 3, 71);
@@ -144,13 +144,13 @@ void tst_StreamWaits::aNumberOfTheirOwnJoinsWaitAndRecord() {
     QCOMPARE(awaitedWork(*trace, after), Events{first});
 }
 
-void tst_StreamWaits::waitsWithoutEffectAreLeftOut() {
+void tst_StreamWaits::waitsWithoutEffectAreSkipped() {
     Calls calls;
     calls.launch(calls.compute);
     calls.wait(calls.copy, 3);  // nothing was recorded yet
     calls.record(calls.compute, 3);
-    calls.wait(calls.compute, 3);  // a stream does its own work in order anyway
-    calls.wait(calls.copy, 4);     // nobody recorded that one
+    calls.wait(calls.compute, 3);  // a stream runs its own work in order anyway
+    calls.wait(calls.copy, 4);     // that event was never recorded
     const EventRef after = calls.launch(calls.copy);
     const TracePtr trace = calls.builder.finish();
     QCOMPARE(trace->streamWaits.size(), 0u);
@@ -159,7 +159,7 @@ void tst_StreamWaits::waitsWithoutEffectAreLeftOut() {
     QVERIFY(waitingWork(*trace, EventRef()).empty());
 }
 
-void tst_StreamWaits::flowsRunBothWays() {
+void tst_StreamWaits::flowsRunInBothDirections() {
     Calls calls;
     const EventRef before = calls.launch(calls.compute);
     calls.record(calls.compute, 3);
@@ -173,7 +173,7 @@ void tst_StreamWaits::flowsRunBothWays() {
     QVERIFY(causesOf(*trace, call).empty());
 }
 
-void tst_StreamWaits::findsWhatThePlainLoopFinds() {
+void tst_StreamWaits::waitsMatchPlainLoop() {
     std::mt19937 random(20);
     for (int round = 0; round < 40; ++round) {
         Calls calls;
@@ -211,7 +211,7 @@ void tst_StreamWaits::findsWhatThePlainLoopFinds() {
     }
 }
 
-void tst_StreamWaits::areReadFromAFile() {
+void tst_StreamWaits::waitsAreReadFromAFile() {
     const TemporaryFolder folder;
     Calls calls;
     const EventRef before = calls.launch(calls.compute);
@@ -223,7 +223,7 @@ void tst_StreamWaits::areReadFromAFile() {
     {
         auto database = openForWriting(path);
         QVERIFY(database);
-        // Which had no row, and so were left out.
+        // Events without a row, which were skipped.
         QVERIFY(
             database->execute((createSql(tables::cudaEvents) + createSql(tables::syncs)).c_str()));
         QVERIFY(database->execute(

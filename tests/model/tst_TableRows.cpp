@@ -16,7 +16,7 @@ using namespace lanescope;
 
 namespace {
 
-/// A cell as it was written or read.
+/// A cell as written or read.
 struct Cell {
     CellType type = CellType::Null;
     int64_t bits = 0;
@@ -27,13 +27,13 @@ using Row = std::vector<Cell>;
 
 constexpr const char* table = "CUPTI_ACTIVITY_KIND_RUNTIME";
 
-/// How the table is declared, and what its rows are like.
+/// Declaration of the table and properties of its rows.
 struct Kind {
     const char* columns = "number INTEGER, word TEXT, share REAL";
     int64_t rows = 40'000;
     int64_t firstNumber = 1;
-    int greatestGap = 0;  ///< Between the numbers of rows.
-    size_t longText = 0;  ///< Every third text has as many letters.
+    int maxRowIdGap = 0;  ///< Between the row numbers.
+    size_t longText = 0;  ///< Letters of every third text.
     bool hasNumbers = true;
 };
 
@@ -62,8 +62,8 @@ std::vector<Row> write(const std::filesystem::path& path, const Kind& kind) {
             insert->bind(3, static_cast<double>(row) / 7);
         if (kind.hasNumbers) insert->bind(4, number);
         number +=
-            1 + (kind.greatestGap > 0
-                     ? static_cast<int64_t>(random() % static_cast<uint32_t>(kind.greatestGap))
+            1 + (kind.maxRowIdGap > 0
+                     ? static_cast<int64_t>(random() % static_cast<uint32_t>(kind.maxRowIdGap))
                      : 0);
         if (!insert->run()) return {};
         rows.push_back(
@@ -110,7 +110,7 @@ class tst_TableRows : public QObject {
     Q_OBJECT
 
   private slots:
-    void givesEveryRowInOrder_data() {
+    void rowsAreReturnedInOrder_data() {
         QTest::addColumn<int>("shape");
         QTest::newRow("few") << 0;
         QTest::newRow("many") << 1;
@@ -123,13 +123,13 @@ class tst_TableRows : public QObject {
         QTest::newRow("empty") << 8;
     }
 
-    void givesEveryRowInOrder() {
+    void rowsAreReturnedInOrder() {
         QFETCH(int, shape);
         Kind kind;
         if (shape == 0) kind.rows = 100;
-        if (shape == 2) kind.greatestGap = 9;
+        if (shape == 2) kind.maxRowIdGap = 9;
         if (shape == 3) kind = {.rows = 20'000, .longText = 4000};
-        if (shape == 4) kind.greatestGap = 100'000;
+        if (shape == 4) kind.maxRowIdGap = 100'000;
         if (shape == 5) kind.firstNumber = -20'000;
         if (shape == 7)
             kind = {.columns = "number INTEGER, word TEXT, share REAL, ROWID TEXT",
@@ -146,7 +146,7 @@ class tst_TableRows : public QObject {
         }
     }
 
-    void aDamagedPageEndsItAtTheSameRowForAnyThreads() {
+    void corruptPageEndsAtTheSameRowForAnyThreadCount() {
         const TemporaryFolder folder;
         QVERIFY(!write(folder / "trace", {}).empty());
         const auto size = std::filesystem::file_size(folder / "trace");
@@ -167,7 +167,7 @@ class tst_TableRows : public QObject {
     }
 
     /// A reader may begin before another has ended.
-    void tablesAreReadByTurns() {
+    void tablesAreReadAlternately() {
         const TemporaryFolder folder;
         const std::vector<Row> rows = write(folder / "trace", {});
         const auto database = Database::openReadOnly(folder / "trace");
@@ -195,7 +195,7 @@ class tst_TableRows : public QObject {
         }
     }
 
-    void mayBeGivenUpAtAnyTime() {
+    void readingMayStopAtAnyTime() {
         const TemporaryFolder folder;
         QVERIFY(!write(folder / "trace", {}).empty());
         const auto database = Database::openReadOnly(folder / "trace");
@@ -210,7 +210,7 @@ class tst_TableRows : public QObject {
     }
 
   private:
-    /// The rows of a table that is its own index.
+    /// Writes rows into a table without row numbers.
     static std::vector<Row> writeWithoutNumbers(const std::filesystem::path& path) {
         auto database = Database::create(path);
         if (!database) return {};

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <QJsonArray>
-#include <QJsonDocument>
-#include <QJsonObject>
 #include <QtTest>
 
-#include "model/export/chromeTrace.h"
 #include "model/export/perfettoTrace.h"
 #include "model/flame/makeFlame.h"
 #include "model/importers/perfetto/readPerfettoTrace.h"
@@ -19,7 +15,7 @@ namespace {
 
 constexpr int64_t ms = 1'000'000;
 
-/// A thread that is in train and in forward below it, GIL there, and runs natively.
+/// A thread in train and in forward below it, with the GIL there, running native code.
 TracePtr threadsOf(bool isSampled) {
     SimulatedTrace builder;
     const auto frame = [&](uint32_t parent, const char* function, uint32_t line) {
@@ -58,12 +54,11 @@ std::string foldedOf(const FlameTree& tree) {
 
 }  // namespace
 
-/// What threads did, in the formats of other tools.
 class tst_ThreadExports : public QObject {
     Q_OBJECT
 
   private slots:
-    void foldedTextHasEachThreadWithItsStacks() {
+    void foldedTextListsEachThreadWithItsStacks() {
         const TracePtr trace = threadsOf(false);
         const Process& process = trace->processes[0];
         const Thread& thread = trace->threads[0];
@@ -80,51 +75,13 @@ class tst_ThreadExports : public QObject {
         QCOMPARE(
             makeThreadFlame(*trace, FlameBase::Functions, TimeRange{5 * ms, 12 * ms}).totalNs(),
             7 * ms);
-        // Where a thread ran samples tell, where it waited looks.
+        // CPU samples give running time, state samples give waiting time.
         QCOMPARE(foldedOf(makeThreadFlame(*threadsOf(true), FlameBase::Functions)),
                  own + ";train (train.py) 10000000\n" + own +
                      ";train (train.py);forward (train.py);[GIL] 15000000\n");
     }
 
-    void chromeHasStatesAndStacksOnRowsOfTheirOwn() {
-        const TracePtr trace = threadsOf(false);
-        QByteArray text;
-        writeChromeTrace(*trace, [&text](std::string_view piece) {
-            text.append(piece.data(), static_cast<qsizetype>(piece.size()));
-            return true;
-        });
-        const QJsonArray events = QJsonDocument::fromJson(text).object()["traceEvents"].toArray();
-        QStringList states, functions, rows;
-        QSet<int> stateRows, stackRows;
-        for (const QJsonValue& value : events) {
-            const QJsonObject event = value.toObject();
-            const QString shown = QString("%1 %2+%3")
-                                      .arg(event["name"].toString())
-                                      .arg(event["ts"].toDouble())
-                                      .arg(event["dur"].toDouble());
-            if (event["name"].toString() == "thread_name")
-                rows.append(event["args"].toObject()["name"].toString().section(": ", 1));
-            if (event["cat"].toString() == "thread_state") {
-                states.append(shown);
-                stateRows.insert(event["tid"].toInt());
-                if (event["name"].toString() == "GIL") {
-                    QCOMPARE(event["args"].toObject()["call"].toString(), "futex");
-                    QCOMPARE(event["args"].toObject()["line"].toString(), "train.py:22 in forward");
-                }
-            }
-            if (event["cat"].toString() == "stack") {
-                functions.append(shown);
-                stackRows.insert(event["tid"].toInt());
-            }
-        }
-        QCOMPARE(states, QStringList({"Running 0+10000", "Running 10000+20000", "GIL 30000+15000",
-                                      "Running 45000+5000"}));
-        QCOMPARE(functions, QStringList({"train 0+45000", "forward 10000+35000"}));
-        QVERIFY(rows.contains("state") && rows.contains("stack"));
-        QVERIFY(stateRows.size() == 1 && stackRows.size() == 1 && stateRows != stackRows);
-    }
-
-    void perfettoHasThemOnTracksOfTheThread() {
+    void perfettoExportHasStatesAndStacksOnThreadTracks() {
         std::string bytes;
         writePerfettoTrace(*threadsOf(false), [&bytes](std::string_view piece) {
             bytes += piece;

@@ -21,7 +21,7 @@ namespace {
 
 constexpr int64_t ms = 1'000'000;
 
-/// What threads of one process do, in milliseconds, at lines of one file.
+/// Activity of threads of one process, in milliseconds, at lines of one file.
 class Simulated : public SimulatedTrace {
   public:
     uint32_t line(std::string_view function, uint32_t number, uint32_t parent = noIndex) {
@@ -57,9 +57,9 @@ Texts slicesOf(const Trace& trace, const Lane& lane) {
     return slices;
 }
 
-/// What is said of a thread in a stretch of time, with how many milliseconds if `areTimed`.
-Texts saidOf(const Trace& trace, uint32_t thread, int64_t fromMs, int64_t untilMs,
-             bool areTimed = false) {
+/// Texts on a thread in a time range, with milliseconds if `areTimed`.
+Texts statesOf(const Trace& trace, uint32_t thread, int64_t fromMs, int64_t untilMs,
+               bool areTimed = false) {
     const StatesOfThreads states(trace);
     Texts said;
     analysis::ThreadActivities activities(trace, states);
@@ -72,7 +72,6 @@ Texts saidOf(const Trace& trace, uint32_t thread, int64_t fromMs, int64_t untilM
 
 }  // namespace
 
-/// What CPU threads did, and where.
 class TestThreadStates : public QObject {
     Q_OBJECT
   private slots:
@@ -95,11 +94,11 @@ class TestThreadStates : public QObject {
         const Track* const stacks = trackOf(*trace, TrackKind::ThreadStacks);
         QVERIFY(stacks);
         QCOMPARE(stacks->lanes.size(), size_t{2});
-        // A function goes on while its line changes; nothing goes on through a long hole.
+        // A function continues while its line changes; a long gap ends it.
         QCOMPARE(slicesOf(*trace, stacks->lanes[0]), (Texts{"main 0-40", "main 400-410"}));
         QCOMPARE(slicesOf(*trace, stacks->lanes[1]),
                  (Texts{"step 0-10", "load 10-40", "step 400-410"}));
-        // An event is found where it is drawn, and told.
+        // An event is found where it is drawn, with its description.
         const SliceLocation place = trace->locate(EventRef(EventKind::CpuState, 1));
         QVERIFY(place.isValid());
         QCOMPARE(trace->tracks[place.track].kind, TrackKind::ThreadStates);
@@ -108,7 +107,7 @@ class TestThreadStates : public QObject {
         QCOMPARE(trace->range.endNs, 410 * ms);
     }
 
-    void whatLooksMissIsNotClaimed() {
+    void unsampledTimeIsNotClaimed() {
         Simulated simulated;
         const uint32_t thread = simulated.defaultThread();
         const uint32_t line = simulated.line("backward", 77);
@@ -120,13 +119,13 @@ class TestThreadStates : public QObject {
         const TracePtr trace = simulated.finish();
         const Track* const states = trackOf(*trace, TrackKind::ThreadStates);
         QVERIFY(states);
-        // A tick is not yet a wait; and where the kernel counted nothing, nothing contradicts.
+        // One scheduler tick is not yet a wait; without kernel counts, nothing contradicts.
         QCOMPARE(slicesOf(*trace, states->lanes[0]),
                  (Texts{"Lock, running 0-60", "Lock 60-120", "Running, waiting 120-180",
                         "Running 180-240", "Running 240-300"}));
         QCOMPARE(states->lanes[0].category[0], SliceCategory::CpuMixed);
         QCOMPARE(states->lanes[0].category[1], SliceCategory::CpuLock);
-        QCOMPARE(saidOf(*trace, thread, 0, 180),
+        QCOMPARE(statesOf(*trace, thread, 0, 180),
                  (Texts{", which by turns runs and waits for a lock or another thread",
                         " at data.py:77 in backward, which waits for a lock or another "
                         "thread",
@@ -148,7 +147,7 @@ class TestThreadStates : public QObject {
         }));
     }
 
-    void whatIsMeasuredIsNoLongerForThem() {
+    void timedSamplesAreNoLonger() {
         Simulated simulated;
         simulated.launch(simulated.defaultThread(), simulated.defaultStream(), "kernel", 100 * ms,
                          101 * ms, 102 * ms);
@@ -170,7 +169,7 @@ class TestThreadStates : public QObject {
         QCOMPARE(tracks, 1);
     }
 
-    void sharesSumToTheTime() {
+    void stateSharesSumToTheTime() {
         std::mt19937 random(5);
         Simulated simulated;
         const uint32_t thread = simulated.defaultThread();
@@ -217,7 +216,7 @@ class TestThreadStates : public QObject {
             for (const auto& cause : causes) sum += cause.part == part ? cause.ns : 0;
             return sum;
         };
-        // While it ran nobody saw it wait for data either.
+        // While it ran, no sample shows a wait for data either.
         QCOMPARE(nsOf(analysis::StepPart::DataLoading), 0);
         QCOMPARE(nsOf(analysis::StepPart::LaunchBound), 51 * ms);
         QCOMPARE(causes.front().name.text(),
@@ -225,8 +224,8 @@ class TestThreadStates : public QObject {
                              "sleeps"));
     }
 
-    /// It is data loading where the thread was seen to wait for what may bring data, and a guess
-    /// where nothing is known of it.
+    /// Data loading requires a sampled wait for a possible data source; without samples, it is a
+    /// guess.
     void onlyAWaitForDataIsDataLoading_data() {
         QTest::addColumn<int>("state");
         QTest::addColumn<bool>("isLoading");
@@ -241,7 +240,7 @@ class TestThreadStates : public QObject {
     void onlyAWaitForDataIsDataLoading() {
         QFETCH(int, state);
         QFETCH(bool, isLoading);
-        for (const int64_t ranMs : {0, 20}) {  // of one that by turns runs, too
+        for (const int64_t ranMs : {0, 20}) {  // also of a thread that runs alternately
             Simulated simulated;
             const uint32_t thread = simulated.addThread(0, 4242, "main");
             const uint32_t stream = simulated.defaultStream();
@@ -260,9 +259,9 @@ class TestThreadStates : public QObject {
         }
     }
 
-    /// `backward` waits for autograd's thread, which launches: that one keeps the GPU waiting, and
-    /// no wait can be taken out.
-    void whoWaitsForAThreadThatLaunchesIsNotToBlame() {
+    /// `backward` waits for autograd's thread, which launches: autograd's thread keeps the GPU
+    /// waiting, and no wait can be subtracted.
+    void waitForALaunchingThreadIsNotTheCause() {
         for (const bool isLaunching : {true, false}) {
             Simulated simulated;
             const uint32_t thread = simulated.addThread(0, 4242, "main");
@@ -290,22 +289,22 @@ class TestThreadStates : public QObject {
         }
     }
 
-    /// A look every 100 ms tells little of 3 ms, unless the kernel says that nothing happened
+    /// A sample every 100 ms shows little about 3 ms, unless the kernel counted no switches in
     /// between.
-    void looksFarApartSayLittleOfAShortGap() {
+    void rareSamplesShowLittleAboutAShortGap() {
         Simulated simulated;
         const uint32_t thread = simulated.defaultThread();
         const uint32_t line = simulated.line("load", 88);
-        simulated.state(thread, ThreadState::Poll, 0, 300, line, 20);         // may have run in it
-        simulated.state(thread, ThreadState::Poll, 300, 600, line);           // did not run
-        simulated.state(thread, ThreadState::Running, 900, 1200, line, 275);  // waited in it
+        simulated.state(thread, ThreadState::Poll, 0, 300, line, 20);  // may have run in the gap
+        simulated.state(thread, ThreadState::Poll, 300, 600, line);    // did not run
+        simulated.state(thread, ThreadState::Running, 900, 1200, line, 275);  // waited in the gap
         simulated.state(thread, ThreadState::Running, 1200, 1500, line, 299);
         const uint32_t uncounted = simulated.addThread(0, 77, "main");
         simulated.state(uncounted, ThreadState::Poll, 0, 300, line);
         const TracePtr trace = simulated.finish();
         const auto said = [&](uint32_t of, int64_t fromMs, int64_t untilMs) {
             std::string all;
-            for (const std::string& each : saidOf(*trace, of, fromMs, untilMs)) all += each;
+            for (const std::string& each : statesOf(*trace, of, fromMs, untilMs)) all += each;
             return all;
         };
         const std::string waits = " at data.py:88 in load, which waits for input";
@@ -317,14 +316,14 @@ class TestThreadStates : public QObject {
         QCOMPARE(said(thread, 1300, 1303), std::string(" at data.py:88 in load, which runs"));
         QCOMPARE(said(uncounted, 100, 103), std::string());
         QCOMPARE(said(uncounted, 50, 290), waits);
-        // What is not known is no time in a state either.
+        // Unknown time is not attributed to a state either.
         const StatesOfThreads states(*trace);
         QCOMPARE(states.during(thread, {100 * ms, 103 * ms}).of(ThreadState::Unknown), 3 * ms);
         QCOMPARE(states.during(thread, {400 * ms, 403 * ms}).of(ThreadState::Poll), 3 * ms);
     }
 
-    /// Nor do they make the wait before the copy of a batch one for data.
-    void coarseLooksMakeNoDataLoading() {
+    /// They do not turn the wait before a batch copy into data loading either.
+    void coarseSamplesShowNoDataLoading() {
         for (const int64_t ranMs : {0, 20}) {
             Simulated simulated;
             const uint32_t thread = simulated.addThread(0, 4242, "main");
@@ -341,13 +340,12 @@ class TestThreadStates : public QObject {
             bool isSeen = false;
             for (const auto& cause : causes) isSeen |= cause.name.idle.state() == ThreadState::Poll;
             QCOMPARE(isSeen, ranMs == 0);
-            // Of a thread of which nothing is known for so short a time nothing is listed.
+            // A thread with so short an unknown time has no entry.
             QCOMPARE(gaps->threadsDuring(gaps->gapsOf(0).front()).size(), size_t(ranMs == 0));
         }
     }
 
-    /// A gap says what the thread did for which it waited, and who loaded data meanwhile.
-    void gapsSayWhatThreadsDid() {
+    void gapsReportThreadActivity() {
         Simulated simulated;
         const uint32_t thread = simulated.addThread(0, 4242, "main");
         const uint32_t stream = simulated.defaultStream();
@@ -382,7 +380,7 @@ class TestThreadStates : public QObject {
                  std::string("100 % runs; at data.py:7 in decode"));
     }
 
-    void whoHasTheGilIsNamed() {
+    void gilHolderIsReported() {
         Simulated simulated;
         const uint32_t thread = simulated.addThread(0, 4242, "main");
         const uint32_t other = simulated.addThread(0, 4243, "logger");
@@ -396,7 +394,7 @@ class TestThreadStates : public QObject {
         row.holderStack = simulated.line("write", 9);
         const EventRef event = simulated.add<kinds::CpuState>(row);
         const TracePtr trace = simulated.finish();
-        QCOMPARE(saidOf(*trace, thread, -5, 20, true),
+        QCOMPARE(statesOf(*trace, thread, -5, 20, true),
                  (Texts{"5",
                         "10 at data.py:3 in step, which waits for the GIL that the thread "
                         "logger has at data.py:9 in write",
@@ -407,7 +405,7 @@ class TestThreadStates : public QObject {
         QVERIFY(isNamed);
     }
 
-    void aReportSaysItOfEachThread() {
+    void threadReportListsEachThread() {
         Simulated simulated;
         const uint32_t thread = simulated.addThread(0, 4242, "main");
         simulated.state(thread, ThreadState::Running, 0, 50, noIndex, 40, 10);
@@ -428,8 +426,7 @@ class TestThreadStates : public QObject {
         QCOMPARE(value("GIL"), 0.0);
     }
 
-    /// What an export of Nsight Systems has of threads stands in the same lanes.
-    void exportsOfNsightSystemsAreRead() {
+    void nsightThreadDataIsRead() {
         const QTemporaryDir folder;
         const std::string path = folder.filePath("export.sqlite").toStdString();
         {

@@ -12,7 +12,7 @@ using namespace lanescope;
 
 namespace {
 
-/// "Compute, stream 7/NVTX" style paths of all tracks, in order.
+/// Paths of all tracks such as "Compute, stream 7/NVTX", in order.
 QStringList trackPaths(const Trace& trace) {
     QStringList paths;
     for (const Track& track : trace.tracks) {
@@ -35,27 +35,27 @@ class tst_Trace : public QObject {
     Q_OBJECT
 
   private slots:
-    void internsEachTextOnce();
-    void linksCallsAndWorkWithinAProcess();
-    void findsWhereEveryEventIsDrawn();
-    void standsTracksInOrder();
-    void busyStreamsStandFirstAndQuietOnesFolded();
-    void theMainThreadStandsFirstUnlessItDidNothing();
-    void sumsUpFoldedTracks();
-    void namesStreamsAndWhoseTheyAre();
+    void eachTextIsInternedOnce();
+    void callsAndWorkAreLinkedWithinAProcess();
+    void everyDrawnEventIsLocated();
+    void tracksAreSorted();
+    void busyStreamsComeFirstAndQuietOnesAreFolded();
+    void mainThreadComesFirstUnlessIdle();
+    void foldedTracksAreSummed();
+    void streamsAreNamedWithTheirOwner();
     void categoriesFollowNames();
-    void depthCountsWithinThreadAndDomain();
+    void depthIsPerThreadAndDomain();
     void openRangesEndWithTheirProcess();
-    void aHangAtTheEndOfAProcessShows();
-    void openRangesOfUnknownEndReachToTheEndOfTheTrace();
-    void openRangesOfAKilledProcessLastAsLongAsItWasSeen_data();
-    void openRangesOfAKilledProcessLastAsLongAsItWasSeen();
-    void describesACopyWithItsBandwidth();
-    void describesNothingForNothing();
-    void anEmptyTraceHasNoTracks();
+    void hangAtTheEndOfAProcessIsVisible();
+    void openRangesWithUnknownEndReachTheTraceEnd();
+    void openRangesOfAKilledProcessLastAsLongAsTheProcess_data();
+    void openRangesOfAKilledProcessLastAsLongAsTheProcess();
+    void copyIsDescribedWithItsBandwidth();
+    void missingEventHasNoDescription();
+    void emptyTraceHasNoTracks();
 };
 
-void tst_Trace::internsEachTextOnce() {
+void tst_Trace::eachTextIsInternedOnce() {
     StringTable strings;
     QCOMPARE(strings.intern(""), 0u);
     const StringIndex first = strings.intern("kernel");
@@ -67,7 +67,7 @@ void tst_Trace::internsEachTextOnce() {
     QVERIFY(strings.at(0xffffffff).empty());
 }
 
-void tst_Trace::linksCallsAndWorkWithinAProcess() {
+void tst_Trace::callsAndWorkAreLinkedWithinAProcess() {
     SimulatedTrace builder;
     const uint32_t gpu = builder.addGpu();
     const uint32_t other = builder.addProcess(77, "other");
@@ -92,7 +92,7 @@ void tst_Trace::linksCallsAndWorkWithinAProcess() {
     QVERIFY(!trace->launchingCall(EventRef(EventKind::Kernel, 1000)).isValid());
 }
 
-void tst_Trace::findsWhereEveryEventIsDrawn() {
+void tst_Trace::everyDrawnEventIsLocated() {
     const TracePtr trace = simulatedTraining();
     const auto verify = [&](EventKind kind, uint32_t count) {
         for (uint32_t row = 0; row < count; ++row) {
@@ -117,7 +117,7 @@ void tst_Trace::findsWhereEveryEventIsDrawn() {
     QVERIFY(!trace->locate(EventRef(EventKind::Kernel, trace->kernels.size())).isValid());
 }
 
-void tst_Trace::standsTracksInOrder() {
+void tst_Trace::tracksAreSorted() {
     const TracePtr trace = simulatedTraining();
     const QStringList expected{"GPU 0",
                                "GPU 0/Compute, default stream 7",
@@ -150,7 +150,7 @@ void tst_Trace::standsTracksInOrder() {
     }
 }
 
-void tst_Trace::theMainThreadStandsFirstUnlessItDidNothing() {
+void tst_Trace::mainThreadComesFirstUnlessIdle() {
     const auto threadsWith = [](int64_t eventsOfMain) {
         SimulatedTrace builder;
         const uint32_t process = builder.addProcess(100, "python3");
@@ -175,7 +175,7 @@ void tst_Trace::theMainThreadStandsFirstUnlessItDidNothing() {
     QCOMPARE(threadsWith(9), QStringList({"102", "101", "100"}));
 }
 
-void tst_Trace::busyStreamsStandFirstAndQuietOnesFolded() {
+void tst_Trace::busyStreamsComeFirstAndQuietOnesAreFolded() {
     SimulatedTrace builder;
     const uint32_t gpu = builder.addGpu();
     const uint32_t quiet = builder.addStream(0, gpu, 14);
@@ -191,12 +191,12 @@ void tst_Trace::busyStreamsStandFirstAndQuietOnesFolded() {
              QStringList({"GPU 0", "GPU 0/Compute, stream 17", "GPU 0/Compute, stream 15",
                           "GPU 0/Communication, stream 18", "GPU 0/Copies, stream 14"}));
     QVERIFY(!trace->tracks[1].isInitiallyFolded);
-    QVERIFY(!trace->tracks[2].isInitiallyFolded);  // a hundredth is not less than a hundredth
+    QVERIFY(!trace->tracks[2].isInitiallyFolded);  // exactly a hundredth is not less
     QVERIFY(!trace->tracks[3].isInitiallyFolded);  // NCCL is never quiet
     QVERIFY(trace->tracks[4].isInitiallyFolded);
 }
 
-void tst_Trace::sumsUpFoldedTracks() {
+void tst_Trace::foldedTracksAreSummed() {
     SimulatedTrace builder;
     const uint32_t thread = builder.defaultThread();
     const uint32_t stream = builder.defaultStream();
@@ -215,7 +215,7 @@ void tst_Trace::sumsUpFoldedTracks() {
     QVERIFY(!busy.event[0].isValid());
 }
 
-void tst_Trace::namesStreamsAndWhoseTheyAre() {
+void tst_Trace::streamsAreNamedWithTheirOwner() {
     const TracePtr trace = simulatedTraining();
     QCOMPARE(trace->tracks[0].subtitle, std::string("Simulated H200, 132 SMs"));
     Gpu amd;
@@ -266,7 +266,7 @@ void tst_Trace::categoriesFollowNames() {
     }
 }
 
-void tst_Trace::depthCountsWithinThreadAndDomain() {
+void tst_Trace::depthIsPerThreadAndDomain() {
     SimulatedTrace builder;
     const uint32_t thread = builder.defaultThread();
     builder.addNvtx(thread, "outer", 0, 100);
@@ -291,7 +291,7 @@ void tst_Trace::openRangesEndWithTheirProcess() {
     QCOMPARE(trace->range, (TimeRange{0, 5'000}));
 }
 
-void tst_Trace::aHangAtTheEndOfAProcessShows() {
+void tst_Trace::hangAtTheEndOfAProcessIsVisible() {
     SimulatedTrace builder;
     builder.addApi(builder.defaultThread(), "cudaMalloc", 0, 900);
     builder.addOpenNvtx(builder.defaultThread(), "hangs", 1'000);
@@ -303,7 +303,7 @@ void tst_Trace::aHangAtTheEndOfAProcessShows() {
     QCOMPARE(trace->range, (TimeRange{0, 60'000}));
 }
 
-void tst_Trace::openRangesOfUnknownEndReachToTheEndOfTheTrace() {
+void tst_Trace::openRangesWithUnknownEndReachTheTraceEnd() {
     SimulatedTrace builder;
     builder.addOpenNvtx(builder.defaultThread(), "hangs", 1'000);
     const uint32_t other = builder.addThread(builder.addProcess(77, "other"), 78);
@@ -311,13 +311,13 @@ void tst_Trace::openRangesOfUnknownEndReachToTheEndOfTheTrace() {
     QCOMPARE(builder.finish()->nvtx.endNs[0], int64_t{5'000});
 }
 
-void tst_Trace::openRangesOfAKilledProcessLastAsLongAsItWasSeen_data() {
+void tst_Trace::openRangesOfAKilledProcessLastAsLongAsTheProcess_data() {
     QTest::addColumn<bool>("isSeen");
     QTest::newRow("seen by looks") << true;
     QTest::newRow("not seen") << false;
 }
 
-void tst_Trace::openRangesOfAKilledProcessLastAsLongAsItWasSeen() {
+void tst_Trace::openRangesOfAKilledProcessLastAsLongAsTheProcess() {
     QFETCH(bool, isSeen);
     SimulatedTrace builder;
     builder.addOpenNvtx(builder.defaultThread(), "killed", 1'000);
@@ -334,7 +334,7 @@ void tst_Trace::openRangesOfAKilledProcessLastAsLongAsItWasSeen() {
     QCOMPARE(builder.finish()->nvtx.endNs[0], int64_t{isSeen ? 1'700 : 1'000});
 }
 
-void tst_Trace::describesACopyWithItsBandwidth() {
+void tst_Trace::copyIsDescribedWithItsBandwidth() {
     SimulatedTrace builder;
     const EventRef copy =
         builder.addMemcpy(builder.defaultStream(), MemcpyKind::HtoD, 55'500'000, 0, 1'000'000);
@@ -346,7 +346,7 @@ void tst_Trace::describesACopyWithItsBandwidth() {
     QVERIFY(valueOf(details, "GPU").contains("Simulated H200"));
 }
 
-void tst_Trace::describesNothingForNothing() {
+void tst_Trace::missingEventHasNoDescription() {
     const TracePtr trace = simulatedTraining();
     QVERIFY(describe(*trace, EventRef()).empty());
     for (const EventKind kind :
@@ -357,7 +357,7 @@ void tst_Trace::describesNothingForNothing() {
     }
 }
 
-void tst_Trace::anEmptyTraceHasNoTracks() {
+void tst_Trace::emptyTraceHasNoTracks() {
     SimulatedTrace builder;
     const TracePtr trace = builder.finish();
     QVERIFY(trace->tracks.empty());

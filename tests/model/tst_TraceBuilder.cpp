@@ -16,12 +16,12 @@ namespace {
 
 constexpr int64_t ms = 1'000'000;
 
-// A reader has a builder and nothing else: it can make no trace, and change none.
+// A reader has only a builder: it can neither create nor change a trace.
 static_assert(!std::is_default_constructible_v<Trace>);
 static_assert(!std::is_copy_constructible_v<Trace>);
 static_assert(std::is_same_v<decltype(std::declval<TraceBuilder&>().trace()), const Trace&>);
 
-/// The same run for any order in which it is told: subjects first, as rows name them.
+/// The same run for any order of events: subjects first, because rows name them.
 struct Run {
     TraceBuilder builder;
     uint32_t thread = builder.thread(globalTid(4242, 4242));
@@ -88,7 +88,7 @@ class tst_TraceBuilder : public QObject {
     Q_OBJECT
 
   private slots:
-    void takesEventsInAnyOrder() {
+    void eventsMayComeInAnyOrder() {
         const TracePtr sorted = Run().finish();
         QCOMPARE(sorted->kernels.size(), 700u);
         QCOMPARE(sorted->migrations.size(), 234u);
@@ -113,7 +113,7 @@ class tst_TraceBuilder : public QObject {
         }
     }
 
-    void namesMayComeLastAndMakeNobody() {
+    void lateNamesCreateNoSubject() {
         const TracePtr trace = Run().finish();
         QCOMPARE(trace->processes.size(), size_t{1});
         QCOMPARE(trace->processes[0].name, std::string("python3"));
@@ -122,7 +122,7 @@ class tst_TraceBuilder : public QObject {
         QCOMPARE(trace->gpus[0].id, int64_t{3});
     }
 
-    void subjectsAreFoundAgain() {
+    void subjectsAreReused() {
         TraceBuilder builder;
         const uint32_t process = builder.process(globalPid(7));
         QCOMPARE(builder.process(globalTid(7, 9)), process);
@@ -138,7 +138,7 @@ class tst_TraceBuilder : public QObject {
         QCOMPARE(builder.gpu(1), 1u);
     }
 
-    void whatMakesNoSenseIsLeftOutAndCounted() {
+    void inconsistentEventsAreSkippedAndCounted() {
         Run run;
         TraceBuilder& builder = run.builder;
         constexpr int64_t far = int64_t{1} << 62;
@@ -172,7 +172,7 @@ class tst_TraceBuilder : public QObject {
         lost.gpu = 77;
         lost.set({1, 2}, {1, 2}, 3);
         builder.counter(std::move(lost));
-        // What is odd but says something is kept.
+        // Odd but meaningful events are kept.
         const EventRef copy = builder.add<kinds::Memcpy>(
             {.startNs = 1, .endNs = 2, .sourceGpu = 99, .destinationGpu = 0, .stream = run.stream});
         QVERIFY(copy.isValid());
@@ -199,7 +199,7 @@ class tst_TraceBuilder : public QObject {
             using Kind = decltype(each);
             if constexpr (each.origin == kinds::Origin::Recorded) {
                 typename Kind::Row row;
-                QVERIFY(!run.builder.add<Kind>(row).isValid());  // it is nobody's
+                QVERIFY(!run.builder.add<Kind>(row).isValid());  // it has no owner
                 if constexpr (requires { row.thread; }) row.thread = run.thread;
                 if constexpr (requires { row.process; }) row.process = 0;
                 if constexpr (requires { row.stream; }) row.stream = run.stream;

@@ -50,7 +50,7 @@ std::set<std::string> rangesOf(const Trace& trace) {
     return names;
 }
 
-/// The steps of a process as its GPU sees them, and on its CPU.
+/// The steps of a process on its GPU, and on its CPU.
 TimeRange spanOf(const Trace& trace, int rank, StepRange steps) {
     StepSelection selection;
     selection.keepsWarmUp = true;
@@ -65,7 +65,7 @@ TimeRange spanOf(const Trace& trace, int rank, StepRange steps) {
     return span;
 }
 
-/// 1, 2, 3 ...: each a mean over so long.
+/// Values 1, 2, 3 ...: each a mean over that interval.
 CounterSeries meansOf(int64_t eachNs, int64_t endNs) {
     CounterSeries series;
     series.key = series.name = "power";
@@ -83,7 +83,7 @@ CounterSeries meansOf(int64_t eachNs, int64_t endNs) {
     return series;
 }
 
-/// The values of the counters that `meansOf` made, without those that are not known.
+/// The known values of the counters that `meansOf` created.
 std::multiset<double> meansIn(const Trace& trace) {
     std::multiset<double> means;
     for (const CounterSeries& series : trace.counters)
@@ -92,15 +92,15 @@ std::multiset<double> meansIn(const Trace& trace) {
     return means;
 }
 
-/// A rank that marks steps of 10 ms, at which counters were read, has a kernel in each, allocates
-/// and frees, and a range around.
+/// A rank that marks steps of 10 ms with counter readings; each step has a kernel, an allocation, a
+/// free and an enclosing range.
 TracePtr rankOfSteps(int rank, int steps) {
     SimulatedTrace sim;
     sim.processes()[0].rank = rank;
     const uint32_t thread = sim.defaultThread(), stream = sim.defaultStream();
     sim.addNvtx(thread, "epoch", 0, 10 * ms * steps);
-    sim.addAllocation(0, 0, MemoryKind::Device, 0x1000, 1 << 20, ms);  // stays
-    sim.addAllocation(0, 0, MemoryKind::Device, 0x2000, 1 << 20, ms);  // goes before the cut
+    sim.addAllocation(0, 0, MemoryKind::Device, 0x1000, 1 << 20, ms);  // lives on
+    sim.addAllocation(0, 0, MemoryKind::Device, 0x2000, 1 << 20, ms);  // is freed before the cut
     sim.addFree(0, 0, 0x2000, 2 * ms);
     sim.addFree(0, 0, 0x1000, 10 * ms * steps - ms);
     for (int step = 0; step < steps; ++step) {
@@ -126,33 +126,33 @@ class tst_TraceCut : public QObject {
     Q_OBJECT
 
   private slots:
-    void ranksAndStepsAreThoseAsked();
-    void eventsAreThoseOfAPlainLoop();
-    void aWholeCutIsTheMergedTrace();
-    void whatEnclosesIsCutDownAndWhatWasThereStays();
-    void otherRanksOfOneFileAreGone();
-    void whatWasReadAtStepsIsKept();
-    void meansOverMoreThanTheCutAreNotKnown();
-    void countersOfRecordingsThatFollowEachOtherAreOne();
-    void stepsTakeAsLongAsInTheWhole();
-    void whatHoldsOfTwoGpusIsNotKeptOfOne();
-    void copiesAreRefused();
-    void whatIsNotThereIsSaid();
-    void ranksAreReadAndSaid();
-    void aRankThatNoSummaryTellsOfIsFound();
-    void oneFileIsCutAndItsOwnersAlone();
+    void cutContainsTheRequestedRanksAndSteps();
+    void cutEventsMatchPlainLoop();
+    void fullCutEqualsTheMergedTrace();
+    void enclosingRangesAreClippedAndLiveAllocationsKept();
+    void otherRanksOfTheFileAreRemoved();
+    void readingsAtStepsAreKept();
+    void meansBeyondTheCutAreUnknown();
+    void countersOfConsecutiveRecordingsAreJoined();
+    void stepDurationsEqualThoseOfTheWhole();
+    void factsOfTwoGpusAreDroppedIfOneIsCut();
+    void copiesOfARecordingAreRefused();
+    void missingRanksAndStepsAreReported();
+    void rankListsAreParsedAndPrinted();
+    void rankMissingInTheSummaryIsFound();
+    void singleFileIsCutWithItsPermissions();
 
   private:
     TemporaryFolder folder_;
 };
 
-void tst_TraceCut::ranksAndStepsAreThoseAsked() {
+void tst_TraceCut::cutContainsTheRequestedRanksAndSteps() {
     const std::vector<TracePtr> parts{rankOfSteps(0, 10), rankOfSteps(1, 10), rankOfSteps(2, 10)};
     const TracePtr cut = cutOf(parts, {{0, 2}, StepRange{3, 4}});
     QCOMPARE(cut->processes.size(), size_t{2});
     QCOMPARE(cut->processes[0].rank, std::optional<int>(0));
     QCOMPARE(cut->processes[1].rank, std::optional<int>(2));
-    // The step behind the last ends it.
+    // The step after the last ends it.
     QCOMPARE(rangesOf(*cut), (std::set<std::string>{"epoch", "step 3", "step 4", "step 5"}));
     QCOMPARE(cut->kernels.size(), 6u);
     QCOMPARE(cut->apiCalls.size(), 6u);
@@ -167,7 +167,7 @@ void tst_TraceCut::ranksAndStepsAreThoseAsked() {
     QCOMPARE(steps.workers[0].foundCount, int64_t{2});
 }
 
-void tst_TraceCut::eventsAreThoseOfAPlainLoop() {
+void tst_TraceCut::cutEventsMatchPlainLoop() {
     const TracePtr whole = simulatedTraining({.steps = 9, .gpuCount = 3, .ncclPlugin = true});
     const StepRange asked{4, 5};
     const TracePtr cut = cutOf({whole}, {{1}, asked});
@@ -203,7 +203,7 @@ void tst_TraceCut::eventsAreThoseOfAPlainLoop() {
         QVERIFY(cut->nccl.facts[row].operationCount > 0);
 }
 
-void tst_TraceCut::aWholeCutIsTheMergedTrace() {
+void tst_TraceCut::fullCutEqualsTheMergedTrace() {
     const std::vector<TracePtr> parts{rankOfSteps(0, 5), rankOfSteps(1, 5)};
     const TracePtr whole = cutOf(parts, {}), all = cutOf(parts, {{0, 1}, std::nullopt});
     QCOMPARE(all->kernels.size(), whole->kernels.size());
@@ -213,7 +213,7 @@ void tst_TraceCut::aWholeCutIsTheMergedTrace() {
     QVERIFY(!all->processes[0].hasWindows);
 }
 
-void tst_TraceCut::whatEnclosesIsCutDownAndWhatWasThereStays() {
+void tst_TraceCut::enclosingRangesAreClippedAndLiveAllocationsKept() {
     const TracePtr cut = cutOf({rankOfSteps(0, 10)}, {{}, StepRange{3, 3}});
     const TimeRange window = cut->processes[0].windows.front();
     for (uint32_t row = 0; row < cut->nvtx.size(); ++row)
@@ -228,7 +228,7 @@ void tst_TraceCut::whatEnclosesIsCutDownAndWhatWasThereStays() {
     QVERIFY(cut->processes[0].range.endNs <= window.endNs);
 }
 
-void tst_TraceCut::otherRanksOfOneFileAreGone() {
+void tst_TraceCut::otherRanksOfTheFileAreRemoved() {
     const TracePtr whole = simulatedTraining({.steps = 4, .gpuCount = 3});
     const TracePtr cut = cutOf({whole}, {{2}, std::nullopt});
     QCOMPARE(cut->processes.size(), size_t{1});
@@ -237,7 +237,7 @@ void tst_TraceCut::otherRanksOfOneFileAreGone() {
     for (const Thread& thread : cut->threads) QCOMPARE(thread.process, 0u);
 }
 
-void tst_TraceCut::whatWasReadAtStepsIsKept() {
+void tst_TraceCut::readingsAtStepsAreKept() {
     const std::vector<TracePtr> parts{rankOfSteps(0, 10), rankOfSteps(1, 10)};
     const TracePtr whole = cutOf(parts, {});
     const auto stepsOf = [](const Trace& trace, uint32_t process) {
@@ -291,15 +291,15 @@ void tst_TraceCut::whatWasReadAtStepsIsKept() {
     }
 }
 
-void tst_TraceCut::meansOverMoreThanTheCutAreNotKnown() {
+void tst_TraceCut::meansBeyondTheCutAreUnknown() {
     QCOMPARE(meansIn(*cutOf({rankOfSteps(0, 10)}, {})), (std::multiset<double>{1, 2, 3, 4}));
-    // From 30 ms on; that from 25 ms to 50 ms lies in it only in part, as does the last.
+    // From 30 ms on; the mean from 25 ms to 50 ms and the last one are only partly inside.
     QCOMPARE(meansIn(*cutOf({rankOfSteps(0, 10)}, {{}, StepRange{3, 7}})),
              (std::multiset<double>{3}));
     QVERIFY(meansIn(*cutOf({rankOfSteps(0, 10)}, {{}, StepRange{3, 3}})).empty());
 }
 
-void tst_TraceCut::countersOfRecordingsThatFollowEachOtherAreOne() {
+void tst_TraceCut::countersOfConsecutiveRecordingsAreJoined() {
     const TracePtr part = rankOfSteps(0, 5);
     const auto merged = [&part](int64_t laterNs) {
         TraceBuilder whole;
@@ -326,18 +326,18 @@ void tst_TraceCut::countersOfRecordingsThatFollowEachOtherAreOne() {
     QCOMPARE(series.timeNs(3), 1'000 * ms);
     QCOMPARE(series.endNs(), 1'050 * ms);
     QCOMPARE(meansIn(*apart), (std::multiset<double>{1, 1, 2, 2}));
-    // Two that sample at once stay two.
+    // Two simultaneous samplers stay separate.
     QCOMPARE(seriesOf(*merged(20 * ms)).size(), size_t{2});
 }
 
-/// Where the CPU runs ahead, the GPU still works on earlier steps: that belongs to them.
-void tst_TraceCut::stepsTakeAsLongAsInTheWhole() {
+/// If the CPU runs ahead, the GPU still works on earlier steps; that work belongs to them.
+void tst_TraceCut::stepDurationsEqualThoseOfTheWhole() {
     SimulatedTrace sim;
     const uint32_t thread = sim.defaultThread(), stream = sim.defaultStream();
     for (int step = 0; step < 30; ++step) {
         const int64_t atNs = 10 * ms * step;
         sim.addNvtx(thread, "step " + std::to_string(step), atNs, atNs + 9 * ms);
-        // A step and a half later, and each longer than the one before.
+        // A step and a half later, and each longer than the previous.
         for (int each = 0; each < 8; ++each)
             sim.launch(thread, stream, "late", atNs + each * ms, atNs + (15 + each) * ms,
                        atNs + (16 + each) * ms - 500 * us + step * us);
@@ -360,7 +360,7 @@ void tst_TraceCut::stepsTakeAsLongAsInTheWhole() {
     QCOMPARE(lengthsOf(*cut, 0), lengthsOf(*whole, 10));
 }
 
-void tst_TraceCut::whatHoldsOfTwoGpusIsNotKeptOfOne() {
+void tst_TraceCut::factsOfTwoGpusAreDroppedIfOneIsCut() {
     SimulatedTrace sim;
     const uint32_t gpus[] = {sim.addGpu(), sim.addGpu()};
     for (uint32_t rank = 0; rank < 2; ++rank) {
@@ -383,7 +383,7 @@ void tst_TraceCut::whatHoldsOfTwoGpusIsNotKeptOfOne() {
     QCOMPARE(one->interconnect.peaks.front().bytesPerSecond, int64_t{478});
 }
 
-void tst_TraceCut::copiesAreRefused() {
+void tst_TraceCut::copiesOfARecordingAreRefused() {
     const TracePtr one = rankOfSteps(0, 5), copy = rankOfSteps(0, 5), other = rankOfSteps(1, 5);
     const std::string error = errorOf({one, other, copy}, {});
     QVERIFY2(error.find("hold the same recording: name one of them.") != std::string::npos,
@@ -391,7 +391,7 @@ void tst_TraceCut::copiesAreRefused() {
     QCOMPARE(errorOf({one, other}, {}), std::string());
 }
 
-void tst_TraceCut::whatIsNotThereIsSaid() {
+void tst_TraceCut::missingRanksAndStepsAreReported() {
     const std::vector<TracePtr> parts{rankOfSteps(0, 5), rankOfSteps(1, 5)};
     QCOMPARE(errorOf(parts, {{1, 7}, std::nullopt}),
              std::string("Of rank 7 there is no trace; there are those of 0-1."));
@@ -405,7 +405,7 @@ void tst_TraceCut::whatIsNotThereIsSaid() {
                          "--ranks."));
 }
 
-void tst_TraceCut::ranksAreReadAndSaid() {
+void tst_TraceCut::rankListsAreParsedAndPrinted() {
     QCOMPARE(*parseRanks("517,0,16-18,17"), (std::vector<int>{0, 16, 17, 18, 517}));
     for (const char* wrong : {"", "a", "1,", "3-1", "-1", "0-99999", "99999999999", "1;2"})
         QVERIFY2(!parseRanks(wrong), wrong);
@@ -415,8 +415,8 @@ void tst_TraceCut::ranksAreReadAndSaid() {
     QCOMPARE(describe({{}, StepRange{7, 7}}), std::string("step 7"));
 }
 
-void tst_TraceCut::aRankThatNoSummaryTellsOfIsFound() {
-    // The second rank of the first file has no work on a GPU, so its summary tells of the first.
+void tst_TraceCut::rankMissingInTheSummaryIsFound() {
+    // The second rank of the first file has no GPU work, so the summary describes only the first.
     SimulatedTrace sim;
     sim.processes()[0].rank = 0;
     const uint32_t idle = sim.addProcess(4711, "python3", 1);
@@ -455,7 +455,7 @@ void tst_TraceCut::aRankThatNoSummaryTellsOfIsFound() {
     QCOMPARE((*whole)->processes[0].rank, std::optional<int>(1));
 }
 
-void tst_TraceCut::oneFileIsCutAndItsOwnersAlone() {
+void tst_TraceCut::singleFileIsCutWithItsPermissions() {
     const fs::path file = folder_ / "whole.sqlite", cut = folder_ / "cut.sqlite";
     QVERIFY(writeTraceFile(*simulatedTraining({.steps = 4, .gpuCount = 2}), file));
     MergeOptions options;
@@ -470,7 +470,7 @@ void tst_TraceCut::oneFileIsCutAndItsOwnersAlone() {
     QVERIFY(trace);
     QCOMPARE((*trace)->processes.size(), size_t{1});
     QCOMPARE((*trace)->processes[0].rank, std::optional<int>(1));
-    // Two cuts of the same files are kept beside each other.
+    // Two cuts of the same files are cached side by side.
     qputenv("XDG_CACHE_HOME", (folder_ / "cache").c_str());
     const auto first = openableMerge(files, options);
     options.cut.steps = StepRange{1, 1};

@@ -41,7 +41,7 @@ void makeDatabase(const fs::path& path, const char* sql) {
     if (!database || !database->execute(sql)) qFatal("no database");
 }
 
-/// The formats that take a file for theirs, by identifier.
+/// Identifiers of the formats that accept a file.
 std::vector<std::string> takersOf(const fs::path& path) {
     std::vector<std::string> takers;
     const LoadProgress progress;
@@ -61,16 +61,16 @@ class tst_TraceFormats : public QObject {
 
   private slots:
     void initTestCase();
-    void aFileIsOfOneFormatAtMost_data();
-    void aFileIsOfOneFormatAtMost();
-    void whatNobodyKnowsGetsASentence_data();
-    void whatNobodyKnowsGetsASentence();
-    void aProfileOfNvprofIsNotTakenForAnExport();
-    void aReportIsExportedByItsOwnProgram();
+    void fileMatchesAtMostOneFormat_data();
+    void fileMatchesAtMostOneFormat();
+    void unknownFileIsRefusedInOneSentence_data();
+    void unknownFileIsRefusedInOneSentence();
+    void nvprofProfileIsNotReadAsExport();
+    void nsightReportIsExportedByNsys();
     void callsOfOtherLibrariesAreRanges();
-    void aStreamIsReadTheSamePackedOrNot();
-    void helpAndDialogsNameWhatCanBeRead();
-    void fileManagersKnowWhatTheViewerOpens();
+    void compressedStreamReadsTheSame();
+    void helpAndDialogsListReadableFormats();
+    void fileManagersListOpenableFormats();
 
   private:
     TemporaryFolder folder_;
@@ -137,7 +137,7 @@ void tst_TraceFormats::initTestCase() {
     writeFile(folder_ / "about", "BZh is how this text begins.");
     writeFile(folder_ / "runs.zip", std::string("PK\3\4\x14\0", 6));
     writeFile(folder_ / "runs.tar", "run.sqlite" + std::string(247, '\0') + "ustar  ");
-    // What is packed may be read as it lies.
+    // A compressed file is readable in place.
     const std::string events = "{\"schemaVersion\": 1, \"traceEvents\": [{\"ph\": \"X\"}]}";
     writeFile(folder_ / "ranks.tar",
               "rank0.json" + std::string(247, '\0') + "ustar  " + std::string(248, '\0') + events);
@@ -147,7 +147,7 @@ void tst_TraceFormats::initTestCase() {
     writeFile(folder_ / "zeros", std::string(4096, '\0'));
 }
 
-void tst_TraceFormats::aFileIsOfOneFormatAtMost_data() {
+void tst_TraceFormats::fileMatchesAtMostOneFormat_data() {
     QTest::addColumn<QString>("file");
     QTest::addColumn<QString>("format");
     const std::map<std::string, std::string> expected{{"ours.sqlite", "lanescope"},
@@ -194,9 +194,9 @@ void tst_TraceFormats::aFileIsOfOneFormatAtMost_data() {
         const fs::path packed = folder_ / (name + ".gz").c_str();
         compress(plain, packed);
         QTest::addRow("%s", name.c_str()) << QString(plain.c_str()) << QString(format.c_str());
-        // What is compressed is no longer called by its ending.
+        // A compressed file is not detected by its ending.
         const bool goesByName = format == "nsight-report" || format == "nvprof-log";
-        // Only tar unpacks both at once; a stored file within a zip reads as one that is damaged.
+        // Only tar unpacks both at once; a stored file within a zip reads as a corrupt one.
         const bool isPackedTwice =
             format == "xz" || format == "zstd" || format == "bzip2" || format == "zip";
         QTest::addRow("%s.gz", name.c_str())
@@ -215,7 +215,7 @@ void tst_TraceFormats::aFileIsOfOneFormatAtMost_data() {
     }
 }
 
-void tst_TraceFormats::aFileIsOfOneFormatAtMost() {
+void tst_TraceFormats::fileMatchesAtMostOneFormat() {
     QFETCH(QString, file);
     QFETCH(QString, format);
     std::vector<std::string> expected;
@@ -228,7 +228,7 @@ void tst_TraceFormats::aFileIsOfOneFormatAtMost() {
     if (!trace) QVERIFY(trace.error().sentence.find(file.toStdString()) != std::string::npos);
 }
 
-void tst_TraceFormats::whatNobodyKnowsGetsASentence_data() {
+void tst_TraceFormats::unknownFileIsRefusedInOneSentence_data() {
     QTest::addColumn<QString>("name");
     QTest::addColumn<QString>("sentence");
     const QString known =
@@ -276,7 +276,7 @@ void tst_TraceFormats::whatNobodyKnowsGetsASentence_data() {
                                "torch.profiler does.";
 }
 
-void tst_TraceFormats::whatNobodyKnowsGetsASentence() {
+void tst_TraceFormats::unknownFileIsRefusedInOneSentence() {
     QFETCH(QString, name);
     QFETCH(QString, sentence);
     const fs::path path = folder_ / name.toStdString().c_str();
@@ -286,14 +286,14 @@ void tst_TraceFormats::whatNobodyKnowsGetsASentence() {
     QCOMPARE(QString::fromStdString(trace.error().sentence), sentence.arg(path.c_str()));
 }
 
-void tst_TraceFormats::aProfileOfNvprofIsNotTakenForAnExport() {
+void tst_TraceFormats::nvprofProfileIsNotReadAsExport() {
     const Result<TracePtr> trace = loadTrace(folder_ / "old.nvprof");
     QVERIFY(trace);
     QCOMPARE((*trace)->producer, std::string("nvprof"));
 }
 
-/// With a simulated nsys.
-void tst_TraceFormats::aReportIsExportedByItsOwnProgram() {
+/// Uses a simulated nsys.
+void tst_TraceFormats::nsightReportIsExportedByNsys() {
     const fs::path report = folder_ / "run.nsys-rep", exported = folder_ / "run.sqlite";
     const QByteArray path = qgetenv("PATH");
     const auto withExporter = [&](const std::string& script) {
@@ -320,7 +320,7 @@ void tst_TraceFormats::aReportIsExportedByItsOwnProgram() {
     const Result<TracePtr> cancelled =
         loadTrace(report, [](double, std::string_view) { return false; });
     QVERIFY(!cancelled && waited.elapsed() < 30'000);
-    // It is asked once; then the export lies beside the report.
+    // nsys runs once; then the export is next to the report.
     withExporter("test \"$1 $2 $3 $4\" = 'export --type sqlite --output' || exit 1\ncp " +
                  (folder_ / "nsight.sqlite").string() + " \"$5\"\n");
     const Result<TracePtr> trace = loadTrace(report);
@@ -357,7 +357,7 @@ void tst_TraceFormats::callsOfOtherLibrariesAreRanges() {
     QCOMPARE(trace.processes[0].rank, std::optional<int>(5));
 }
 
-void tst_TraceFormats::aStreamIsReadTheSamePackedOrNot() {
+void tst_TraceFormats::compressedStreamReadsTheSame() {
     const fs::path plain = folder_ / "stream";
     std::string content;
     for (int i = 0; i < 200'000; ++i) content += std::to_string(i);
@@ -382,7 +382,7 @@ void tst_TraceFormats::aStreamIsReadTheSamePackedOrNot() {
     }
 }
 
-void tst_TraceFormats::helpAndDialogsNameWhatCanBeRead() {
+void tst_TraceFormats::helpAndDialogsListReadableFormats() {
     QCOMPARE(
         readableFormats(),
         "A Lanescope trace, an SQLite export of Nsight Systems, a profile of nvprof, a JSON trace, "
@@ -397,7 +397,7 @@ void tst_TraceFormats::helpAndDialogsNameWhatCanBeRead() {
     QCOMPARE(patterns.size(), QSet<QString>(patterns.begin(), patterns.end()).size());
 }
 
-void tst_TraceFormats::fileManagersKnowWhatTheViewerOpens() {
+void tst_TraceFormats::fileManagersListOpenableFormats() {
     const fs::path desktop = fs::path(LANESCOPE_SOURCE_DIR) / "resources/desktop";
     const auto allIn = [&desktop](const char* file, const char* expression) {
         const QString text = QString::fromStdString(contentOf(desktop / file));
@@ -412,7 +412,7 @@ void tst_TraceFormats::fileManagersKnowWhatTheViewerOpens() {
         allIn("lanescope.desktop", "MimeType=(.*)").value(0).split(';', Qt::SkipEmptyParts);
     QCOMPARE(allIn("lanescope.metainfo.xml", "<mediatype>([^<]+)<"), opened);
     for (const QString& type : types) QVERIFY2(opened.contains(type), qPrintable(type));
-    // Of the system's own type, which the viewer opens, too.
+    // The MIME type of the system, which the viewer opens, too.
     const QStringList sqlite{".sqlite", ".sqlite3", ".db"};
     QVERIFY(opened.contains("application/vnd.sqlite3"));
     for (const QString& pattern : QString::fromStdString(formatPatterns()).split(' ')) {

@@ -17,7 +17,7 @@ using namespace lanescope;
 
 namespace {
 
-/// One process that runs a kernel of as many microseconds on each GPU, without any call.
+/// One process that runs a kernel with these microseconds on each GPU, without calls.
 TracePtr onEachGpu(const std::vector<int64_t>& microseconds) {
     SimulatedTrace builder;
     for (size_t gpu = 0; gpu < microseconds.size(); ++gpu)
@@ -26,13 +26,13 @@ TracePtr onEachGpu(const std::vector<int64_t>& microseconds) {
     return builder.finish();
 }
 
-bool saysGpusLeftOut(const Trace& trace) {
+bool reportsSkippedGpus(const Trace& trace) {
     return std::ranges::any_of(trace.health, [](const HealthNote& note) {
         return note.code == HealthCode::GpusNotExplained;
     });
 }
 
-/// Several processes on several GPUs, with work of all kinds, in no order.
+/// Several processes on several GPUs, with work of all kinds, unsorted.
 TracePtr randomWork(unsigned seed) {
     std::mt19937 random(seed);
     const auto below = [&random](uint32_t end) {
@@ -66,7 +66,7 @@ TracePtr randomWork(unsigned seed) {
     return builder.finish();
 }
 
-/// The plain way: all rows, one after the other.
+/// The plain way: all rows in order.
 template <class Table>
 std::vector<uint32_t> rowsOf(const Trace& trace, const Table& table, uint32_t process,
                              uint32_t gpu) {
@@ -84,12 +84,11 @@ bool areSame(std::span<const uint32_t> rows, const std::vector<uint32_t>& expect
 
 }  // namespace
 
-/// Which processes work on which GPUs, and by which rows.
 class tst_WorkRows : public QObject {
     Q_OBJECT
 
   private slots:
-    void rowsAreThoseOfThePlainLoop() {
+    void workRowsMatchPlainLoop() {
         for (unsigned seed = 0; seed < 100; ++seed) {
             const TracePtr trace = randomWork(seed);
             const WorkRows rows(*trace);
@@ -109,27 +108,27 @@ class tst_WorkRows : public QObject {
         }
     }
 
-    /// However many there are, each of which has less than a hundredth of all work.
-    void manyGpusThatAreUsedAlikeAreAllExplained() {
+    /// For any number of GPUs, each of which has less than a hundredth of all work.
+    void manyEquallyUsedGpusAreAllExplained() {
         for (const size_t count : {size_t{1}, size_t{100}, size_t{101}, size_t{256}}) {
             const TracePtr trace = onEachGpu(std::vector<int64_t>(count, 10));
             QCOMPARE(GpusOfProcesses(*trace).of(0).size(), count);
-            QVERIFY(!saysGpusLeftOut(*trace));
+            QVERIFY(!reportsSkippedGpus(*trace));
             const auto run = analysis::summarizeRun(*trace);
             QVERIFY(run && run->workers.size() == count);
             QVERIFY(explain::explain(*run).sentence.find("no work of a GPU") == std::string::npos);
         }
     }
 
-    /// On the others it has a context, or exchanges a few bytes.
-    void whatIsHardlyUsedIsLeftOut() {
+    /// On the others, it has only a context or exchanges a few bytes.
+    void barelyUsedGpusAreOmitted() {
         const TracePtr trace = onEachGpu({1000, 9, 10, 1});
         QCOMPARE(GpusOfProcesses(*trace).of(0), (std::vector<uint32_t>{0, 2}));
-        QVERIFY(!saysGpusLeftOut(*trace));
+        QVERIFY(!reportsSkippedGpus(*trace));
     }
 
-    /// Which no machine has, so that a file costs no more than it can.
-    void ofMoreGpusThoseThatAreUsedMost() {
+    /// A number that no machine has, so that the cost of a file is bounded.
+    void mostUsedGpusAreKeptBeyondTheLimit() {
         std::vector<int64_t> microseconds(300, 10);
         for (size_t gpu = 100; gpu < 150; ++gpu) microseconds[gpu] = 20;
         microseconds[299] = 30;
@@ -140,7 +139,7 @@ class tst_WorkRows : public QObject {
             if (gpu < 255 || gpu == 299) expected.push_back(gpu);
         QCOMPARE(gpus.of(0), expected);
         QCOMPARE(gpus.countOf(0), size_t{300});
-        QVERIFY(saysGpusLeftOut(*trace));
+        QVERIFY(reportsSkippedGpus(*trace));
         const auto run = analysis::summarizeRun(*trace);
         QVERIFY(run && run->workers.size() == GpusOfProcesses::maxGpus);
         const std::vector<std::string> caveats = explain::explain(*run).caveats;

@@ -19,7 +19,7 @@ WorkerLaunches launchesFrom(const std::vector<Launch>& launches,
     return {0, 0, LargeVector<Launch>(launches.begin(), launches.end()), mainStreams};
 }
 
-/// The rule as it is written, asked of every launch.
+/// The rule as specified, applied to every launch.
 int64_t plainMoment(const std::vector<Launch>& launches, const std::vector<uint32_t>& mainStreams,
                     int64_t cpuNs) {
     int64_t endedNs = INT64_MIN, nextNs = INT64_MAX;
@@ -41,7 +41,7 @@ class TestWorkerLaunches : public QObject {
     Q_OBJECT
 
   private slots:
-    void momentsAndSumsAreThoseOfThePlainLoop() {
+    void momentsAndSumsMatchPlainLoop() {
         std::mt19937 random(7);
         const auto upTo = [&random](int64_t most) {
             return static_cast<int64_t>(random() % static_cast<uint64_t>(most + 1));
@@ -61,7 +61,7 @@ class TestWorkerLaunches : public QObject {
             for (int64_t cpuNs = -10; cpuNs < 1100; cpuNs += 3) {
                 const int64_t moment = made.onGpu(cpuNs);
                 QCOMPARE(moment, plainMoment(launches, mainStreams, cpuNs));
-                QVERIFY(moment >= before);  // or steps would overlap
+                QVERIFY(moment >= before);  // otherwise steps would overlap
                 before = moment;
                 const TimeRange some{cpuNs, cpuNs + upTo(300)};
                 size_t pieces = 0;
@@ -77,23 +77,23 @@ class TestWorkerLaunches : public QObject {
         }
     }
 
-    void aGpuThatWaitsIsWhereTheCpuIs() {
+    void waitingGpuIsAtTheCpuPosition() {
         const WorkerLaunches made =
             launchesFrom({{10, 12, 20, 0, true}, {50, 52, 60, 0, true}}, {0});
         QCOMPARE(made.onGpu(30), int64_t{30});
         QCOMPARE(made.onGpu(5), int64_t{5});
-        QCOMPARE(made.onGpu(51), int64_t{60});  // after all that was launched before
+        QCOMPARE(made.onGpu(51), int64_t{60});  // after all earlier launches
         QCOMPARE(made.onGpu(90), int64_t{90});
     }
 
-    void aCpuThatRunsAheadIsWhereItsWorkEnds() {
+    void runAheadCpuIsAtTheEndOfItsWork() {
         const WorkerLaunches made =
             launchesFrom({{10, 100, 200, 0, true}, {20, 201, 300, 0, true}}, {0});
         QCOMPARE(made.onGpu(15), int64_t{200});
         QCOMPARE(made.onGpu(30), int64_t{300});
     }
 
-    void onlyMainStreamsTellWhenTheGpuCameToSomething() {
+    void onlyMainStreamsGiveTheGpuPosition() {
         SimulatedTrace builder;
         const uint32_t thread = builder.defaultThread();
         const uint32_t compute = builder.defaultStream();
@@ -111,7 +111,7 @@ class TestWorkerLaunches : public QObject {
         QCOMPARE(made[0].onGpu(40 * us), 300 * us);
     }
 
-    void streamsThatTakeTurnsCountTogether() {
+    void alternatingStreamsCountTogether() {
         SimulatedTrace builder;
         const uint32_t thread = builder.defaultThread();
         const std::vector<uint32_t> streams{builder.defaultStream(), builder.addStream(0, 0, 20)};

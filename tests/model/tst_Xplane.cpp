@@ -32,8 +32,8 @@ std::string contentOf(const fs::path& path) {
     return {std::istreambuf_iterator<char>(file), {}};
 }
 
-/// A plain count of a file, made without the readers: how many events each line has, by the names
-/// of plane and line. Of sound files only.
+/// A plain count of a file without the readers: events per line, by names of plane and line. Only
+/// for valid files.
 class PlainCount {
   public:
     explicit PlainCount(std::string_view space) {
@@ -111,13 +111,13 @@ class tst_Xplane : public QObject {
   private slots:
     void workIsOnItsStream();
     void callsAndRangesAreOnTheirThread();
-    void threadsOfNumbersOfOneLengthStayApart();
-    void operationsAreWhereTheirWorkIsLaunched();
-    void theFileSaysWhoAndWhen();
-    void detailsAreUnderstood();
-    void aPlaneThatIsCutKeepsTheOthers();
-    void onlyEventsWithATimeAreTaken();
-    void aRealFileHasAllItsEvents();
+    void threadsWithEqualPrefixStayDistinct();
+    void operationsArePlacedAtTheirLaunch();
+    void fileGivesHostAndTime();
+    void eventDetailsAreRead();
+    void truncatedPlaneKeepsTheOthers();
+    void onlyTimedEventsAreRead();
+    void realFileIsReadCompletely();
 };
 
 void tst_Xplane::workIsOnItsStream() {
@@ -131,7 +131,7 @@ void tst_Xplane::workIsOnItsStream() {
     QCOMPARE(config.block, (std::array<uint32_t, 3>{128, 1, 1}));
     QCOMPARE(config.registersPerThread, 40u);
     QCOMPARE(config.dynamicSharedBytes, 416u);
-    // Time 0 is the beginning of the first event, at 1000 ns; 5,000,500 ps behind it is 5000 ns.
+    // Time 0 is the start of the first event, at 1000 ns; 5,000,500 ps later is 5000 ns.
     QCOMPARE(trace->memcpys.startNs[0], int64_t{5000});
     QCOMPARE(trace->memcpys.endNs[0], int64_t{7000});
     QCOMPARE(trace->memcpys.bytes[0], int64_t{4096});
@@ -166,7 +166,7 @@ void tst_Xplane::callsAndRangesAreOnTheirThread() {
     QCOMPARE(trace->apiCalls.thread[0], thread);
 }
 
-void tst_Xplane::threadsOfNumbersOfOneLengthStayApart() {
+void tst_Xplane::threadsWithEqualPrefixStayDistinct() {
     protoTrace::Plane host("/host:CPU"), gpu("/device:GPU:0");
     for (const uint64_t id : {4242u, 4243u, 4244u})
         host.line(id, fmt::format("worker/{}", id), 1000,
@@ -186,7 +186,7 @@ void tst_Xplane::threadsOfNumbersOfOneLengthStayApart() {
     }
 }
 
-void tst_Xplane::operationsAreWhereTheirWorkIsLaunched() {
+void tst_Xplane::operationsArePlacedAtTheirLaunch() {
     const TracePtr trace = loaded(protoTrace::smallXplane());
     const uint32_t operation = torchTrace::rangeCalled(*trace, "dot.3");
     const uint32_t module = torchTrace::rangeCalled(*trace, "jit_step");
@@ -195,14 +195,14 @@ void tst_Xplane::operationsAreWhereTheirWorkIsLaunched() {
     QCOMPARE(trace->strings.at(trace->nvtx.domain[module]), xlaModuleDomain);
     QCOMPARE(trace->nvtx.startNs[operation], int64_t{3000});
     QCOMPARE(trace->nvtx.endNs[operation], int64_t{3700});
-    // The work that it launched is its own on the GPU.
+    // The range is projected onto its work on the GPU.
     bool isProjected = false;
     for (uint32_t row = 0; row < trace->projections.size(); ++row)
         isProjected |= trace->projections.nvtx[row] == operation;
     QVERIFY(isProjected);
 }
 
-void tst_Xplane::theFileSaysWhoAndWhen() {
+void tst_Xplane::fileGivesHostAndTime() {
     const TracePtr trace = loaded(protoTrace::smallXplane());
     QCOMPARE(trace->facts.host, std::string("node7"));
     QCOMPARE(trace->startUtcNs, int64_t{1771595639214724894 + 1000});
@@ -212,7 +212,7 @@ void tst_Xplane::theFileSaysWhoAndWhen() {
     QCOMPARE(trace->gpus[0].memoryBytes, int64_t{150000000000});
 }
 
-void tst_Xplane::detailsAreUnderstood() {
+void tst_Xplane::eventDetailsAreRead() {
     const XplaneLaunch launch =
         launchOf(" grid:16,4,1 block:512,1,1 private_mem:0 group_mem:64 occ_pct:0");
     QCOMPARE(launch.grid, (std::array<uint32_t, 3>{16, 4, 1}));
@@ -227,7 +227,7 @@ void tst_Xplane::detailsAreUnderstood() {
     QCOMPARE(numberBehind("/device:GPU:-3", "/device:GPU:"), int64_t{-1});
 }
 
-void tst_Xplane::aPlaneThatIsCutKeepsTheOthers() {
+void tst_Xplane::truncatedPlaneKeepsTheOthers() {
     const std::string whole = protoTrace::smallXplane();
     const TracePtr trace = loaded(whole.substr(0, whole.size() - 40));
     QCOMPARE(trace->kernels.size(), 1u);
@@ -237,7 +237,7 @@ void tst_Xplane::aPlaneThatIsCutKeepsTheOthers() {
     QVERIFY(torchTrace::hasNote(*broken, HealthCode::FileDamaged));
 }
 
-void tst_Xplane::onlyEventsWithATimeAreTaken() {
+void tst_Xplane::onlyTimedEventsAreRead() {
     protoTrace::Plane gpu("/device:GPU:0");
     ProtoWriter counted = gpu.event("kernel", 0, 1000);
     counted.number(5, 12);
@@ -252,7 +252,7 @@ void tst_Xplane::onlyEventsWithATimeAreTaken() {
     QVERIFY(torchTrace::hasNote(*trace, HealthCode::RowsLeftOut));
 }
 
-void tst_Xplane::aRealFileHasAllItsEvents() {
+void tst_Xplane::realFileIsReadCompletely() {
     const char* folder = std::getenv("LANESCOPE_TEST_DATA");
     if (folder == nullptr) QSKIP("LANESCOPE_TEST_DATA names no folder with real files.");
     std::error_code error;
@@ -276,7 +276,7 @@ void tst_Xplane::aRealFileHasAllItsEvents() {
             streamNs += found.kernels.endNs[row] - found.kernels.startNs[row];
         QCOMPARE(int64_t{found.apiCalls.size()} + found.nvtx.size() - derived + plain.allocations,
                  plain.onHosts);
-        // Of samples at one time only the last is kept.
+        // Only the last of simultaneous samples is kept.
         QVERIFY(samples <= plain.allocations);
         QVERIFY(std::abs(streamNs - plain.streamPs / 1000) <= plain.onStreams);
     }

@@ -16,7 +16,7 @@ namespace {
 
 constexpr int64_t us = 1000;
 
-/// What every step has of it.
+/// A contributor of every step.
 Contributor piece(StepPart part, ContributorKind kind, const ContributorName& name, double ownUs,
                   int64_t count = 1) {
     Contributor contributor;
@@ -36,7 +36,7 @@ Contributor idle(StepPart part, const IdleCause& cause, double ownUs) {
     return piece(part, ContributorKind::Idle, cause, ownUs);
 }
 
-/// A run of steps that are all made of the same.
+/// A run of identical steps.
 RunSummary runOf(const std::vector<Contributor>& ofStep, int64_t steps = 20) {
     StepSummary step;
     for (const Contributor& each : ofStep) {
@@ -81,8 +81,8 @@ class TestCauses : public QObject {
     Q_OBJECT
 
   private slots:
-    /// Almost all that the kernels take longer is saved elsewhere: the change is what is left.
-    void whatOffsetsALossIsSaid() {
+    /// Savings elsewhere offset almost all of the kernels' loss: the change is the rest.
+    void offsettingSavingsAreReported() {
         const auto stepOf = [](double computeUs, double loadingUs) {
             return std::vector{
                 kernel("spin", computeUs),
@@ -97,7 +97,7 @@ class TestCauses : public QObject {
         SAYS_NO(sentenceOf(compared(stepOf(1000, 4584), stepOf(3000, 4500))), "offset by");
     }
 
-    void causesThatDifferInTheStateOfTheThreadAreOne() {
+    void causesThatDifferInThreadStateAreMerged() {
         const IdleCause place = onMain(idle(CauseKind::OutsideCalls));
         const IdleCause runs = onMain(idle(CauseKind::OutsideCalls, ThreadState::Running));
         const IdleCause sleeps =
@@ -121,8 +121,8 @@ class TestCauses : public QObject {
         QCOMPARE(idleCauses, 1);
     }
 
-    /// Where both sides have the same of them, their states tell what changed.
-    void causesOfTheSameStatesStayApart() {
+    /// If both runs have them, their states show the change.
+    void causesWithEqualStatesStaySeparate() {
         const auto stepOf = [](double waitsUs) {
             return std::vector{kernel("gemm", 2000),
                                idle(StepPart::DataLoading,
@@ -134,7 +134,7 @@ class TestCauses : public QObject {
              "+0.600 ms outside CUDA calls, which waits for input");
     }
 
-    void aContributorLargerThanItsPartIsSaidWithWhatOffsetsIt() {
+    void contributorLargerThanItsPartIsReportedWithItsOffset() {
         const auto stepOf = [](double outsideUs, double launchUs) {
             return std::vector{
                 kernel("gemm", 1000),
@@ -147,8 +147,8 @@ class TestCauses : public QObject {
             "+0.600 ms in cudaLaunchKernel");
     }
 
-    /// What is saved is no reason of a longer step, whatever kind of change it is.
-    void aSavingIsNoReasonOfALongerStep() {
+    /// A saving never explains a longer step, whatever kind of change it is.
+    void savingIsNoReasonOfALongerStep() {
         const RunComparison comparison = compared(
             {kernel("gemm_fusion_dot_7", 65.26), kernel("gemm_fusion_dot_12", 44),
              kernel("loop_add", 112), idle(StepPart::LaunchBound, idleIn("cuGraphLaunch"), 88)},
@@ -165,32 +165,32 @@ class TestCauses : public QObject {
         QVERIFY(comparison.answer.causes.at(0).isChangeOfKind);
     }
 
-    void aKernelIsInThePlaceOfOneThatIsLikeIt() {
+    void replacedKernelIsMatchedBySimilarity() {
         const auto matchOf = [](const RunComparison& comparison, const std::string& name) {
             for (const ContributorDifference& each : comparison.criticalPair()->contributors)
                 if (each.name() == name) return each.match;
             return MatchKind::SameName;
         };
-        // Alone, as often and about as long.
+        // The only candidate, with equal count and similar duration.
         QCOMPARE(matchOf(compared({kernel("softmax", 100)}, {kernel("flash", 130)}), "flash"),
                  MatchKind::SamePosition);
         // Far shorter.
         QCOMPARE(matchOf(compared({kernel("softmax", 100)}, {kernel("flash", 10)}), "flash"),
                  MatchKind::OnlyCandidate);
-        // As two that it might be, one of which has such a name.
+        // One of two candidates has a similar name.
         QCOMPARE(matchOf(compared({kernel("sm90_gemm_f32f32_nhwc", 100), kernel("norm", 90)},
                                   {kernel("sm90_gemm_bf16bf16_nhwc", 30)}),
                          "sm90_gemm_bf16bf16_nhwc"),
                  MatchKind::SamePosition);
-        // Two that it might be.
+        // Two candidates.
         QCOMPARE(
             matchOf(compared({kernel("softmax", 100), kernel("norm", 90)}, {kernel("flash", 95)}),
                     "flash"),
             MatchKind::OnlyCandidate);
     }
 
-    /// A run without steps has time around its work, which is no measure of what it does.
-    void copiesFromOtherMemoryAreToldOfAWholeRun() {
+    /// A run without steps has time around its work, which does not measure its activity.
+    void copiesFromOtherMemoryAreReportedForAWholeRun() {
         const auto runWith = [](const char* name, double copyUs, int64_t count, double aroundUs) {
             Contributor copy =
                 piece(StepPart::ExposedHtoD, ContributorKind::Copy, name, copyUs, count);
@@ -206,8 +206,8 @@ class TestCauses : public QObject {
         QVERIFY(sentence.indexOf("pageable") < sentence.indexOf("other idle"));
     }
 
-    /// What the spread between runs tells apart and is too small to matter is not called spread.
-    void smallChangesAreNotCalledSpread() {
+    /// A small change beyond the spread between runs is not called spread.
+    void smallSignificantChangesAreNotCalledSpread() {
         std::vector<RunSummary> before, after;
         for (const double spreadUs : {0, 30, -20, 10, -10}) {
             const auto stepOf = [&](double gemmUs, double waitUs) {

@@ -30,7 +30,7 @@ double heavyTails(std::mt19937& random) {
     return 0.02 * std::student_t_distribution<double>(3)(random);
 }
 
-/// So many simulated runs, of which the last `after` take `shift` longer.
+/// Simulated runs, of which the last `after` take longer by `shift`.
 std::vector<double> series(const Draw& draw, std::mt19937& random, size_t runs, size_t after,
                            double shift) {
     std::vector<double> medians;
@@ -45,7 +45,7 @@ class TestChangePoint : public QObject {
     Q_OBJECT
 
   private slots:
-    void findsWhereTheLevelChanged() {
+    void levelChangeIsFound() {
         const std::vector<double> medians{50,   50.4, 49.8, 50.1, 50.3, 49.9,
                                           50.2, 55,   55.3, 54.8, 55.1, 55.2};
         const auto change = latestChange(medians);
@@ -57,7 +57,7 @@ class TestChangePoint : public QObject {
         QCOMPARE(again->pValue, change->pValue);
     }
 
-    void namesTheLatestOfSeveral() {
+    void latestOfSeveralChangesIsReported() {
         std::mt19937 random(3);
         std::vector<double> medians = series(normal(0.005), random, 24, 12, std::log(1.1));
         for (const double each : series(normal(0.005), random, 12, 0, 0)) medians.push_back(each);
@@ -67,15 +67,15 @@ class TestChangePoint : public QObject {
         QVERIFY(change->percent < -5);
     }
 
-    void oneRunAloneIsNoChange() {
+    void oneDeviatingRunIsNoChange() {
         QVERIFY(!latestChange(std::vector<double>{50, 50, 51, 50, 50, 51, 50, 51, 50, 50, 51, 90}));
         QVERIFY(!latestChange(std::vector<double>{50, 80, 80}));
         QVERIFY(!latestChange({}));
         QVERIFY(!latestChange(std::vector<double>(20, 50.0)));
     }
 
-    /// However sure: nobody cares about less than 1 %.
-    void aTinyChangeIsNone() {
+    /// Less than 1 % is irrelevant, however certain.
+    void tinyChangeIsNone() {
         std::vector<double> medians(10, 50.0);
         medians.resize(20, 50.2);
         QVERIFY(!latestChange(medians));
@@ -83,7 +83,7 @@ class TestChangePoint : public QObject {
         QVERIFY(latestChange(medians));
     }
 
-    void runsThatOnlyVaryHaveNone_data() {
+    void varyingRunsHaveNoChange_data() {
         QTest::addColumn<Draw>("draw");
         QTest::addColumn<int>("runs");
         for (const int runs : {8, 12, 21}) {
@@ -93,7 +93,7 @@ class TestChangePoint : public QObject {
         }
     }
 
-    void runsThatOnlyVaryHaveNone() {
+    void varyingRunsHaveNoChange() {
         QFETCH(Draw, draw);
         QFETCH(int, runs);
         std::mt19937 random(11);
@@ -106,7 +106,7 @@ class TestChangePoint : public QObject {
         QVERIFY(double(found) / times <= 0.035);
     }
 
-    void putsARunAgainstItsLevel() {
+    void runIsComparedWithItsLevel() {
         const auto level = [](size_t count, std::optional<size_t> first) {
             std::optional<ChangePoint> change;
             if (first) change = ChangePoint{*first, 5, 0.01};
@@ -117,15 +117,15 @@ class TestChangePoint : public QObject {
         QCOMPARE(level(10, std::nullopt), Pair(0, 10));
         QCOMPARE(level(10, 6), Pair(6, 10));
         QCOMPARE(level(10, 7), Pair(7, 10));
-        QCOMPARE(level(10, 8), Pair(0, 8));  // Two since are too few to tell a spread.
+        QCOMPARE(level(10, 8), Pair(0, 8));  // Two runs since the change are too few for a spread.
         QCOMPARE(level(10, 9), Pair(0, 9));
         QCOMPARE(level(4, 2), Pair(0, 4));
     }
 
-    void aRunLikeTheOthersIsOutsideOfThemByChanceOnly_data() { runsThatOnlyVaryHaveNone_data(); }
+    void ordinaryRunIsRarelyAnOutlier_data() { varyingRunsHaveNoChange_data(); }
 
-    /// Also where a change of level is found by mistake, and the run put against fewer.
-    void aRunLikeTheOthersIsOutsideOfThemByChanceOnly() {
+    /// Also if a level change is found by mistake and the run is compared with fewer runs.
+    void ordinaryRunIsRarelyAnOutlier() {
         QFETCH(Draw, draw);
         QFETCH(int, runs);
         std::mt19937 random(13);
@@ -140,12 +140,12 @@ class TestChangePoint : public QObject {
         }
         qInfo("%s: slower or faster in %.3f of 2,000 without a change", QTest::currentDataTag(),
               double(claimed) / times);
-        // One run is no mean of several, so that heavy tails show.
+        // One run is no mean of several, so that heavy tails matter.
         const bool hasHeavyTails = QString(QTest::currentDataTag()).startsWith("heavy");
         QVERIFY(double(claimed) / times <= (hasHeavyTails ? 0.085 : 0.065));
     }
 
-    void findsChangesOfRunsThatVary_data() {
+    void changesOfVaryingRunsAreFound_data() {
         QTest::addColumn<int>("percent");
         QTest::addColumn<int>("after");
         QTest::addColumn<double>("least");
@@ -155,7 +155,7 @@ class TestChangePoint : public QObject {
         QTest::newRow("10 %, 10 of 21") << 10 << 10 << 0.99;
     }
 
-    void findsChangesOfRunsThatVary() {
+    void changesOfVaryingRunsAreFound() {
         QFETCH(int, percent);
         QFETCH(int, after);
         QFETCH(double, least);

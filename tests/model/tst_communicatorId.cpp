@@ -70,13 +70,12 @@ bool holds(std::string_view text, std::string_view part) {
 
 }  // namespace
 
-/// A communicator is called the same wherever somebody may read it, so that what two places say of
-/// it can be put together.
+/// Tests that a communicator has the same name everywhere, so that two places can be matched.
 class tst_communicatorId : public QObject {
     Q_OBJECT
 
   private slots:
-    void isReadAsItIsWritten() {
+    void communicatorIdRoundTrips() {
         QCOMPARE(communicatorId(group), nameOfGroup);
         QCOMPARE(communicatorId(negative), nameOfNegative);
         QCOMPARE(communicatorFrom(nameOfGroup), std::optional(group));
@@ -86,7 +85,7 @@ class tst_communicatorId : public QObject {
             QVERIFY2(!communicatorFrom(other), other);
     }
 
-    void onlyTheNumbersOfCommunicatorsAreNames() {
+    void onlyCommunicatorNumbersAreNames() {
         QCOMPARE(withCommunicatorIds("{\"NCCL communicator ID\": 208820269817245835,\"Root\":0}"),
                  "{\"NCCL communicator ID\": \"" + nameOfGroup + "\",\"Root\":0}");
         QCOMPARE(withCommunicatorIds("{\"communicator\":-2878377499060371810}"),
@@ -98,7 +97,7 @@ class tst_communicatorId : public QObject {
             QCOMPARE(withCommunicatorIds(other), std::string(other));
     }
 
-    void detailsSayOneNameOnly() {
+    void detailsUseOneName() {
         const TracePtr trace = ranks();
         for (uint32_t row = 0; row < trace->nvtx.size(); ++row) {
             const bool isFirst = trace->nccl.communicator[row] == group;
@@ -113,7 +112,7 @@ class tst_communicatorId : public QObject {
         }
     }
 
-    void reportsSayItInEveryFormat() {
+    void reportsUseTheNameInEveryFormat() {
         const TracePtr trace = ranks();
         for (const char* name :
              {"nccl_sum", "nccl_trace", "nccl_lateness", "nccl_lateness:collective"}) {
@@ -131,7 +130,7 @@ class tst_communicatorId : public QObject {
         }
     }
 
-    void queriesSayItAndTakeIt() {
+    void queriesShowAndAcceptTheName() {
         const TemporaryFolder folder;
         const auto path = folder / "run.sqlite";
         QVERIFY(writeTraceFile(*ranks(), path).has_value());
@@ -151,7 +150,7 @@ class tst_communicatorId : public QObject {
         }
     }
 
-    void exportsSayItAndAreReadBackAsTheSame() {
+    void exportsRoundTripTheName() {
         const TracePtr trace = ranks();
         const std::string perfetto =
             textOf([&](const TextSink& sink) { writePerfettoTrace(*trace, sink); });

@@ -22,14 +22,14 @@ namespace {
 
 constexpr double stepNs = 50e6;
 
-/// How far the medians of runs spread, by noise, as the sizes below say.
+/// Spread of the medians of runs, by noise, for the sizes below.
 constexpr double driftSlope = 0.1;
 const std::array<double, 4> spreads{0.03, std::sqrt(0.02 * 0.02 + 0.05 * 0.05 / 3),
                                     std::sqrt(0.05 * 0.05 + 0.01 * 0.01), 0.02 * std::sqrt(3.0)};
 
 std::vector<RunNoise> recipes() {
     return runNoises({.normal = 0.03,
-                      .besideDrift = 0.02,
+                      .spreadWithDrift = 0.02,
                       .betweenModes = 0.1,
                       .withinModes = 0.01,
                       .heavyTail = 0.02});
@@ -55,7 +55,7 @@ std::vector<double> mediansOf(const RunNoise& recipe, std::mt19937& random, int 
     return medians;
 }
 
-/// A run of one GPU whose steps take about that long, all of it in one kernel.
+/// A run of one GPU whose steps take about that long, all in one kernel.
 RunSummary steadyRun(double ms, const char* kernel = "gemm") {
     WorkerSummary worker;
     for (int number = 0; number < 20; ++number) {
@@ -80,8 +80,7 @@ class TestComparePrograms : public QObject {
     Q_OBJECT
 
   private slots:
-    /// Against SciPy's `stats.t`.
-    void studentsDistribution() {
+    void studentsDistributionMatchesSciPy() {
         QVERIFY(std::abs(studentTFor(0.95, 1) - 12.706204736) < 1e-6);
         QVERIFY(std::abs(studentTFor(0.95, 2) - 4.302652730) < 1e-6);
         QVERIFY(std::abs(studentTFor(0.95, 4) - 2.776445105) < 1e-6);
@@ -91,9 +90,9 @@ class TestComparePrograms : public QObject {
         QCOMPARE(studentTWithin(0, 7), 0.0);
     }
 
-    void theIntervalCoversWhatItSays_data() { addNoiseRows(recipes()); }
+    void intervalHasItsStatedCoverage_data() { addNoiseRows(recipes()); }
 
-    void theIntervalCoversWhatItSays() {
+    void intervalHasItsStatedCoverage() {
         QFETCH(int, recipe);
         QFETCH(int, runs);
         const RunNoise simulated = recipes()[size_t(recipe)];
@@ -125,7 +124,7 @@ class TestComparePrograms : public QObject {
         QVERIFY(widths[times / 2] <= 1.5 * known);
     }
 
-    void severalRunsTellOfPrograms() {
+    void severalRunsDescribePrograms() {
         const auto before = steadyRuns({50, 51, 49.5}), after = steadyRuns({56, 55, 57});
         const auto compared = comparePrograms(before, after);
         QVERIFY(compared);
@@ -138,8 +137,8 @@ class TestComparePrograms : public QObject {
         QVERIFY2(sentence.contains("3 against 3 runs"), qPrintable(sentence));
     }
 
-    /// Steps of a run that agree among themselves say nothing of how runs differ.
-    void runsThatDifferAsMuchAreNoDifference() {
+    /// Agreement among steps of one run does not describe the spread between runs.
+    void runsWithEqualSpreadAreNoDifference() {
         const auto before = steadyRuns({50, 61, 55}), after = steadyRuns({62, 51, 60});
         const auto compared = comparePrograms(before, after);
         QVERIFY(compared);
@@ -147,7 +146,7 @@ class TestComparePrograms : public QObject {
         QVERIFY(compared->comparison.criticalPair()->claim.visiblePercent > 10);
     }
 
-    void oneRunASideSaysOnlyWhatTheyDid() {
+    void singleRunsDescribeOnlyThemselves() {
         const auto compared = comparePrograms(steadyRuns({50}), steadyRuns({60}));
         QVERIFY(compared);
         QCOMPARE(compared->comparison.answer.outcome, Outcome::Longer);
@@ -157,7 +156,7 @@ class TestComparePrograms : public QObject {
         QVERIFY(sentence.find("One run a side") != std::string::npos);
     }
 
-    void earlierRunsTellTheSpread() {
+    void earlierRunsGiveTheSpread() {
         const auto near =
             comparePrograms(steadyRuns({50}), steadyRuns({60}), steadyRuns({50, 50.5, 49.7, 50.2}));
         QVERIFY(near);
@@ -189,8 +188,8 @@ class TestComparePrograms : public QObject {
         QVERIFY(refused(comparePrograms(std::vector{before[0]}, std::vector{after[0]}, twice)));
     }
 
-    /// The same processes at the same time of day are one run, whatever was done to the file since.
-    void oneRecordingOfOtherContentIsOneRun() {
+    /// The same processes at the same time of day are one run, whatever changed in the file since.
+    void editedRecordingIsTheSameRun() {
         std::vector<RunSummary> before = steadyRuns({50, 51}), after = steadyRuns({60, 61});
         constexpr int64_t day = 86'400'000'000'000;
         int64_t number = 0;
@@ -206,7 +205,8 @@ class TestComparePrograms : public QObject {
         moved.facts.contentHash = 100;
         moved.facts.title = "moved.sqlite";
         moved.workers[0].steps[0].startNs += 1;
-        RunSummary exported = before[0];  // where time begins with the first event, and no host is
+        RunSummary exported =
+            before[0];  // where time begins with the first event, and no host is named
         exported.facts.contentHash = 101;
         exported.facts.title = "exported.json";
         exported.facts.host.clear();
@@ -231,12 +231,12 @@ class TestComparePrograms : public QObject {
         const auto twice = comparePrograms(std::vector{before[0], namesake}, after);
         QVERIFY(!twice);
         QVERIFY(twice.error().sentence.starts_with("Two files named run1.sqlite are copies"));
-        RunSummary elsewhere = moved;  // process ids are those of a host
+        RunSummary elsewhere = moved;  // process ids are unique per host
         elsewhere.facts.host = "node8";
         QVERIFY(comparePrograms(std::vector{before[0], elsewhere}, after));
     }
 
-    void earlierRunsThatAreOfASideCountOnce() {
+    void earlierRunsOfASideCountOnce() {
         std::vector<RunSummary> before = steadyRuns({50, 51, 49}), after = steadyRuns({55});
         uint64_t hash = 7;
         for (RunSummary& run : before) run.facts.contentHash = ++hash;
@@ -262,7 +262,7 @@ class TestComparePrograms : public QObject {
         QCOMPARE(exposedNs, worker.totalWallNs());
     }
 
-    /// Of so few steps no difference has a p below 0.01, so none could ever be found.
+    /// With so few steps no difference has a p below 0.01, so none could be found.
     void fourStepsAreTooFew() {
         std::vector<int64_t> before{100, 101, 102, 103}, after{200, 201, 202, 203};
         QCOMPARE(judgeSteps(before, after).outcome, Outcome::TooFewSteps);
@@ -271,8 +271,8 @@ class TestComparePrograms : public QObject {
         QCOMPARE(judgeSteps(before, after).outcome, Outcome::Longer);
     }
 
-    /// What lies beyond the noise of both runs and may be chance is not called alike.
-    void whatMayBeChanceIsNotCalledAlike() {
+    /// A difference beyond the noise of both runs that may be chance is not called equal.
+    void possibleChanceIsNotCalledEqual() {
         RunSummary before, after;
         for (RunSummary* run : {&before, &after}) {
             WorkerSummary worker;
@@ -295,8 +295,8 @@ class TestComparePrograms : public QObject {
         QVERIFY(!sentence.contains("alike") && !sentence.contains("within the spread"));
     }
 
-    /// A step that stands out is one of a certain run.
-    void outliersOfSeveralRunsNameTheirOwn() {
+    /// An outlier step belongs to a certain run.
+    void outliersOfSeveralRunsNameTheirRun() {
         std::vector<RunSummary> runs = steadyRuns({50, 51, 49.5});
         int number = 500;
         for (RunSummary& run : runs) run.facts.title = fmt::format("run{}.sqlite", ++number);
@@ -314,7 +314,7 @@ class TestComparePrograms : public QObject {
         QCOMPARE(single->comparison.outliers.at(0).worker, std::string("rank 0, GPU 0"));
     }
 
-    void aReplacedKernelComesFirst() {
+    void replacedKernelComesFirst() {
         std::vector<RunSummary> before{steadyRun(50), steadyRun(50.1)};
         std::vector<RunSummary> after{steadyRun(58, "other_kernel"),
                                       steadyRun(58.1, "other_kernel")};
@@ -326,7 +326,7 @@ class TestComparePrograms : public QObject {
         QVERIFY(answer.sentence.find("other_kernel") != std::string::npos);
     }
 
-    void runsThatDoNotFitAreRefused() {
+    void unrelatedRunsAreRefused() {
         std::vector<RunSummary> two = steadyRuns({50, 51});
         two[1].workers.push_back(two[1].workers.front());
         two[1].workers.back().rank = 1;

@@ -24,7 +24,6 @@ CounterSeries counter(std::string name, uint32_t gpu, const LargeVector<int64_t>
     return series;
 }
 
-/// Two GPUs and these counters.
 TracePtr traceWith(std::vector<CounterSeries> counters) {
     SimulatedTrace builder;
     builder.addGpu();
@@ -38,7 +37,7 @@ TracePtr traceWith(std::vector<CounterSeries> counters) {
 class TestCounterDifferences : public QObject {
     Q_OBJECT
   private slots:
-    void meansAreWeightedByHowLongAValueHeld() {
+    void meansAreWeightedByDuration() {
         const TracePtr a = traceWith({counter("memory", 0, {0, 100, 200}, {10, 20, 90}, 1'000)});
         const TracePtr b = traceWith({counter("memory", 0, {0, 150}, {30, 50}, 1'000)});
         const auto all = counterDifferences(*a, {50, 200}, *b, {100, 200});
@@ -51,14 +50,14 @@ class TestCounterDifferences : public QObject {
         QVERIFY(all[0].changePercent() > 100);
     }
 
-    void timesWithoutAKnownValueDoNotCount() {
+    void unknownTimesDoNotCount() {
         const TracePtr a = traceWith({counter("memory", 0, {0, 100, 200}, {10, unknown, 30}, 300)});
         const auto all = counterDifferences(*a, {0, 300}, *a, {0, 300});
         QCOMPARE(all[0].baseline.mean, 20.0);
         QCOMPARE(all[0].changePercent(), 0.0);
     }
 
-    void countersPairByGpuAndNameGreatestChangeFirst() {
+    void countersArePairedByGpuAndNameLargestChangeFirst() {
         const TracePtr a =
             traceWith({counter("memory", 0, {0}, {10}, 100), counter("memory", 1, {0}, {10}, 100),
                        counter("only here", 0, {0}, {10}, 100)});
@@ -71,13 +70,13 @@ class TestCounterDifferences : public QObject {
         QCOMPARE(all[1].owner, std::string("GPU 0"));
     }
 
-    void stretchesOutsideTheTraceHaveNoValue() {
+    void rangesOutsideTheTraceHaveNoValue() {
         const TracePtr a = traceWith({counter("memory", 0, {0}, {10}, 100)});
         QVERIFY(counterDifferences(*a, {500, 600}, *a, {0, 100}).empty());
         QVERIFY(counterDifferences(*a, {}, *a, {}).empty());
     }
 
-    void aRunAgainstItselfChangesNothing() {
+    void runAgainstItselfHasNoChange() {
         const TracePtr trace = simulatedMemory();
         const auto all = counterDifferences(*trace, trace->range, *trace, trace->range);
         QVERIFY(!all.empty());

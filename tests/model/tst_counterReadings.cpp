@@ -32,7 +32,7 @@ class TestCounterReadings : public QObject {
     Q_OBJECT
 
   private slots:
-    void aMeanOverLongIsNoPeak() {
+    void meanOverALongIntervalIsNoPeak() {
         const CounterSeries activity =
             seriesOf(CounterUnit::Percent, {0, 400, 800, 4900}, {2, 3, 13.3, 1}, 5000);
         QCOMPARE(peakText(activity, whole), "mean 13.3 % over " + formatDuration(4100 * ms));
@@ -41,7 +41,7 @@ class TestCounterReadings : public QObject {
         QCOMPARE(medianReadingNs(activity), 400 * ms);
     }
 
-    void theFirstValueThatHoldsBeyondAMomentIsThatOfALoop() {
+    void firstLongValueMatchesPlainLoop() {
         const CounterSeries series =
             seriesOf(CounterUnit::Count, {10, 20, 20, 35, 90}, {1, 2, 3, 4, 5}, 120);
         for (int64_t at = 0; at <= 130; ++at) {
@@ -52,25 +52,25 @@ class TestCounterReadings : public QObject {
         QCOMPARE(firstInEffectAfter(CounterSeries(), 5), 0u);
     }
 
-    void aValueOfAMomentIsAPeak() {
+    void shortValueIsAPeak() {
         const CounterSeries fine =
             seriesOf(CounterUnit::BytesPerSecond, {0, 10, 20, 3000}, {1e9, 5e9, 2e9, 1e9}, 3010);
         QCOMPARE(peakText(fine, whole).substr(0, 5), std::string("peak "));
         QVERIFY(!meanOver(fine, 1));
-        QVERIFY(meanOver(fine, 2));  // this one took three seconds, and is not the greatest
+        QVERIFY(meanOver(fine, 2));  // this value took three seconds, and is not the maximum
         QVERIFY(isMomentary(fine, {0, 4000 * ms}, 5e9));
         QVERIFY(!isMomentary(fine, {0, 4000 * ms}, 2e9));
         QVERIFY(!isMomentary(fine, {30 * ms, 4000 * ms}, 5e9));  // at another time
         const CounterSeries memory = seriesOf(CounterUnit::Bytes, {0, 5000}, {1e9, 2e9}, 9000);
-        QVERIFY(!meanOver(memory, 1));  // what is in use is so at each moment
+        QVERIFY(!meanOver(memory, 1));  // memory in use applies to every moment
         const CounterSeries computed =
             seriesOf(CounterUnit::BytesPerSecond, {0, 5000}, {1e9, 2e9}, 9000, false);
-        QVERIFY(!meanOver(computed, 1));  // or power, that was so when it was read
+        QVERIFY(!meanOver(computed, 1));  // power is an instantaneous reading
         const CounterSeries still = seriesOf(CounterUnit::Percent, {0, 5000}, {0, 7}, 5100);
-        QVERIFY(!meanOver(still, 0));  // nothing at all is nothing at every moment
+        QVERIFY(!meanOver(still, 0));  // zero applies to every moment
     }
 
-    void aPeakThatNobodyCanLookAtIsNone() {
+    void invisiblePeakIsNone() {
         const CounterSeries process =
             seriesOf(CounterUnit::Percent, {0, 100, 200, 300}, {1072, 110, 90, 95}, 400);
         QCOMPARE(peakText(process, whole), std::string("peak 1072.0 %"));
@@ -79,7 +79,7 @@ class TestCounterReadings : public QObject {
         QCOMPARE(peakText(process, {500 * ms, 600 * ms}), std::string("unknown"));
     }
 
-    void aReadingThatFillsWhatIsShownHasNoShape() {
+    void readingThatFillsTheViewHasNoShape() {
         const CounterSeries activity =
             seriesOf(CounterUnit::Percent, {0, 100, 200}, {2, 3, 4}, 300);
         QVERIFY(!meanOver(activity, 1));

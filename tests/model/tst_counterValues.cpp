@@ -44,7 +44,7 @@ class TestCounterValues : public QObject {
         QCOMPARE(rates.endNs, 3 * second);
     }
 
-    void whatIsNoLongerKnownEndsAGauge() {
+    void gaugeEndsWhereItBecomesUnknown() {
         const CounterValues ended =
             valuesOf(CounterMeaning::Gauge, CounterUnit::Bytes, {7, 7, nothing});
         QCOMPARE(ended.endNs, 2 * second);
@@ -52,7 +52,7 @@ class TestCounterValues : public QObject {
         QCOMPARE(open.endNs, 3 * second);
     }
 
-    void aGaugeLastsAsLongAsItIsReadEvenIfItSeldomChanges() {
+    void unchangedGaugeLastsWhileItIsRead() {
         CounterSamples samples;
         samples.unit = CounterUnit::Bytes;
         samples.timesNs = {0, 12 * second};
@@ -61,25 +61,25 @@ class TestCounterValues : public QObject {
         QCOMPARE(counterValues(samples).endNs, 12 * second + second / 10);
     }
 
-    void aCounterThatGoesBackwardsIsUnknownThere() {
+    void decreasingCounterIsUnknown() {
         const CounterValues rates = bytes({1'000, 5, 105});
         QVERIFY(std::isnan(rates.values[0]));
         QCOMPARE(rates.values[1], 100.0);
         QCOMPARE(rates.resetCount, int64_t{1});
     }
 
-    void aCounterThatReachesItsEndGoesOn() {
+    void wrappingCounterContinues() {
         const long double end = std::ldexp(1.0L, 32);
         const CounterValues rates = bytes({end - 100, 50}, 32);
         QCOMPARE(rates.values[0], 150.0);
         QCOMPARE(rates.wrapCount, int64_t{1});
-        // From the middle of its range it cannot have reached the end: it was reset.
+        // From the middle of its range it cannot have wrapped: it was reset.
         const CounterValues reset = bytes({end / 2, 50}, 32);
         QVERIFY(std::isnan(reset.values[0]));
         QCOMPARE(reset.resetCount, int64_t{1});
     }
 
-    void whatIsLostIsUnknownUntilItIsBack() {
+    void lostCounterIsUnknownUntilItReturns() {
         const CounterValues rates = bytes({0, 100, nothing, 300, 400});
         QCOMPARE(rates.values[0], 100.0);
         QVERIFY(std::isnan(rates.values[1]));
@@ -101,7 +101,7 @@ class TestCounterValues : public QObject {
         QVERIFY(counterValues(samples).values.empty());
     }
 
-    void samplesInAnyOrderAreTheSame() {
+    void sampleOrderIsIrrelevant() {
         CounterSamples samples;
         samples.meaning = CounterMeaning::Cumulative;
         samples.timesNs = {2 * second, 0, second};
@@ -114,7 +114,7 @@ class TestCounterValues : public QObject {
         QCOMPARE(bytes({large, large + 1'024}).values[0], 1'024.0);
     }
 
-    void anAmountOfNextToNoTimeIsNoRate() {
+    void amountOverATinyIntervalIsNoRate() {
         CounterSamples samples;
         samples.meaning = CounterMeaning::Amount;
         samples.unit = CounterUnit::Bytes;
@@ -143,7 +143,7 @@ class TestCounterValues : public QObject {
         QCOMPARE(shares.values, (LargeVector<double>{22, 33}));
     }
 
-    void gaugesHoldAsLongAsSamplesAreApart() {
+    void gaugesLastOneSampleInterval() {
         const CounterValues gauge =
             valuesOf(CounterMeaning::Gauge, CounterUnit::Percent, {10, -1, 30});
         QCOMPARE(gauge.values[0], 10.0);
@@ -163,7 +163,7 @@ class TestCounterValues : public QObject {
                 QVERIFY(std::isnan(value) || (value >= 0 && std::isfinite(value)));
     }
 
-    void integralOfARateIsTheDifferenceOfTheReadings() {
+    void integralOfARateEqualsTheDifferenceOfReadings() {
         const CounterValues rates = bytes({1'000, 1'500, 1'500, 4'500});
         CounterSeries series;
         series.set(rates.timesNs, rates.values, rates.endNs);
@@ -181,7 +181,7 @@ class TestCounterValues : public QObject {
         QVERIFY(!integralOf(CounterSeries(), {0, second}).hasValue());
     }
 
-    void whatIsKeptOfASeriesMakesItAgain() {
+    void storedSeriesIsReproduced() {
         std::mt19937 random(5);
         for (int round = 0; round < 400; ++round) {
             CounterSamples samples;
@@ -218,7 +218,7 @@ class TestCounterValues : public QObject {
         }
     }
 
-    void aGaugeThatEndsAtItsOwnTimeKeepsThat() {
+    void gaugeWithItsOwnEndKeepsIt() {
         CounterSeries series;
         series.unit = CounterUnit::Bytes;
         series.set({0, second}, {1, 2}, 10 * second);
@@ -229,8 +229,8 @@ class TestCounterValues : public QObject {
         QVERIFY(samplesOf(CounterSeries()).timesNs.empty());
     }
 
-    /// What went between two readings says nothing of a part of that time; a gauge does.
-    void aRateTellsNothingOfLessThanTwoReadings() {
+    /// A rate between two readings does not describe part of that time; a gauge does.
+    void rateNeedsTwoReadings() {
         CounterSeries series;
         series.set({0, 4 * second, 5 * second}, {1'000, 500, 0}, 6 * second);
         for (const auto& [unit, isMean] : {std::pair(CounterUnit::BytesPerSecond, true),

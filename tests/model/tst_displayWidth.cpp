@@ -33,8 +33,8 @@ class tst_displayWidth : public QObject {
         QCOMPARE(displayWidth(text.toStdString()), static_cast<size_t>(width));
     }
 
-    /// Against each letter for itself, at every width.
-    void cutsWhereItFits() {
+    /// Compared with adding letter by letter, at every width.
+    void truncatesToTheWidth() {
         const std::vector<std::string> letters{"a", " ", "é", "训", "🔥", "…", "0"};
         std::mt19937 random(3);
         for (int round = 0; round < 200; ++round) {
@@ -71,13 +71,13 @@ class tst_displayWidth : public QObject {
         }
     }
 
-    void keepsBothEndsOfAName() {
+    void elisionKeepsBothEnds() {
         QCOMPARE(cutMiddle("abcdefghijklmnop", 11), std::string("abcdef…mnop"));
         QCOMPARE(cutEnd("abcdefghijklmnop", 11), std::string("abcdefghij…"));
         QCOMPARE(cutMiddle("训练步骤训练步骤", 7), std::string("训练…骤"));
     }
 
-    void tablesOfWideCharactersStayInLine() {
+    void tablesOfWideCharactersAreAligned() {
         using report::TextGrid;
         TextGrid grid({TextGrid::Side::Left, TextGrid::Side::Right, TextGrid::Side::Left});
         grid.add({"训练", "1", "a name 训练步骤训练步骤 that is long"});

@@ -12,7 +12,7 @@ namespace {
 
 constexpr int64_t spanNs = 1'000'000;
 
-/// Kernels, calls and ranges here and there on several streams and threads, copies for counters.
+/// Scattered kernels, calls and ranges on several streams and threads, and copies for counters.
 TracePtr randomTrace(std::mt19937& random) {
     SimulatedTrace builder;
     const uint32_t process = builder.addProcess(7, "training");
@@ -35,7 +35,7 @@ TracePtr randomTrace(std::mt19937& random) {
     return builder.finish();
 }
 
-/// Whether some slice of the track or of one below lies in the range, by looking at them all.
+/// Returns true if no slice of the track or its children lies in the range, by testing all of them.
 bool plainIsEmpty(const Trace& trace, size_t wanted, TimeRange range) {
     for (size_t track = wanted; track < trace.tracks.size(); ++track) {
         if (track > wanted && trace.tracks[track].depth <= trace.tracks[wanted].depth) break;
@@ -55,7 +55,7 @@ class tst_emptyTracks : public QObject {
     Q_OBJECT
 
   private slots:
-    void agreesWithAPlainLoop() {
+    void emptyTracksMatchPlainLoop() {
         std::mt19937 random(3);
         int emptyCount = 0;
         for (int round = 0; round < 200; ++round) {
@@ -72,7 +72,7 @@ class tst_emptyTracks : public QObject {
         QVERIFY(emptyCount > 100);
     }
 
-    void aCounterIsEmptyWhereItIsZeroOrUnknown() {
+    void counterIsEmptyWhereZeroOrUnknown() {
         SimulatedTrace builder;
         builder.addKernel(builder.defaultStream(), "gemm", 0, 100'000);
         CounterSeries counter;
@@ -92,7 +92,7 @@ class tst_emptyTracks : public QObject {
         QVERIFY(emptyTracks(*trace, {30'000, 90'000})[track]);
     }
 
-    void whatWasNotRecordedIsShown() {
+    void unrecordedTimeIsShown() {
         const TimeRange between{40'000, 50'000};
         for (const bool hasWindows : {false, true}) {
             SimulatedTrace builder;

@@ -39,7 +39,7 @@ struct Stopped {
     int rounds = 0;
 };
 
-/// What a bench does with runs like these, of which the candidate's take `shift` longer.
+/// Runs the stopping rule of `bench` on such runs; the candidate's take longer by `shift`.
 Stopped bench(const Draw& draw, std::mt19937& random, int most, double shift) {
     RunMedians medians;
     std::vector<Claim> claims;
@@ -68,7 +68,7 @@ class TestEnoughRuns : public QObject {
     Q_OBJECT
 
   private slots:
-    void itTakesTwoPreciseRoundsInARow() {
+    void twoPreciseRoundsInARowEndIt() {
         QVERIFY(!areEnough({}));
         const auto enough = [](std::vector<Claim> claims) { return areEnough(claims); };
         QVERIFY(!enough({claimOf(6, 0.5)}));
@@ -78,12 +78,11 @@ class TestEnoughRuns : public QObject {
         QVERIFY(!enough({claimOf(4, 0.1), claimOf(5, 0.1)}));
     }
 
-    /// Only how precisely it is known counts: a difference as plain as this does not end it.
-    void aPlainDifferenceDoesNotEndIt() {
+    void obviousDifferenceDoesNotEndIt() {
         QVERIFY(!areEnough(std::vector{claimOf(8, 1.5), claimOf(9, 1.5)}));
     }
 
-    void stoppingMakesNoClaims_data() {
+    void stoppingRuleMakesNoFalseClaims_data() {
         QTest::addColumn<Draw>("draw");
         QTest::addColumn<int>("most");
         const auto add = [](const char* name, const Draw& draw, int most = 10) {
@@ -100,7 +99,7 @@ class TestEnoughRuns : public QObject {
         add("heavy tails, 1 %", heavyTails(0.01));
     }
 
-    void stoppingMakesNoClaims() {
+    void stoppingRuleMakesNoFalseClaims() {
         QFETCH(Draw, draw);
         QFETCH(int, most);
         std::mt19937 random(42);

@@ -26,7 +26,7 @@ ContributorDifference contributor(StepPart part, ContributorKind kind, std::stri
     return difference;
 }
 
-/// Made by hand: steps of 100 and 110 us.
+/// A synthetic comparison: steps of 100 and 110 us.
 RunComparison smallComparison() {
     RunComparison comparison;
     comparison.baselineSource = comparison.candidateSource = StepSource::NvtxRange;
@@ -94,7 +94,7 @@ class TestEvaluateCondition : public QObject {
     Q_OBJECT
 
   private slots:
-    void stepTimes() {
+    void stepTimesAreCompared() {
         QVERIFY(isMet("step.p50 > +9.9%"));
         QVERIFY(!isMet("step.p50 > +10%"));
         QVERIFY(isMet("step.p50 >= +10%"));
@@ -106,7 +106,7 @@ class TestEvaluateCondition : public QObject {
         QVERIFY(!isMet("step.p50 < -1%"));
     }
 
-    void partsAndTheirGroups() {
+    void partsAndTheirGroupsAreCompared() {
         QVERIFY(isMet("part compute >= +3 us"));
         QVERIFY(isMet("part copies >= +3 us"));
         QVERIFY(!isMet("part copies > +3 us"));
@@ -118,7 +118,7 @@ class TestEvaluateCondition : public QObject {
         QVERIFY(!isMet("part exposed_communication > 0 ns"));
     }
 
-    void kernelsByNameBaseNameAndStar() {
+    void kernelsMatchByNameBaseNameAndStar() {
         QVERIFY(isMet("kernel \"void gemm<float>(float*, int)\" >= +2 us"));
         QVERIFY(isMet("kernel \"void gemm<float>\" > 41.9 us"));
         QCOMPARE(*outcomeOf("kernel gemm > 1s").tests[0].baseline, 50'000.0);  // both of them
@@ -126,7 +126,7 @@ class TestEvaluateCondition : public QObject {
         QVERIFY(isMet("kernel gemm.count > 5"));
     }
 
-    void whatOnlyOneSideHasCountsFromZero() {
+    void contributorOfOneSideCountsFromZero() {
         QVERIFY(isMet("kernel fresh > +9 us"));
         QVERIFY(isMet("kernel fresh.count >= 3"));
         const ConditionOutcome percent = outcomeOf("kernel fresh > +3%");
@@ -134,7 +134,7 @@ class TestEvaluateCondition : public QObject {
         QVERIFY(percent.sentence.find("baseline of nothing") != std::string::npos);
     }
 
-    void bandwidthIsWeighedByTime() {
+    void bandwidthIsWeightedByTime() {
         const TestOutcome test = outcomeOf("copy htod.bandwidth < 20 GB/s").tests[0];
         QCOMPARE(*test.baseline, 50.0);
         QCOMPARE(*test.candidate, 15.0);  // 20 us at 25 and 20 us at 5 GB/s
@@ -145,7 +145,7 @@ class TestEvaluateCondition : public QObject {
                 ConditionState::NotComparable);
     }
 
-    void rangesIncludeWhatLiesWithin() {
+    void rangesIncludeNestedRanges() {
         QCOMPARE(*outcomeOf("range forward > 1s").tests[0].candidate, 56'000.0);
         QCOMPARE(*outcomeOf("range \"layer 3\" > 1s").tests[0].candidate, 25'000.0);
         QCOMPARE(*outcomeOf("range \"forward/layer #\" > 1s").tests[0].baseline, 20'000.0);
@@ -153,7 +153,7 @@ class TestEvaluateCondition : public QObject {
         QCOMPARE(*outcomeOf("range for* > 1s").tests[0].candidate, 56'000.0);
     }
 
-    void theVerdict() {
+    void verdictIsTested() {
         const RunComparison slower = programs(Outcome::Slower);
         QVERIFY(outcomeOf("slower", slower).state == ConditionState::Met);
         QVERIFY(outcomeOf("faster", slower).state == ConditionState::NotMet);
@@ -161,7 +161,7 @@ class TestEvaluateCondition : public QObject {
                 ConditionState::NotMet);
     }
 
-    void theVerdictOfAPart() {
+    void verdictOfAPartIsTested() {
         RunComparison comparison = programs(Outcome::PartsChanged);
         QuantityClaim compute, waiting, idle;
         compute.differenceNs = 3'000;
@@ -187,7 +187,7 @@ class TestEvaluateCondition : public QObject {
         QVERIFY(outcomeOf("slower in compute").state == ConditionState::NotComparable);
     }
 
-    void oneRunASideHasNoVerdict() {
+    void singleRunsHaveNoVerdict() {
         for (const Outcome outcome :
              {Outcome::TooFewSteps, Outcome::Alike, Outcome::Longer, Outcome::Shorter}) {
             RunComparison comparison = smallComparison();
@@ -208,7 +208,7 @@ class TestEvaluateCondition : public QObject {
                 ConditionState::Skipped);
     }
 
-    void whatIsNotThereIsNotComparable() {
+    void missingNamesAreNotComparable() {
         const ConditionOutcome missing = outcomeOf("collective AllReduce > 1 ms");
         QVERIFY(missing.state == ConditionState::NotComparable);
         QVERIFY(missing.sentence.find("neither run has such a collective") != std::string::npos);
@@ -222,8 +222,8 @@ class TestEvaluateCondition : public QObject {
         QVERIFY(outcomeOf("step > 1 s", RunComparison{}).state == ConditionState::NotComparable);
     }
 
-    /// Whatever its numbers are, and whatever the other tests find.
-    void ofWhatIsDamagedNothingIsComparable() {
+    /// Regardless of the numbers and the other tests.
+    void corruptRunsAreNotComparable() {
         for (const bool isCandidate : {false, true}) {
             RunComparison comparison = smallComparison();
             SummaryFacts& facts = isCandidate ? comparison.candidate : comparison.baseline;
@@ -242,11 +242,11 @@ class TestEvaluateCondition : public QObject {
         }
     }
 
-    /// Work that seems to last beyond the steps behind it leaves nothing for these.
-    void ofStepsThatTakeNoTimeNothingIsComparable() {
-        const auto usual = summarizeRun(*simulatedTraining({.steps = 8}));
-        QVERIFY(usual && timelessSentence(*usual).empty());
-        RunSummary timeless = *usual;
+    /// Work that seems to last past the following steps leaves no time for them.
+    void stepsOfNoDurationAreNotComparable() {
+        const auto normal = summarizeRun(*simulatedTraining({.steps = 8}));
+        QVERIFY(normal && timelessSentence(*normal).empty());
+        RunSummary timeless = *normal;
         std::vector<StepSummary>& steps = timeless.workers[0].steps;
         for (size_t step = 1; step < steps.size(); ++step) {
             steps[step].wallNs = 0;
@@ -257,8 +257,8 @@ class TestEvaluateCondition : public QObject {
         const std::vector<std::string> caveats = explain::explain(timeless).caveats;
         QVERIFY(std::ranges::find(caveats, sentence) != caveats.end());
         for (const bool isCandidate : {false, true}) {
-            const RunComparison comparison =
-                isCandidate ? compareRuns({*usual}, {timeless}) : compareRuns({timeless}, {*usual});
+            const RunComparison comparison = isCandidate ? compareRuns({*normal}, {timeless})
+                                                         : compareRuns({timeless}, {*normal});
             QVERIFY(comparison.answer.outcome == Outcome::Nothing);
             QVERIFY(comparison.answer.sentence.find(sentence) != std::string::npos);
             const ConditionOutcome outcome = outcomeOf("step.p50 > +3%", comparison);
@@ -268,7 +268,7 @@ class TestEvaluateCondition : public QObject {
         }
     }
 
-    void everyPartHasANameThatIsFound() {
+    void everyPartNameIsRecognized() {
         for (size_t index = 0; index < stepPartCount; ++index) {
             const auto part = static_cast<StepPart>(index);
             QVERIFY(partsCalled(name(part)) == std::vector{part});

@@ -32,13 +32,8 @@ bool has(const std::string& text, std::string_view part) {
     return text.find(part) != std::string::npos;
 }
 
-const Finding* findingOf(const Explanation& explanation, Rule rule) {
-    const auto found = std::ranges::find(explanation.findings, rule, &Finding::rule);
-    return found == explanation.findings.end() ? nullptr : &*found;
-}
-
-/// A simulated program: twenty steps of 10 ms that the GPU computes all through, and what a test
-/// adds.
+/// A simulated program: twenty steps of 10 ms with constant GPU compute, plus events added by a
+/// test.
 class Program : public SimulatedTrace {
   public:
     void addSteps(int64_t idleNs = 0) {
@@ -66,7 +61,7 @@ class Program : public SimulatedTrace {
         series.set(timesNs, held, static_cast<int64_t>(values.size()) * everyNs);
         counter(std::move(series));
     }
-    /// The reasons and the clock in MHz, alike all through but for the first step.
+    /// Adds the throttle reasons and the clock in MHz, constant after the first step.
     void addClocks(uint64_t reasons, double clockMhz, double highestMhz) {
         const uint32_t gpu = 0;
         std::vector<double> clocks(steps, clockMhz * mhz);
@@ -93,15 +88,14 @@ Explanation explainedClocks(uint64_t reasons, double clockMhz, double highestMhz
 
 }  // namespace
 
-/// What samplers and threads tell of the time of the steps, and what is made of it.
 class TestExplainConditions : public QObject {
     Q_OBJECT
   private slots:
-    void aHotGpuIsSaidToRunBelowItsClocks() {
+    void hotGpuIsReportedBelowItsClocks() {
         const Explanation hot = explainedClocks(hardwareThermal, 990, 1980);
-        const Finding* found = findingOf(hot, Rule::GpuThrottled);
+        const Finding* found = findingOf(hot, &gpuThrottledRule);
         QVERIFY(found != nullptr);
-        // Of twenty steps nineteen at half of the clock.
+        // Nineteen of twenty steps at half of the clock.
         QVERIFY2(std::abs(found->share - 0.475) < 0.01, qPrintable(QString::number(found->share)));
         for (const char* part : {"hardware thermal: it is too hot", "at 990 MHz then",
                                  "1.98 GHz at most", "95.0 % of the time", "an estimate"})
@@ -110,7 +104,7 @@ class TestExplainConditions : public QObject {
         QVERIFY(rulesOf(explain::explain(RunSummary())).empty());
     }
 
-    void whatHoldsNoClockBackIsNoFinding_data() {
+    void harmlessThrottleReasonsAreNoFinding_data() {
         QTest::addColumn<quint64>("reasons");
         QTest::addColumn<double>("clock");
         QTest::newRow("nothing") << quint64(0) << 990.0;
@@ -119,14 +113,14 @@ class TestExplainConditions : public QObject {
         QTest::newRow("heat that slows nothing yet") << quint64(hardwareThermal) << 1'980.0;
         QTest::newRow("clocks that nobody read") << quint64(hardwareThermal) << 0.0;
     }
-    void whatHoldsNoClockBackIsNoFinding() {
+    void harmlessThrottleReasonsAreNoFinding() {
         QFETCH(quint64, reasons);
         QFETCH(double, clock);
-        QVERIFY(findingOf(explainedClocks(reasons, clock, 1'980), Rule::GpuThrottled) == nullptr);
+        QVERIFY(findingOf(explainedClocks(reasons, clock, 1'980), &gpuThrottledRule) == nullptr);
     }
 
     /// The longest step runs at full speed.
-    void aHotGpuIsShownWhereItIsHot() {
+    void hotGpuIsShownWhereItIsHot() {
         Program program;
         program.addSteps();
         std::vector<double> clocks(Program::steps, 1980.0 * mhz), reasons(Program::steps, 0);
@@ -134,7 +128,7 @@ class TestExplainConditions : public QObject {
             clocks[step] = 990.0 * mhz;
             reasons[step] = hardwareThermal;
         }
-        // Held, yet as fast as ever.
+        // Throttled, but at full speed.
         reasons[12] = hardwareThermal;
         program.addCounter("clock.sm", CounterUnit::Hertz, 0, clocks);
         program.addCounter("throttle.reasons", CounterUnit::Flags, 0, reasons);
@@ -142,7 +136,7 @@ class TestExplainConditions : public QObject {
         const Result<RunSummary> summary = summarizeRun(*trace);
         QVERIFY(summary);
         const Explanation explanation = explain::explain(*summary);
-        const Finding* found = findingOf(explanation, Rule::GpuThrottled);
+        const Finding* found = findingOf(explanation, &gpuThrottledRule);
         QVERIFY(found != nullptr);
         QVERIFY(found->atNs);
         QCOMPARE(*found->atNs, 80 * ms);
@@ -151,48 +145,46 @@ class TestExplainConditions : public QObject {
         QCOMPARE(place->range, (TimeRange{80 * ms, 120 * ms}));
     }
 
-    void aPowerCapThatSlowsIsSaidAndNoFinding() {
+    void slowingPowerCapIsReportedButNoFinding() {
         const Explanation capped = explainedClocks(powerCap, 1'584, 1'980);
-        QVERIFY(findingOf(capped, Rule::GpuThrottled) == nullptr);
+        QVERIFY(findingOf(capped, &gpuThrottledRule) == nullptr);
         const auto said = std::ranges::count_if(capped.caveats, [](const std::string& each) {
             return has(each,
                        "stands at its power cap for 95.0 % of the time of the steps, at 1.58 GHz "
                        "where 1.98 GHz is the highest seen");
         });
         QVERIFY2(said == 1, capped.caveats.empty() ? "nothing" : capped.caveats.front().c_str());
-        // Heat beside it is no state of every day.
+        // Heat in addition to it is not normal.
         const Explanation hot = explainedClocks(powerCap | hardwareThermal, 1'584, 1'980);
-        const Finding* found = findingOf(hot, Rule::GpuThrottled);
+        const Finding* found = findingOf(hot, &gpuThrottledRule);
         QVERIFY(found != nullptr);
         QVERIFY2(std::abs(found->share - 0.19) < 0.01, qPrintable(QString::number(found->share)));
         for (const std::string& each : explainedClocks(powerCap, 1'965, 1'980).caveats)
             QVERIFY2(!has(each, "power cap"), each.c_str());
     }
 
-    /// One that is hot from the start was never seen any faster.
-    void theOtherGpusTellHowFastOneCouldRun() {
+    void otherGpusGiveTheReachableClock() {
         MadeRun made(2);
         for (WorkerSummary& worker : made.run().workers) {
             worker.gpuName = "H200";
             worker.highestSmClockHz = 1'200 * mhz;
             worker.clocks = {{hardwareThermal, worker.totalWallNs(), 1'200 * mhz}};
         }
-        QVERIFY(findingOf(explain::explain(made.run()), Rule::GpuThrottled) == nullptr);
+        QVERIFY(findingOf(explain::explain(made.run()), &gpuThrottledRule) == nullptr);
         made.run().workers[1].clocks = {{0, made.run().workers[1].totalWallNs(), 1'800 * mhz}};
         const uint32_t critical = made.run().criticalWorker();
         QCOMPARE(critical, uint32_t(0));
         const Explanation explanation = explain::explain(made.run());
-        const Finding* found = findingOf(explanation, Rule::GpuThrottled);
+        const Finding* found = findingOf(explanation, &gpuThrottledRule);
         QVERIFY(found != nullptr);
         QVERIFY(std::abs(found->share - 1.0 / 3) < 0.01);
         QVERIFY2(has(found->sentence, "those of the other GPUs run at 1.8 GHz"),
                  found->sentence.c_str());
         made.run().workers[1].gpuName = "L4";
-        QVERIFY(findingOf(explain::explain(made.run()), Rule::GpuThrottled) == nullptr);
+        QVERIFY(findingOf(explain::explain(made.run()), &gpuThrottledRule) == nullptr);
     }
 
-    /// A clock that was read before the work began says nothing of it.
-    void aClockReadBeforeTheStepsIsNoneOfTheirs() {
+    void clockReadBeforeTheStepsIsIgnored() {
         Program program;
         program.addSteps();
         program.addCounter("clock.sm", CounterUnit::Hertz, 0, {345e6, 1980e6}, 1'000 * ms);
@@ -201,12 +193,12 @@ class TestExplainConditions : public QObject {
         const RunSummary run = summaryOf(program);
         QCOMPARE(run.workers.size(), size_t{1});
         QVERIFY(!run.workers[0].clocks.empty());
-        // The one reading at the very start is in the first step, and no other one is in any.
+        // The one reading at the start is in the first step, and no other step has a reading.
         for (const ClockState& state : run.workers[0].clocks)
             QVERIFY(state.smClockHz == 345 * mhz || state.smClockHz == 0);
     }
 
-    void aStoredSummaryExplainsTheSame() {
+    void storedSummaryGivesTheSameExplanation() {
         const TemporaryFolder folder;
         Program program;
         program.addSteps(2 * ms);
@@ -233,8 +225,8 @@ class TestExplainConditions : public QObject {
         QCOMPARE(stored->facts.cpuLimitPercent, int64_t{250});
         QVERIFY(stored->workers == made->workers);
         QVERIFY(explain::explain(*stored) == explain::explain(*made));
-        QVERIFY(findingOf(explain::explain(*stored), Rule::GpuThrottled) != nullptr);
-        // What no program writes is not taken.
+        QVERIFY(findingOf(explain::explain(*stored), &gpuThrottledRule) != nullptr);
+        // Values that no program writes are rejected.
         for (const char* wrong :
              {"UPDATE LANESCOPE_STORED_GPU_CLOCKS SET ns = 1000000000000",
               "UPDATE LANESCOPE_STORED_GPU_CLOCKS SET smClockHz = -1",
@@ -249,7 +241,7 @@ class TestExplainConditions : public QObject {
         }
     }
 
-    void aLimitOfProcessorsIsSaidBesideWhatItDelays() {
+    void cpuLimitIsReportedNextToItsDelay() {
         const auto sentenceWith = [](double heldBack) {
             Program program;
             program.addSteps(4 * ms);
@@ -258,7 +250,7 @@ class TestExplainConditions : public QObject {
             program.addCounter("cgroup.cpu.limit", CounterUnit::Percent, noIndex,
                                std::vector<double>(Program::steps, 200));
             const Explanation explanation = explain::explain(summaryOf(program));
-            const Finding* found = findingOf(explanation, Rule::LaunchBound);
+            const Finding* found = findingOf(explanation, &launchBoundRule);
             return found == nullptr ? std::string() : found->sentence;
         };
         const std::string held = sentenceWith(0.4);
@@ -270,8 +262,8 @@ class TestExplainConditions : public QObject {
         QVERIFY2(!free.empty() && !has(free, "limit"), free.c_str());
     }
 
-    /// It was seen to run at the looks, and had no core for most of the time between them.
-    void aThreadThatGetsNoCoreIsNotToldToLaunchLess() {
+    /// Samples show it running, but it had no core for most of the time between them.
+    void threadWithoutCoreIsNotAdvisedToLaunchLess() {
         const auto rulesWith = [](int64_t cpuNs, int64_t delayNs) {
             Program program;
             program.addSteps(4 * ms);
@@ -286,16 +278,16 @@ class TestExplainConditions : public QObject {
             return explain::explain(summaryOf(program));
         };
         const Explanation starved = rulesWith(50 * ms, 140 * ms);
-        const Finding* found = findingOf(starved, Rule::HostWaits);
-        QVERIFY(found != nullptr && findingOf(starved, Rule::LaunchBound) == nullptr);
+        const Finding* found = findingOf(starved, &hostWaitsRule);
+        QVERIFY(found != nullptr && findingOf(starved, &launchBoundRule) == nullptr);
         QVERIFY2(has(found->sentence, "gets no core for most of it"), found->sentence.c_str());
         const Explanation running = rulesWith(180 * ms, 10 * ms);
-        QVERIFY(findingOf(running, Rule::HostWaits) == nullptr);
-        QVERIFY(findingOf(running, Rule::HostWork) != nullptr);
+        QVERIFY(findingOf(running, &hostWaitsRule) == nullptr);
+        QVERIFY(findingOf(running, &hostWorkRule) != nullptr);
     }
 
-    /// A launch that takes long takes so for want of a core, and no other call would be quicker.
-    void aThreadWithoutACoreInACallIsNotToldToLaunchLess() {
+    /// A long launch is long for lack of a core; no other call would be faster.
+    void threadWithoutCoreInACallIsNotAdvisedToLaunchLess() {
         const auto explained = [](ThreadState state) {
             Program program;
             const uint32_t thread = program.defaultThread();
@@ -318,18 +310,18 @@ class TestExplainConditions : public QObject {
             return explain::explain(summaryOf(program));
         };
         const Explanation starved = explained(ThreadState::Runnable);
-        const Finding* found = findingOf(starved, Rule::HostWaits);
-        QVERIFY(found != nullptr && findingOf(starved, Rule::LaunchBound) == nullptr);
+        const Finding* found = findingOf(starved, &hostWaitsRule);
+        QVERIFY(found != nullptr && findingOf(starved, &launchBoundRule) == nullptr);
         QVERIFY2(has(found->sentence, "gets no core: in cudaLaunchKernel"),
                  found->sentence.c_str());
         QVERIFY2(found->share > 0.35, qPrintable(QString::number(found->share)));
         const Explanation running = explained(ThreadState::Running);
-        QVERIFY(findingOf(running, Rule::HostWaits) == nullptr);
-        QVERIFY(findingOf(running, Rule::LaunchBound) != nullptr);
+        QVERIFY(findingOf(running, &hostWaitsRule) == nullptr);
+        QVERIFY(findingOf(running, &launchBoundRule) != nullptr);
     }
 
-    /// The call should return at once, and the GPU waits for what comes behind it.
-    void aCopyOfPageableMemoryKeepsTheCpu() {
+    /// The call should return at once, and the GPU waits for the work after it.
+    void pageableCopyBlocksTheCpu() {
         const auto explained = [](MemoryKind source) {
             Program program;
             const uint32_t thread = program.defaultThread();
@@ -346,13 +338,13 @@ class TestExplainConditions : public QObject {
             return explain::explain(summaryOf(program));
         };
         const Explanation pageable = explained(MemoryKind::Pageable);
-        const Finding* found = findingOf(pageable, Rule::PageableCopies);
+        const Finding* found = findingOf(pageable, &pageableCopiesRule);
         QVERIFY(found != nullptr);
         QVERIFY2(found->share > 0.2, qPrintable(QString::number(found->share)));
         QVERIFY2(has(found->sentence, "in cudaMemcpyAsync of pageable memory"),
                  found->sentence.c_str());
-        QVERIFY(findingOf(explained(MemoryKind::Pinned), Rule::PageableCopies) == nullptr);
-        QVERIFY(findingOf(explained(MemoryKind::Pinned), Rule::LaunchBound) != nullptr);
+        QVERIFY(findingOf(explained(MemoryKind::Pinned), &pageableCopiesRule) == nullptr);
+        QVERIFY(findingOf(explained(MemoryKind::Pinned), &launchBoundRule) != nullptr);
     }
 
     void pausesBetweenStepsCountByTheirIdleTime() {
@@ -368,7 +360,8 @@ class TestExplainConditions : public QObject {
             return made;
         };
         QCOMPARE(pausesBetween({}, work({})), StepPauses());
-        // One until into the first pause, one within it, one all through the second and longer.
+        // One thread until inside the first pause, one within it, one throughout the second and
+        // longer.
         const StepPauses pauses = pausesBetween(steps, work({{50, 210}, {220, 280}, {390, 550}}));
         QCOMPARE(pauses.count, int64_t{2});
         QCOMPARE(pauses.idleNs, int64_t{30});
@@ -379,7 +372,7 @@ class TestExplainConditions : public QObject {
         MadeRun made;
         made.run().workers[0].pauses = {2, 100 * ms, 5'000 * ms, 80 * ms};
         const Explanation explanation = explain::explain(made.run());
-        QCOMPARE(rulesOf(explanation), std::vector{Rule::IdleBetweenSteps});
+        QCOMPARE(rulesOf(explanation), std::vector{&idleBetweenStepsRule});
         const Finding& finding = explanation.findings.front();
         QCOMPARE(finding.maxGainNs, 10 * ms);
         QVERIFY2(has(finding.sentence, "10.000 ms of a step (10.0 %) between steps, in 2 pauses"),
@@ -394,7 +387,7 @@ class TestExplainConditions : public QObject {
         QVERIFY(rulesOf(made).empty());
     }
 
-    void muchOfLittleIsSaidOnce() {
+    void explainReportsManySmallGapsOnce() {
         MadeRun made;
         const auto add = [&](StepPart part, const IdleCause& cause, int64_t ns) {
             made.add(part, ContributorKind::Idle, cause, ns);
@@ -402,19 +395,19 @@ class TestExplainConditions : public QObject {
         add(StepPart::OtherIdle, idle(CauseKind::QueuedWork), 9 * ms);
         add(StepPart::LaunchBound, idle(CauseKind::OutsideCalls), 12 * ms);
         const Explanation explanation = explain::explain(made.run());
-        QCOMPARE(rulesOf(explanation), std::vector{Rule::GpuIdle});
+        QCOMPARE(rulesOf(explanation), std::vector{&gpuIdleRule});
         QCOMPARE(explanation.findings[0].maxGainNs, 21 * ms);
         QVERIFY2(has(explanation.findings[0].sentence, "mostly outside CUDA calls"),
                  explanation.findings[0].sentence.c_str());
         QVERIFY(!explanation.findings[0].sql.empty());
-        QVERIFY(rulesOf(explain::explain(made.run(), {Rule::GpuIdle})).empty());
-        // What has a rule of its own is not told again, though nobody wants to hear of it.
+        QVERIFY(rulesOf(explain::explain(made.run(), {&gpuIdleRule})).empty());
+        // A cause with its own rule is not reported again, even if that rule is disabled.
         add(StepPart::LaunchBound, idleIn("cudaLaunchKernel"), 20 * ms);
-        QCOMPARE(rulesOf(made), std::vector{Rule::LaunchBound});
-        QVERIFY(rulesOf(explain::explain(made.run(), {Rule::LaunchBound})).empty());
+        QCOMPARE(rulesOf(made), std::vector{&launchBoundRule});
+        QVERIFY(rulesOf(explain::explain(made.run(), {&launchBoundRule})).empty());
     }
 
-    void everyReasonHasItsWords() {
+    void everyThrottleReasonHasASentence() {
         uint64_t slowing = 0;
         for (const ThrottleReason& reason : throttleReasons()) {
             QVERIFY(!reason.meaning.empty());
@@ -423,7 +416,7 @@ class TestExplainConditions : public QObject {
         QCOMPARE(slowingReasons(), slowing);
     }
 
-    void aRunThatGoesOnIsSaidToBeTheRunSoFar() {
+    void unfinishedRunIsReportedAsTheRunSoFar() {
         MadeRun made;
         made.run().facts.isStillRecorded = true;
         const Explanation explanation = explain::explain(made.run());

@@ -27,7 +27,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// Calls, the kernels that they launched and ranges around them, out of order.
+/// Calls, their kernels and ranges around them, out of order.
 TraceBuilder unfinishedTrace(uint32_t rows) {
     std::mt19937 random(rows);
     TraceBuilder builder;
@@ -54,7 +54,7 @@ TraceBuilder unfinishedTrace(uint32_t rows) {
     return builder;
 }
 
-/// Whether two traces that were finished are the same, as far as finishing makes them.
+/// Returns true if two finished traces are equal in everything that finishing creates.
 bool areAlike(const Trace& a, const Trace& b) {
     const auto isLane = [](const Lane& one, const Lane& other) {
         return one.startNs == other.startNs && one.durationNs == other.durationNs &&
@@ -87,7 +87,7 @@ class tst_finishTrace : public QObject {
     Q_OBJECT
 
   private slots:
-    void doesNothingMoreOnceStopped() {
+    void stoppedFinishDoesNothingMore() {
         std::stop_source stop;
         stop.request_stop();
         for (const unsigned threads : {1u, 2u, 3u}) {
@@ -97,7 +97,7 @@ class tst_finishTrace : public QObject {
         }
     }
 
-    void canBeStoppedAtAnyMoment() {
+    void finishCanBeStoppedAtAnyMoment() {
         constexpr uint32_t rows = 60'000;
         constexpr int delays = 36;
         TraceBuilder whole = unfinishedTrace(rows);
@@ -106,7 +106,7 @@ class tst_finishTrace : public QObject {
         QCOMPARE(expected->links.kernels.size(), size_t{rows});
         QCOMPARE(expected->nvtx.depth.size(), size_t{rows});
         QCOMPARE(expected->sums.tracks.size(), expected->tracks.size());
-        // From at once to some tens of milliseconds, in which it may or may not have ended.
+        // From immediately to some tens of milliseconds, in which it may or may not have ended.
         std::chrono::nanoseconds after{0};
         for (int delay = 0; delay < delays; ++delay, after += after / 4 + 10us) {
             const unsigned threads = 1 + static_cast<unsigned>(delay) % 3;
@@ -120,10 +120,10 @@ class tst_finishTrace : public QObject {
             });
             begun.count_down();
             const bool isFinished = builder->finish(threads, stop.get_token());
-            // It ends before its time only if asked to, and else has left nothing out.
+            // It ends early only on request; otherwise nothing is missing.
             QVERIFY(isFinished ? areAlike(builder->trace(), *expected) : stop.stop_requested());
             stopper.join();
-            // Once stopped, it is freed; another one, of which nobody asked that, is whole.
+            // The stopped trace is freed; another, unstopped one is complete.
             builder.reset();
             if (isFinished || delay % 6 != 0) continue;
             TraceBuilder anew = unfinishedTrace(rows);
@@ -132,14 +132,14 @@ class tst_finishTrace : public QObject {
         }
     }
 
-    void aLoadIsCancelledBeforeTheTraceIsFinished() {
+    void loadIsCancelledBeforeTheTraceIsFinished() {
         const TemporaryFolder folder;
         const std::filesystem::path path = folder / "small.sqlite";
         QVERIFY(writeTraceFile(unfinishedTrace(100).trace(), path));
         int asked = 0;
         const Result<TracePtr> trace = loadTrace(path, [&](double, std::string_view what) {
             asked += what == "tracks" ? 1 : 0;
-            // So slow that the load reports whenever it could.
+            // So slow that the load reports at every opportunity.
             std::this_thread::sleep_for(60ms);
             return asked == 0;
         });
@@ -148,8 +148,8 @@ class tst_finishTrace : public QObject {
         QVERIFY(trace.error().sentence.find("cancelled") != std::string::npos);
     }
 
-    void aLoadIsCancelledWhileTheTraceIsFinished() {
-        // What nobody sorted takes longer to finish than passes between two reports.
+    void loadIsCancelledWhileTheTraceIsFinished() {
+        // Unsorted rows take longer to finish than the time between two reports.
         constexpr uint32_t rows = 300'000;
         const TemporaryFolder folder;
         const std::filesystem::path path = folder / "large.sqlite";

@@ -13,12 +13,12 @@ namespace {
 
 constexpr int64_t ms = 1'000'000, second = 1'000'000'000;
 
-/// A simulated clock: what it shows at a true time.
+/// A simulated clock: its reading at a true time.
 struct Clock {
     double offsetNs = 0, drift = 0;
-    std::vector<std::pair<double, double>> sets;  ///< When somebody set it, and by how much.
+    std::vector<std::pair<double, double>> sets;  ///< Times and sizes of clock changes.
 
-    /// If nobody ever set it.
+    /// The reading without clock changes.
     int64_t ran(double trueNs) const { return std::llround(trueNs + offsetNs + drift * trueNs); }
     int64_t shows(double trueNs) const {
         double setNs = 0;
@@ -27,8 +27,8 @@ struct Clock {
     }
 };
 
-/// Simulated hosts with clocks that are off by up to 10 ms and drift by up to 20 ppm, which run
-/// collectives whose ranks come up to a millisecond apart and end within some microseconds.
+/// Simulated hosts whose clocks are off by up to 10 ms and drift by up to 20 ppm. They run
+/// collectives whose ranks arrive up to a millisecond apart and end within some microseconds.
 struct Job {
     explicit Job(size_t hosts, unsigned seed) : random(seed) {
         std::uniform_real_distribution<double> offset(-10.0 * ms, 10.0 * ms), drift(-20e-6, 20e-6);
@@ -58,8 +58,8 @@ struct Job {
         moments.push_back(std::move(moment));
     }
 
-    /// A collective whose ranks end one after the other, as the hops of a ring or the levels of a
-    /// tree have it, always in the same order.
+    /// A collective whose ranks end one after the other, always in the same order, like the hops of
+    /// a ring or the levels of a tree.
     void inOrder(const std::vector<uint32_t>& hosts, double atNs, double hopNs, bool isTree) {
         std::uniform_real_distribution<double> late(0, 1.0 * ms);
         std::exponential_distribution<double> apart(1.0 / 6000);
@@ -77,7 +77,7 @@ struct Job {
         moments.push_back(std::move(moment));
     }
 
-    /// A message, which the sender is done with a little before who receives it.
+    /// A message, which the sender finishes shortly before the receiver.
     void message(uint32_t from, uint32_t to, double atNs) {
         std::uniform_real_distribution<double> late(0, 1.0 * ms);
         std::exponential_distribution<double> apart(1.0 / 3000);
@@ -89,8 +89,8 @@ struct Job {
              false});
     }
 
-    /// A training: a ring over all hosts, trees in groups of four, and a pipeline of messages there
-    /// and back.
+    /// A training: a ring over all hosts, trees in groups of four, and a pipeline of messages in
+    /// both directions.
     void train(int steps, double lengthNs) {
         std::vector<uint32_t> all(clocks.size());
         for (uint32_t host = 0; host < all.size(); ++host) all[host] = host;
@@ -108,8 +108,7 @@ struct Job {
 
     ClockFit fit() const { return fitClocks(static_cast<uint32_t>(clocks.size()), moments); }
 
-    /// How far from the truth the fit is where it is worst while the job ran, but between the
-    /// moments that a clock was set between.
+    /// Maximum error of the fit during the job, except between the moments around a clock change.
     double errorNs(const ClockFit& fit, size_t host, double lengthNs) const {
         const FittedClock& fitted = fit.clocks[host];
         double worst = 0;
@@ -128,14 +127,14 @@ struct Job {
         return worst;
     }
 
-    /// Sets a clock somewhere in the middle, by 0.2 to 20 ms; both ways.
+    /// Changes a clock by 0.2 to 20 ms near the middle, in either direction.
     void set(size_t host, double lengthNs, bool isForward) {
         std::uniform_real_distribution<double> place(0.1, 0.9), size(std::log(0.2), std::log(20.0));
         clocks[host].sets.emplace_back(lengthNs * place(random),
                                        (isForward ? 1 : -1) * std::exp(size(random)) * ms);
     }
 
-    /// Adds what each is off to `errors`; none may be more than is told.
+    /// Adds the error of each clock to `errors`; none may exceed the reported error.
     bool isWithin(const ClockFit& fit, double lengthNs, std::vector<double>& errors) const {
         bool isRight = true;
         for (size_t host = 0; host < clocks.size(); ++host) {
@@ -155,27 +154,26 @@ struct Job {
 
 }  // namespace
 
-/// Clocks by what they saw together.
 class tst_fitClocks : public QObject {
     Q_OBJECT
 
   private slots:
-    void sixteenHostsAreBroughtTogether();
-    void treesRingsAndMessagesDo();
-    void aClockThatWasSetIsFoundBeforeAndAfter();
-    void severalClocksMayBeSetSeveralTimes();
-    void ofTwoClocksTheSecondWasSet();
-    void nobodyIsSaidToBeSetWhoWasNot_data();
-    void nobodyIsSaidToBeSetWhoWasNot();
-    void timesOfAClockThatWasSetKeepTheirOrder();
-    void badMomentsCountLittle();
-    void aClockThatSharesNothingIsNotFound();
-    void hostsMayMeetInPairsOnly();
-    void whatCannotBeIsCountedAndMended();
-    void nothingIsMadeOfNothing();
+    void sixteenHostsAreSynchronized();
+    void treesRingsAndMessagesSynchronize();
+    void changedClockIsFittedBeforeAndAfter();
+    void severalClocksMayChangeSeveralTimes();
+    void secondOfTwoClocksIsTheChangedOne();
+    void unchangedClocksAreNotReported_data();
+    void unchangedClocksAreNotReported();
+    void timesOfAChangedClockKeepTheirOrder();
+    void inconsistentMomentsCountLittle();
+    void clockWithoutSharedEventsIsNotFitted();
+    void hostsMayMeetOnlyInPairs();
+    void impossibleMomentsAreCountedAndRepaired();
+    void noEventsGiveNoFit();
 };
 
-void tst_fitClocks::sixteenHostsAreBroughtTogether() {
+void tst_fitClocks::sixteenHostsAreSynchronized() {
     std::vector<double> errors;
     for (unsigned seed = 1; seed <= 10; ++seed) {
         constexpr double lengthNs = 20.0 * second;
@@ -203,7 +201,7 @@ void tst_fitClocks::sixteenHostsAreBroughtTogether() {
     QVERIFY(errors[75] <= 5'000);
 }
 
-void tst_fitClocks::treesRingsAndMessagesDo() {
+void tst_fitClocks::treesRingsAndMessagesSynchronize() {
     std::vector<double> errors;
     for (unsigned seed = 1; seed <= 10; ++seed) {
         constexpr double lengthNs = 20.0 * second;
@@ -226,12 +224,12 @@ void tst_fitClocks::treesRingsAndMessagesDo() {
     QVERIFY(errors[errors.size() / 2] <= 5'000);
 }
 
-void tst_fitClocks::aClockThatWasSetIsFoundBeforeAndAfter() {
+void tst_fitClocks::changedClockIsFittedBeforeAndAfter() {
     std::vector<double> errors;
     for (unsigned seed = 1; seed <= 30; ++seed) {
         constexpr double lengthNs = 20.0 * second;
         Job job(16, 200 + seed);
-        const size_t set = seed % 16;  // also the first, by which the others are told
+        const size_t set = seed % 16;  // also the first, which is the reference of the others
         job.set(set, lengthNs, seed % 2 == 0);
         job.train(60, lengthNs);
         const ClockFit fit = job.fit();
@@ -252,7 +250,7 @@ void tst_fitClocks::aClockThatWasSetIsFoundBeforeAndAfter() {
     QVERIFY(errors[errors.size() / 2] <= 5'000);
 }
 
-void tst_fitClocks::severalClocksMayBeSetSeveralTimes() {
+void tst_fitClocks::severalClocksMayChangeSeveralTimes() {
     std::vector<double> errors;
     for (unsigned seed = 1; seed <= 10; ++seed) {
         constexpr double lengthNs = 60.0 * second;
@@ -269,7 +267,7 @@ void tst_fitClocks::severalClocksMayBeSetSeveralTimes() {
     QVERIFY(errors[errors.size() / 2] <= 5'000);
 }
 
-void tst_fitClocks::ofTwoClocksTheSecondWasSet() {
+void tst_fitClocks::secondOfTwoClocksIsTheChangedOne() {
     std::vector<double> errors;
     for (unsigned seed = 1; seed <= 10; ++seed) {
         constexpr double lengthNs = 20.0 * second;
@@ -283,13 +281,13 @@ void tst_fitClocks::ofTwoClocksTheSecondWasSet() {
     }
 }
 
-void tst_fitClocks::nobodyIsSaidToBeSetWhoWasNot_data() {
+void tst_fitClocks::unchangedClocksAreNotReported_data() {
     QTest::addColumn<QString>("kind");
     for (const char* kind : {"even", "training", "pairs", "wandering", "bad moments", "few"})
         QTest::newRow(kind) << kind;
 }
 
-void tst_fitClocks::nobodyIsSaidToBeSetWhoWasNot() {
+void tst_fitClocks::unchangedClocksAreNotReported() {
     QFETCH(QString, kind);
     for (unsigned seed = 1; seed <= 40; ++seed) {
         constexpr double lengthNs = 20.0 * second;
@@ -298,7 +296,7 @@ void tst_fitClocks::nobodyIsSaidToBeSetWhoWasNot() {
             job.train(60, lengthNs);
         else
             job.run(kind == "few" ? 12 : 300, lengthNs);
-        // As temperature has it: microseconds in seconds, at random.
+        // Temperature drift: microseconds over seconds, at random.
         if (kind == "wandering") {
             std::normal_distribution<double> walk(0, 300);
             std::vector<double> at(job.clocks.size());
@@ -309,7 +307,7 @@ void tst_fitClocks::nobodyIsSaidToBeSetWhoWasNot() {
                     each.endNs += std::llround(at[each.clock]);
                 }
         }
-        // A tenth that do not belong together, in stretches as where a file counts from elsewhere.
+        // A tenth of mismatched moments, in groups, as if a file numbers from another start.
         if (kind == "bad moments")
             for (size_t each = 0; each < job.moments.size(); ++each) {
                 job.moments[each].isCausal = false;
@@ -322,10 +320,10 @@ void tst_fitClocks::nobodyIsSaidToBeSetWhoWasNot() {
     }
 }
 
-void tst_fitClocks::timesOfAClockThatWasSetKeepTheirOrder() {
+void tst_fitClocks::timesOfAChangedClockKeepTheirOrder() {
     ClockMap map{{100, 0, 0}, {{1'000, {-900, 0, 0}}, {5'000, {300, 0, 0}}}};
     QCOMPARE(map.at(999), int64_t{1'099});
-    QCOMPARE(map.at(1'000), int64_t{1'100});  // set forward: what is told twice is told once
+    QCOMPARE(map.at(1'000), int64_t{1'100});  // set forward: the repeated time occurs once
     QCOMPARE(map.at(1'500), int64_t{1'100});
     QCOMPARE(map.at(3'000), int64_t{2'100});
     QCOMPARE(map.at(4'999), int64_t{4'099});
@@ -340,11 +338,11 @@ void tst_fitClocks::timesOfAClockThatWasSetKeepTheirOrder() {
     for (int64_t at = 0; at < 7'000; ++at) QCOMPARE(moved.at(at - 400), map.at(at) + 7);
 }
 
-void tst_fitClocks::badMomentsCountLittle() {
+void tst_fitClocks::inconsistentMomentsCountLittle() {
     constexpr double lengthNs = 10.0 * second;
     Job job(4, 7);
     job.run(200, lengthNs);
-    // Some that do not belong together.
+    // Some mismatched moments.
     for (size_t each = 0; each < job.moments.size(); each += 10) {
         job.moments[each].isCausal = false;
         job.moments[each].sightings[each / 10 % 4].endNs += 30 * ms;
@@ -354,7 +352,7 @@ void tst_fitClocks::badMomentsCountLittle() {
         QVERIFY(job.errorNs(fit, host, lengthNs) <= static_cast<double>(fit.clocks[host].errorNs));
 }
 
-void tst_fitClocks::aClockThatSharesNothingIsNotFound() {
+void tst_fitClocks::clockWithoutSharedEventsIsNotFitted() {
     Job job(4, 3);
     for (int each = 0; each < 50; ++each) {
         job.collective({0, 1}, each * 0.1 * second);
@@ -367,7 +365,7 @@ void tst_fitClocks::aClockThatSharesNothingIsNotFound() {
     QCOMPARE(fit.clocks[3].map.at(5), int64_t{5});
 }
 
-void tst_fitClocks::hostsMayMeetInPairsOnly() {
+void tst_fitClocks::hostsMayMeetOnlyInPairs() {
     constexpr double lengthNs = 10.0 * second;
     Job job(6, 5);
     for (int each = 0; each < 600; ++each) {
@@ -377,22 +375,22 @@ void tst_fitClocks::hostsMayMeetInPairsOnly() {
     const ClockFit fit = job.fit();
     for (size_t host = 1; host < 6; ++host)
         QVERIFY(job.errorNs(fit, host, lengthNs) <= static_cast<double>(fit.clocks[host].errorNs));
-    // Further away is known less well.
+    // Distant clocks are less certain.
     QVERIFY(fit.clocks[5].errorNs > fit.clocks[1].errorNs);
 }
 
-void tst_fitClocks::whatCannotBeIsCountedAndMended() {
+void tst_fitClocks::impossibleMomentsAreCountedAndRepaired() {
     std::vector<CommonMoment> moments;
-    // It ends on the second clock long before it ends on the first.
+    // The event ends on the second clock long before it ends on the first.
     for (int64_t each = 0; each < 20; ++each)
         moments.push_back(
             {{{0, each * ms, each * ms + 100'000}, {1, each * ms, each * ms + 50'000}}, true});
-    // Here the second begins as it ends on the first, which leaves no room to shift.
+    // The second begins as it ends on the first, which leaves no room to shift.
     moments.push_back(
         {{{0, 21 * ms, 21 * ms + 40'000}, {1, 21 * ms + 30'000, 21 * ms + 90'000}}, true});
     const ClockFit mended = fitClocks(2, moments);
     QCOMPARE(mended.violations, 0u);
-    // Two that contradict each other cannot both be.
+    // Two contradictory moments cannot both be true.
     moments.push_back(
         {{{0, 22 * ms, 22 * ms + 1'000}, {1, 22 * ms + 90'000, 22 * ms + 91'000}}, true});
     moments.push_back(
@@ -402,7 +400,7 @@ void tst_fitClocks::whatCannotBeIsCountedAndMended() {
     QCOMPARE(contradicted.causalMoments, 23u);
 }
 
-void tst_fitClocks::nothingIsMadeOfNothing() {
+void tst_fitClocks::noEventsGiveNoFit() {
     QVERIFY(fitClocks(0, {}).clocks.empty());
     const ClockFit fit = fitClocks(3, {});
     QCOMPARE(fit.clocks.size(), size_t{3});

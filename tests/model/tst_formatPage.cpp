@@ -19,7 +19,7 @@ namespace {
 
 const std::filesystem::path prose = LANESCOPE_SOURCE_DIR "/model/format/FORMAT.md";
 const std::filesystem::path list = LANESCOPE_SOURCE_DIR "/model/format/TABLES.md";
-/// What stands above the list.
+/// The text above the list.
 constexpr std::string_view endOfIntroduction = "in `tables/`.\n\n";
 constexpr size_t lineWidth = 116;
 
@@ -38,7 +38,7 @@ std::vector<const tables::Table*> everyTable() {
     return all;
 }
 
-/// What stands in brackets behind its name; a whole number that may be NULL has none.
+/// The note in brackets after its name; a whole number that may be NULL has none.
 std::string noteOf(const tables::ColumnInfo& column) {
     std::string note = column.type == tables::Type::Text   ? "text"
                        : column.type == tables::Type::Real ? "real"
@@ -74,13 +74,13 @@ std::string wrapped(const std::string& text) {
     return lines + '\n';
 }
 
-/// The list as the page has to have it.
+/// The expected list of the page.
 std::string listOfTables() {
     std::string text, before;
     const char* nameBefore = nullptr;
     for (const tables::Table* table : everyTable()) {
         const std::string columns = columnsOf(*table);
-        // Those that say what numbers mean are all alike.
+        // All tables that explain numbers share one text.
         if (!text.empty()) text += '\n';
         text += wrapped(fmt::format(
             "**`{}`**, {}: {}", table->tableName(), table->rowMeaning(),
@@ -93,13 +93,12 @@ std::string listOfTables() {
 
 }  // namespace
 
-/// The page that tells people of the file, held against what the program makes.
 class tst_formatPage : public QObject {
     Q_OBJECT
 
   private slots:
     void listsEveryTableAndColumn();
-    void namesNoTableThatDoesNotExist();
+    void namesOnlyExistingTables();
     void everyColumnHasAMeaning();
 };
 
@@ -117,14 +116,14 @@ void tst_formatPage::listsEveryTableAndColumn() {
     std::ofstream(list) << text.substr(0, first) << expected;
 }
 
-void tst_formatPage::namesNoTableThatDoesNotExist() {
+void tst_formatPage::namesOnlyExistingTables() {
     std::vector<std::string> known;
     for (const tables::Table* table : everyTable()) known.emplace_back(table->tableName());
-    // A row of a table, a table of earlier versions, and what the page says is never there.
+    // A row of a table, a table of earlier versions, and names that the page calls absent.
     known.insert(known.end(), {tables::producerName, tables::oldGraphNodes.tableName(),
                                "CUDA_GRAPH_EVENTS", "TARGET_INFO_NVTX_CUDA_DEVICE"});
     const std::string text = textOf(prose) + textOf(list);
-    // A name may be cut short by "*" or "...".
+    // "*" or "..." may shorten a name.
     static const std::regex name(
         "((?:CUPTI|CUDA|NVTX|GPU|TARGET|META|ANALYSIS|DIAGNOSTIC|LANESCOPE|ENUM)_[A-Z_]*)(\\*|\\.{"
         "3})?");

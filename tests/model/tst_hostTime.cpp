@@ -25,10 +25,10 @@ constexpr int64_t us = 1'000;
 /// before the next.
 struct Shape {
     int64_t busyNs = 0;
-    int64_t gpuNs = 10 * ms;  ///< Of each kernel.
+    int64_t gpuNs = 10 * ms;  ///< GPU time per kernel.
     bool isWaiting = false;   ///< For its kernels.
-    bool isLookedAt = true;
-    const char* file = "/srv/train.py";  ///< Of the function around the one that is busy.
+    bool isSampled = true;
+    const char* file = "/srv/train.py";  ///< File of the function around the busy one.
 };
 
 TracePtr programOf(const Shape& shape) {
@@ -49,7 +49,7 @@ TracePtr programOf(const Shape& shape) {
             made.addApi(main, "cudaStreamSynchronize", at, std::max(at, gpuNs) + 5 * us);
             at = std::max(at, gpuNs) + 5 * us;
         }
-        if (shape.isLookedAt && shape.busyNs > 0) {
+        if (shape.isSampled && shape.busyNs > 0) {
             kinds::CpuState::Row row;
             row.startNs = at;
             row.endNs = at + shape.busyNs;
@@ -69,41 +69,36 @@ Explanation explained(const Shape& shape) {
     return explain::explain(*summarizeRun(*programOf(shape)));
 }
 
-const Finding* findingOf(const Explanation& explanation, Rule rule) {
-    const auto found = std::ranges::find(explanation.findings, rule, &Finding::rule);
-    return found == explanation.findings.end() ? nullptr : &*found;
-}
-
 bool has(const std::string& text, std::string_view part) {
     return text.find(part) != std::string::npos;
 }
 
 }  // namespace
 
-/// Why the thread that launches is late: it waited for the GPU, is busy, or launches too little at
-/// once. All programs are simulated.
+/// Tests of why the launching thread is late: it waited for the GPU, is busy, or launches too
+/// little at once. All programs are simulated.
 class TestHostTime : public QObject {
     Q_OBJECT
   private slots:
-    void aBusyThreadIsNotToldToLaunchLess() {
-        // Nobody waits: the thread is behind, for it computes 30 ms where the GPU needs 20.
+    void busyThreadIsNotAdvisedToLaunchLess() {
+        // No waiting: the thread is late because it computes 30 ms where the GPU needs 20.
         const Explanation busy = explained({.busyNs = 30 * ms});
-        QCOMPARE(busy.findings.front().rule, Rule::HostWork);
+        QCOMPARE(busy.findings.front().rule, &hostWorkRule);
         QVERIFY2(has(busy.findings.front().sentence, "at own.py:3 in prepare, which runs"),
                  busy.findings.front().sentence.c_str());
-        // Thirty steps have 29 times between them.
+        // Thirty steps have 29 pauses.
         QVERIFY2(std::abs(busy.findings.front().maxGainNs - 10 * ms * 29 / 30) < 100 * us,
                  busy.findings.front().sentence.c_str());
-        QVERIFY(findingOf(busy, Rule::LaunchBound) == nullptr);
-        // Where nobody looked it is late for a reason that nobody knows.
-        const Explanation unseen = explained({.busyNs = 30 * ms, .isLookedAt = false});
-        QVERIFY(findingOf(unseen, Rule::HostWork) == nullptr);
-        QCOMPARE(unseen.findings.front().rule, Rule::LaunchBound);
-        // One that the GPU hides is none.
+        QVERIFY(findingOf(busy, &launchBoundRule) == nullptr);
+        // Without samples, the reason is unknown.
+        const Explanation unseen = explained({.busyNs = 30 * ms, .isSampled = false});
+        QVERIFY(findingOf(unseen, &hostWorkRule) == nullptr);
+        QCOMPARE(unseen.findings.front().rule, &launchBoundRule);
+        // Host time overlapped by GPU work is no finding.
         QVERIFY(explained({.busyNs = 15 * ms}).findings.empty());
     }
 
-    void whatItIsAboutIsNamed() {
+    void busyFunctionIsNamed() {
         const auto sentence = [](const char* file) {
             return explained({.busyNs = 30 * ms, .file = file}).findings.front().sentence;
         };
@@ -112,30 +107,29 @@ class TestHostTime : public QObject {
                  sentence("/x/torch/_dynamo/convert_frame.py").c_str());
         QVERIFY(
             has(sentence("/x/torch/utils/data/dataloader.py"), "loading data (torch.utils.data)"));
-        // Through this one what was compiled is called, too.
+        // Compiled code is called through this frame, too.
         QVERIFY(!has(sentence("/x/torch/_dynamo/eval_frame.py"), "compiling"));
     }
 
-    void whatAWaitMakesLateIsTheWaits() {
-        // Without it the 5 ms would be done while the GPU works.
+    void timeDelayedByAWaitIsAttributedToTheWait() {
+        // Without the wait, the 5 ms would overlap GPU work.
         const Explanation waiting = explained({.busyNs = 5 * ms, .isWaiting = true});
-        QCOMPARE(rulesOf(waiting), std::vector{Rule::HostSynchronization});
+        QCOMPARE(rulesOf(waiting), std::vector{&hostSyncRule});
         QVERIFY2(std::abs(waiting.findings[0].maxGainNs - 5 * ms * 29 / 30) < 100 * us,
                  waiting.findings[0].sentence.c_str());
         QVERIFY2(has(waiting.findings[0].sentence, "after cudaStreamSynchronize"),
                  waiting.findings[0].sentence.c_str());
         QVERIFY(explained({.busyNs = 5 * ms}).findings.empty());
-        // Of 30 ms only as long as it waited: the rest would be late all the same.
+        // Only the duration of the wait out of 30 ms: the rest would be late anyway.
         const Explanation busy = explained({.busyNs = 30 * ms, .gpuNs = 5 * ms, .isWaiting = true});
-        QCOMPARE(rulesOf(busy), (std::vector{Rule::HostWork, Rule::HostSynchronization}));
+        QCOMPARE(rulesOf(busy), (std::vector{&hostWorkRule, &hostSyncRule}));
         QVERIFY2(std::abs(busy.findings[0].maxGainNs - 20 * ms * 29 / 30) < 100 * us,
                  busy.findings[0].sentence.c_str());
         QVERIFY2(std::abs(busy.findings[1].maxGainNs - 10 * ms * 29 / 30) < 100 * us,
                  busy.findings[1].sentence.c_str());
     }
 
-    /// Long and short pieces of one line are told apart by how long each is, not by their mean.
-    void onlyWhatLastsIsWorkOfItsOwn() {
+    void onlyLongPiecesAreHostWork() {
         for (const int64_t busyNs : {12 * ms, 100 * us}) {
             SimulatedTrace made;
             const uint32_t main = made.addThread(0, 4242, "python3");
@@ -162,8 +156,8 @@ class TestHostTime : public QObject {
             row.cpuNs = at - 1 * ms;
             made.add<kinds::CpuState>(row);
             const Explanation explanation = explain::explain(*summarizeRun(*made.finish()));
-            const Finding* work = findingOf(explanation, Rule::HostWork);
-            const Finding* launches = findingOf(explanation, Rule::LaunchBound);
+            const Finding* work = findingOf(explanation, &hostWorkRule);
+            const Finding* launches = findingOf(explanation, &launchBoundRule);
             QVERIFY(launches != nullptr);
             QCOMPARE(work != nullptr, busyNs == 12 * ms);
             if (work == nullptr) continue;
@@ -174,8 +168,9 @@ class TestHostTime : public QObject {
         }
     }
 
-    /// Looks that see it run or want to say nothing of how long it had a core; the kernel does.
-    void theKernelsCountTellsRunningFromHavingNoCore() {
+    /// Samples that show it running or runnable do not reveal its core time; the kernel's count
+    /// does.
+    void kernelCountDistinguishesRunningFromRunnable() {
         for (const ThreadState seen : {ThreadState::Running, ThreadState::Runnable}) {
             SimulatedTrace made;
             const uint32_t main = made.addThread(0, 4242, "python3");
@@ -196,8 +191,8 @@ class TestHostTime : public QObject {
                 made.add<kinds::CpuState>(row);
             }
             const Explanation explanation = explain::explain(*summarizeRun(*made.finish()));
-            const Finding* waits = findingOf(explanation, Rule::HostWaits);
-            const Finding* work = findingOf(explanation, Rule::HostWork);
+            const Finding* waits = findingOf(explanation, &hostWaitsRule);
+            const Finding* work = findingOf(explanation, &hostWorkRule);
             QVERIFY(waits != nullptr && work != nullptr);
             QVERIFY2(std::abs(waits->maxGainNs - 32 * ms * 29 / 30) < 200 * us,
                      waits->sentence.c_str());
@@ -210,8 +205,9 @@ class TestHostTime : public QObject {
         }
     }
 
-    /// Many short waits leave no lead to launch ahead, though each takes hardly any time itself.
-    void waitsThatLeaveNoLeadAreNamed() {
+    /// Many short waits leave no lead for launching ahead, though each takes hardly any time
+    /// itself.
+    void waitsThatLeaveNoLeadAreReported() {
         const auto sentenceOf = [](int waits) {
             SimulatedTrace made;
             const uint32_t main = made.addThread(0, 4242, "python3");
@@ -237,7 +233,7 @@ class TestHostTime : public QObject {
                 made.addNvtx(main, "step " + std::to_string(step), startNs, at);
             }
             const Explanation explanation = explain::explain(*summarizeRun(*made.finish()));
-            const Finding* launches = findingOf(explanation, Rule::LaunchBound);
+            const Finding* launches = findingOf(explanation, &launchBoundRule);
             return launches == nullptr ? std::string() : launches->sentence;
         };
         QVERIFY2(has(sentenceOf(10),
@@ -249,7 +245,7 @@ class TestHostTime : public QObject {
         QVERIFY(!has(sentenceOf(1), "nothing left to do"));
     }
 
-    void oneKernelThatTakesFarLongerThanAllOthersIsTold() {
+    void singleVeryLongKernelIsReported() {
         const auto explained = [](int64_t longNs, int kernels) {
             SimulatedTrace made;
             int64_t at = 1 * ms;
@@ -264,14 +260,14 @@ class TestHostTime : public QObject {
             return explain::explain(*summarizeRun(*made.finish()));
         };
         const Explanation slow = explained(5 * ms, 50);
-        QCOMPARE(rulesOf(slow), std::vector{Rule::LongKernel});
+        QCOMPARE(rulesOf(slow), std::vector{&longKernelRule});
         QVERIFY2(has(slow.findings[0].sentence, "50 times as long as the mean of the 50 others"),
                  slow.findings[0].sentence.c_str());
         QVERIFY(explained(1 * ms, 50).findings.empty());
         QVERIFY(explained(5 * ms, 5).findings.empty());
     }
 
-    void moreCopiesThanKernelsAreSaidSo() {
+    void moreCopiesThanKernelsAreReported() {
         const auto sentence = [](int64_t copies) {
             MadeRun made;
             made.add(StepPart::LaunchBound, ContributorKind::Idle, idleIn("cudaMemcpyAsync"),
@@ -288,22 +284,22 @@ class TestHostTime : public QObject {
         QVERIFY2(has(sentence(10), "; 2 kernels a step of"), sentence(10).c_str());
     }
 
-    void onePauseAfterTheVeryFirstStepIsStartUp() {
+    void onePauseAfterTheFirstStepIsStartUp() {
         MadeRun made;
         WorkerSummary& worker = made.run().workers[0];
         worker.pauses = {1, 900 * ms, 100 * ms, 900 * ms, 900 * ms};
         QVERIFY(rulesOf(made).empty());
-        // Later it is none, and is no more than all of the time that it is in.
+        // A later pause is none, and counts at most the time around it.
         worker.pauses.longestStartNs = 5'100 * ms;
         const Explanation later = explain::explain(made.run());
-        QCOMPARE(rulesOf(later), std::vector{Rule::IdleBetweenSteps});
+        QCOMPARE(rulesOf(later), std::vector{&idleBetweenStepsRule});
         QVERIFY(std::abs(later.findings[0].share - 90.0 / 190) < 1e-6);
         worker.pauses.longestStartNs = 100 * ms;
         worker.pauses.count = 2;
-        QCOMPARE(rulesOf(made), std::vector{Rule::IdleBetweenSteps});
+        QCOMPARE(rulesOf(made), std::vector{&idleBetweenStepsRule});
     }
 
-    void aPeriodComesBeforeWhatItExplains() {
+    void periodComesBeforeItsExplanation() {
         const auto made = [](int64_t every) {
             MadeRun run;
             WorkerSummary& worker = run.run().workers[0];
@@ -336,19 +332,19 @@ class TestHostTime : public QObject {
             return run;
         };
         const Explanation period = explain::explain(made(10).run());
-        QCOMPARE(rulesOf(period), (std::vector{Rule::StepPattern, Rule::HostWork}));
+        QCOMPARE(rulesOf(period), (std::vector{&stepPatternRule, &hostWorkRule}));
         QVERIFY(has(period.findings[0].sentence, "every 10th step"));
         QVERIFY2(has(period.findings[1].sentence, "step_pattern tells some of the same time."),
                  period.findings[1].sentence.c_str());
-        // Too few of them for a pattern, which are as far apart.
+        // Too few steps for a pattern of this period.
         MadeRun few = made(14);
         const Explanation odd = explain::explain(few.run());
-        const Finding* found = findingOf(odd, Rule::OddSteps);
+        const Finding* found = findingOf(odd, &oddStepsRule);
         QVERIFY(found != nullptr && has(found->sentence, "They are every 14th step."));
         for (OutlierStep& each : few.run().workers[0].outliers)
             if (each.number == 17) each.number = 18;
         const Explanation uneven = explain::explain(few.run());
-        found = findingOf(uneven, Rule::OddSteps);
+        found = findingOf(uneven, &oddStepsRule);
         QVERIFY(found != nullptr && !has(found->sentence, "They are every"));
     }
 };

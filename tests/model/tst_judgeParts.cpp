@@ -20,17 +20,17 @@ using lanescope::WeightedTest;
 
 namespace {
 
-/// As runs of one program that launches its kernels one by one were seen to differ: the time of
-/// steps by up to 30 %, all of it idle, the time that the GPU computes by less than 1 %.
+/// Observed spread between runs of a program that launches its kernels one by one: step time by up
+/// to 30 %, all of it idle, and GPU compute time by less than 1 %.
 std::vector<RunNoise> recipes() {
     return runNoises({.normal = 0.12,
-                      .besideDrift = 0.03,
+                      .spreadWithDrift = 0.03,
                       .betweenModes = 0.25,
                       .withinModes = 0.02,
                       .heavyTail = 0.08});
 }
 
-/// What a program does in a step, in milliseconds.
+/// Activity of a program in a step, in milliseconds.
 struct Program {
     double computeMs = 3, idleMs = 9, syncMs = 0.4, extraMs = 0;
 };
@@ -52,14 +52,14 @@ WorkerSummary runOf(const Program& program, double idleLog, std::mt19937& random
     WorkerSummary worker;
     int64_t idleNs = 0, extraNs = 0;
     for (int number = 0; number < steps; ++number) {
-        const int64_t usualNs = nsOf(program.idleMs * std::exp(idleLog + noise(random)));
+        const int64_t idleStepNs = nsOf(program.idleMs * std::exp(idleLog + noise(random)));
         const int64_t asleepNs = nsOf(sleep);
         StepSummary step;
         step.parts[StepPart::Compute] = nsOf(compute);
-        step.parts[StepPart::LaunchBound] = usualNs + asleepNs;
+        step.parts[StepPart::LaunchBound] = idleStepNs + asleepNs;
         step.parts[StepPart::Synchronization] = nsOf(program.syncMs * std::exp(5 * noise(random)));
         step.wallNs = step.parts.sum();
-        idleNs += usualNs;
+        idleNs += idleStepNs;
         extraNs += asleepNs;
         worker.steps.push_back(step);
     }
@@ -95,7 +95,7 @@ struct Judged {
     }
 };
 
-/// Runs of two programs that were recorded by turns.
+/// Interleaved runs of two programs.
 Judged judgedRuns(const RunNoise& recipe, int runs, const Program& before, const Program& after,
                   std::mt19937& random) {
     std::vector<WorkerSummary> workers;
@@ -129,8 +129,8 @@ class TestJudgeParts : public QObject {
     Q_OBJECT
 
   private slots:
-    /// By hand, and against R's `p.adjust(method = "holm")` for equal weights.
-    void holmsLevels() {
+    /// Computed by hand, and with R's `p.adjust(method = "holm")` for equal weights.
+    void holmLevelsMatchR() {
         const std::vector<WeightedTest> equal{{0.01, 1}, {0.04, 1}, {0.03, 1}, {0.005, 1}};
         const std::vector<double> found = holmAdjusted(equal);
         const std::vector<double> expected{0.03, 0.06, 0.06, 0.02};
@@ -138,25 +138,24 @@ class TestJudgeParts : public QObject {
             QVERIFY(std::abs(found[index] - expected[index]) < 1e-12);
         const std::vector<WeightedTest> weighted{{0.02, 0.5}, {0.001, 0.25}, {0.9, 0.25}};
         const std::vector<double> levels = holmAdjusted(weighted);
-        QVERIFY(std::abs(levels[0] - 0.03) < 1e-12);  // of the 0.75 that are left
+        QVERIFY(std::abs(levels[0] - 0.03) < 1e-12);  // of the remaining 0.75
         QVERIFY(std::abs(levels[1] - 0.004) < 1e-12);
         QVERIFY(std::abs(levels[2] - 0.9) < 1e-12);
         QVERIFY(holmAdjusted({}).empty());
     }
 
-    void aStraightDriftIsTakenOut() {
+    void linearDriftIsRemoved() {
         RunMedians drifting{{10, 12, 14, 16, 18}, {14, 16, 18, 20, 22}, {}};
         QVERIFY(differenceOf(drifting).pValue() > 0.05);
         drifting.baselineTurns = {0, 2, 4, 6, 8};
         drifting.candidateTurns = {1, 3, 5, 7, 9};
         const GroupDifference found = differenceOf(drifting);
-        QVERIFY(std::abs(found.difference - 3) < 1e-9);  // 4, of which 1 is a turn's drift
+        QVERIFY(std::abs(found.difference - 3) < 1e-9);  // 4, of which 1 is the drift per round
         QCOMPARE(found.freedom, 7);
         QVERIFY(found.pValue() < 0.001);
     }
 
-    /// What one run does far longer than all others has no spread that these could tell.
-    void nobodyTellsTheSpreadOfWhatOneRunAloneDoes() {
+    void contributorOfOneRunHasNoSpread() {
         std::mt19937 random(3);
         Program slow;
         slow.extraMs = 5;
@@ -170,7 +169,7 @@ class TestJudgeParts : public QObject {
         WorkerComparison pair;
         judgeParts(judged, pair);
         QVERIFY(!pair.claim.apartPercent);
-        QVERIFY(!pair.quantities.empty());  // compute is as it was
+        QVERIFY(!pair.quantities.empty());  // compute is unchanged
         for (const QuantityClaim& each : pair.quantities) QVERIFY(each.path != "extra");
         WorkerSummary again = runOf(slow, 0, random);
         judged.candidate.push_back(&again);
@@ -181,8 +180,7 @@ class TestJudgeParts : public QObject {
         }));
     }
 
-    /// Without a drift that can be seen the difference of the means stays as it is.
-    void chanceIsNoDrift() {
+    void randomVariationIsNoDrift() {
         RunMedians steady{{10, 10.3, 9.9}, {11.1, 10.9, 11.2}, {}};
         const GroupDifference plain = differenceOf(steady);
         steady.baselineTurns = {0, 2, 4};
@@ -190,40 +188,41 @@ class TestJudgeParts : public QObject {
         const GroupDifference found = differenceOf(steady);
         QCOMPARE(found.difference, plain.difference);
         QCOMPARE(found.freedom, 3);
-        QVERIFY(found.reach() > plain.reach());  // the price of having looked
+        QVERIFY(found.reach() > plain.reach());  // the cost of the test
     }
 
-    void errorsAndPower_data() { addNoiseRows(recipes()); }
+    void errorRateAndPowerAreAsStated_data() { addNoiseRows(recipes()); }
 
     /// Steps of 12.4 ms, of which the GPU computes 3.
-    void errorsAndPower() {
+    void errorRateAndPowerAreAsStated() {
         QFETCH(int, recipe);
         QFETCH(int, runs);
         const RunNoise simulated = recipes()[size_t(recipe)];
         const double share = runs == 3 ? 0.1 : 0.05;
-        const Program usual;
-        Program onGpu = usual, onHost = usual;
-        onGpu.computeMs += share * stepMs(usual);
-        onHost.extraMs = share * stepMs(usual);
+        const Program referenceProgram;
+        Program onGpu = referenceProgram, onHost = referenceProgram;
+        onGpu.computeMs += share * stepMs(referenceProgram);
+        onHost.extraMs = share * stepMs(referenceProgram);
         std::mt19937 random(uint32_t(runs * 100 + recipe));
         constexpr int times = 2000;
         int covered = 0, coveredPart = 0, claimed = 0, gpu = 0, gpuBefore = 0, host = 0,
             hostBefore = 0;
         for (int time = 0; time < times; ++time) {
-            const Judged equal = judgedRuns(simulated, runs, usual, usual, random);
+            const Judged equal =
+                judgedRuns(simulated, runs, referenceProgram, referenceProgram, random);
             claimed += equal.step.outcome != Outcome::WithinNoise || equal.hasCertain() ? 1 : 0;
             covered += covers(equal.step.lowPercent, equal.step.highPercent, 0) ? 1 : 0;
-            const Judged more = judgedRuns(simulated, runs, usual, onGpu, random);
+            const Judged more = judgedRuns(simulated, runs, referenceProgram, onGpu, random);
             const QuantityClaim* compute =
                 more.find(QuantityKind::Part, StepPart::Compute, std::string());
             QVERIFY(compute);
-            coveredPart +=
-                covers(compute->lowNs, compute->highNs, 1e6 * (onGpu.computeMs - usual.computeMs))
-                    ? 1
-                    : 0;
+            coveredPart += covers(compute->lowNs, compute->highNs,
+                                  1e6 * (onGpu.computeMs - referenceProgram.computeMs))
+                               ? 1
+                               : 0;
             gpu += compute->isCertain && compute->differenceNs > 0 ? 1 : 0;
             gpuBefore += more.step.pValue < 0.05 && more.step.percent >= 1 ? 1 : 0;
-            const Judged asleep = judgedRuns(simulated, runs, usual, onHost, random);
+            const Judged asleep = judgedRuns(simulated, runs, referenceProgram, onHost, random);
             const QuantityClaim* extra =
                 asleep.find(QuantityKind::IdleInRange, StepPart::Compute, "extra");
             host += extra && extra->isCertain && extra->differenceNs > 0 ? 1 : 0;
@@ -242,8 +241,8 @@ class TestJudgeParts : public QObject {
         QVERIFY(of(gpu) >= 0.9 && of(host) >= 0.9);
     }
 
-    /// The case that the whole step cannot decide, through all that a comparison says of it.
-    void aPartIsCertainWhereTheStepIsNot() {
+    /// A case that the whole step cannot decide, through the entire comparison.
+    void partMayBeCertainWhereTheStepIsNot() {
         std::mt19937 random(7);
         Program slow;
         slow.computeMs += 0.1 * stepMs(slow);
@@ -269,7 +268,7 @@ class TestJudgeParts : public QObject {
                  compared->comparison.workers.front().quantities.size());
     }
 
-    void onlyRunsByTurnsHaveTurns() {
+    void onlyInterleavedRunsHaveRounds() {
         std::vector<RunSummary> before(5), after(5);
         for (size_t run = 0; run < 5; ++run) {
             before[run].facts.startUtcNs = int64_t(10 * run + 1);
@@ -277,7 +276,7 @@ class TestJudgeParts : public QObject {
         }
         QCOMPARE(runTurns(before, after).baseline, (std::vector<double>{0, 2, 4, 6, 8}));
         QCOMPARE(runTurns(before, after).candidate, (std::vector<double>{1, 3, 5, 7, 9}));
-        std::swap(before[0].facts, before[4].facts);  // whatever their order on the command line
+        std::swap(before[0].facts, before[4].facts);  // in any order on the command line
         QCOMPARE(runTurns(before, after).baseline, (std::vector<double>{8, 2, 4, 6, 0}));
         const RunGroup first(before.data(), 3);
         QCOMPARE(runTurns(first, RunGroup(after.data(), 3)).baseline,
@@ -286,7 +285,7 @@ class TestJudgeParts : public QObject {
         after[4].facts.host = "other";
         QVERIFY(runTurns(before, after).baseline.empty());
         after[4].facts.host.clear();
-        after[0].facts.startUtcNs = 25;  // the first two are of the baseline
+        after[0].facts.startUtcNs = 25;  // the first two runs are of the baseline
         QVERIFY(runTurns(before, after).baseline.empty());
         after[4].facts.startUtcNs = 0;
         QVERIFY(runTurns(before, after).baseline.empty());

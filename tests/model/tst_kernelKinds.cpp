@@ -28,7 +28,7 @@ void addKernel(MadeRun& made, const char* name, int64_t ns) {
     made.add(StepPart::Compute, ContributorKind::Kernel, name, ns);
 }
 
-Finding findingOf(MadeRun& made, Rule rule) {
+Finding findingOf(MadeRun& made, const Rule* rule) {
     for (Finding& finding : explain::explain(made.run()).findings)
         if (finding.rule == rule) return finding;
     return {};
@@ -36,27 +36,26 @@ Finding findingOf(MadeRun& made, Rule rule) {
 
 }  // namespace
 
-/// What the names of kernels tell of work that may be needless.
 class tst_kernelKinds : public QObject {
     Q_OBJECT
 
   private slots:
-    void whatOnlyMovesValuesIsToldFromAThirdOn() {
+    void dataMovementIsReportedFromOneThird() {
         MadeRun little;
         addKernel(little, copyKernel, 20 * ms);
         addKernel(little, catKernel, 10 * ms);
         QVERIFY(rulesOf(little).empty());
-        // Copies within the GPU count with it.
+        // Copies within the GPU count as movement.
         little.add(StepPart::ExposedDtoD, ContributorKind::Copy, "DtoD", 25 * ms);
-        QCOMPARE(rulesOf(little), std::vector{Rule::DataMovement});
-        const Finding finding = findingOf(little, Rule::DataMovement);
+        QCOMPARE(rulesOf(little), std::vector{&dataMovementRule});
+        const Finding finding = findingOf(little, &dataMovementRule);
         QCOMPARE(finding.maxGainNs, 55 * ms);
         QVERIFY2(finding.sentence.starts_with("Copies within the GPU and kernels that only move "
                                               "values take 55.000 ms of a step (35.5 %): mostly "),
                  finding.sentence.c_str());
     }
 
-    void whatComputesIsNoMovement() {
+    void computeIsNoDataMovement() {
         MadeRun made;
         addKernel(made, "void at::native::vectorized_elementwise_kernel<4, CUDAFunctor_add>",
                   90 * ms);
@@ -64,11 +63,11 @@ class tst_kernelKinds : public QObject {
         QVERIFY(rulesOf(made).empty());
     }
 
-    void doublePrecisionIsToldBesideOthers() {
+    void doublePrecisionIsReportedNextToOtherPrecisions() {
         MadeRun made;
         addKernel(made, doubleGemm, 20 * ms);
-        QCOMPARE(rulesOf(made), std::vector{Rule::DoublePrecision});
-        const Finding finding = findingOf(made, Rule::DoublePrecision);
+        QCOMPARE(rulesOf(made), std::vector{&doublePrecisionRule});
+        const Finding finding = findingOf(made, &doublePrecisionRule);
         QCOMPARE(finding.maxGainNs, 20 * ms);
         QVERIFY2(finding.sentence.find("20.000 ms of a step (16.7 %)") != std::string::npos,
                  finding.sentence.c_str());
@@ -77,36 +76,36 @@ class tst_kernelKinds : public QObject {
         QVERIFY(rulesOf(little).empty());
     }
 
-    /// A program that multiplies in double precision alone is written so.
-    void aProgramOfDoublePrecisionIsNotAccused() {
+    /// A program that multiplies only in double precision does so on purpose.
+    void doublePrecisionProgramIsNotReported() {
         MadeRun made;
         made.run().workers[0].contributors[0].name = "volta_dgemm_128x64_nn";
         addKernel(made, doubleGemm, 50 * ms);
         QVERIFY(rulesOf(made).empty());
     }
 
-    void aLongProductInDoublePrecisionIsToldOnce() {
+    void longDoublePrecisionProductIsReportedOnce() {
         MadeRun made;
         made.run().workers[0].contributors[0].count = 400;
         Contributor product =
             contributor(StepPart::Compute, ContributorKind::Kernel, doubleGemm, 0);
         product.count = MadeRun::steps;
         made.add(0, product, 60 * ms);
-        QCOMPARE(rulesOf(made), std::vector{Rule::DoublePrecision});
-        QCOMPARE(rulesOf(explain::explain(made.run(), {Rule::DoublePrecision})),
-                 std::vector{Rule::LongKernel});
+        QCOMPARE(rulesOf(made), std::vector{&doublePrecisionRule});
+        QCOMPARE(rulesOf(explain::explain(made.run(), {&doublePrecisionRule})),
+                 std::vector{&longKernelRule});
     }
 
-    void aLongKernelThatOnlyMovesIsToldOnce() {
+    void longDataMovementKernelIsReportedOnce() {
         MadeRun made;
         made.run().workers[0].contributors[0].count = 400;
         Contributor copies = contributor(StepPart::Compute, ContributorKind::Kernel, catKernel, 0);
         copies.count = MadeRun::steps;
         made.add(0, copies, 90 * ms);
-        QCOMPARE(rulesOf(made), std::vector{Rule::DataMovement});
+        QCOMPARE(rulesOf(made), std::vector{&dataMovementRule});
     }
 
-    void namesThatOnlyLookLikeItAreNotMeant() {
+    void similarNamesAreNotMatched() {
         for (const char* name : {"groupedgemm_kernel", "void scaledgemm<float>(float*)"}) {
             MadeRun made;
             addKernel(made, name, 50 * ms);
@@ -115,7 +114,7 @@ class tst_kernelKinds : public QObject {
         for (const char* name : {"volta_dgemm_128x64_nn", "cutlass_80_tensorop_d16816gemm_64x64"}) {
             MadeRun made;
             addKernel(made, name, 50 * ms);
-            QCOMPARE(rulesOf(made), std::vector{Rule::DoublePrecision});
+            QCOMPARE(rulesOf(made), std::vector{&doublePrecisionRule});
         }
         for (const char* name :
              {"void at::native::elementwise_kernel<bfloat16_copy_kernel_cuda(TensorIteratorBase&)>",
@@ -123,11 +122,11 @@ class tst_kernelKinds : public QObject {
               "transpose_readWrite_alignment_kernel"}) {
             MadeRun made;
             addKernel(made, name, 60 * ms);
-            QCOMPARE(rulesOf(made), std::vector{Rule::DataMovement});
+            QCOMPARE(rulesOf(made), std::vector{&dataMovementRule});
         }
     }
 
-    void namesThatAreCutAreTheKnownOnes() {
+    void truncatedNamesMatchTheKnownOnes() {
         QCOMPARE(shortContributorName(copyKernel), std::string("copy"));
         const std::string vectorized =
             "void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>, "
@@ -135,16 +134,16 @@ class tst_kernelKinds : public QObject {
         std::string unrolled = vectorized;
         unrolled.replace(unrolled.find("vectorized"), 10, "unrolled");
         QCOMPARE(shortContributorName(vectorized), shortContributorName(unrolled));
-        // Of two that are known by one name the one that went is told by the source.
-        QVERIFY(replacedName(unrolled, vectorized)
+        // If two share a short name, the source identifies the removed one.
+        QVERIFY(replacedName(unrolled, vectorized, false)
                     .starts_with("at::native::unrolled_elementwise_kernel<"));
         QCOMPARE(replacedName("gemm", vectorized), std::string("gemm"));
         const std::string fused = "triton_poi_fused_" + std::string(5'000, 'a') + "_0";
         QVERIFY(shortContributorName(fused).size() < 80);
     }
 
-    /// The line is that of more than half of the work; of a thread without Python who called it.
-    void workNamesTheLineThatLaunchedIt() {
+    /// The line of more than half of the work; for a thread without Python, the line of its caller.
+    void workNamesItsLaunchingLine() {
         SimulatedTrace builder;
         const uint32_t main = builder.addThread(0, 4242, "python3");
         const uint32_t other = builder.addThread(0, 4250, "pt_autograd_0");
@@ -190,8 +189,8 @@ class tst_kernelKinds : public QObject {
         QVERIFY(launches.place.starts_with("launched at train.py:"));
     }
 
-    /// Copies of one line are hidden behind kernels: the time that is not is another's.
-    void whatIsHiddenDoesNotNameTheLine() {
+    /// Kernels overlap the copies of one line; the exposed time belongs to another line.
+    void overlappedWorkDoesNotNameTheLine() {
         SimulatedTrace builder;
         const uint32_t main = builder.addThread(0, 4242, "python3");
         const uint32_t stream = builder.defaultStream(), other = builder.addStream(0, 0, 8);
@@ -228,20 +227,20 @@ class tst_kernelKinds : public QObject {
         }
     }
 
-    void aFindingSaysWhereItsWorkWasLaunched() {
+    void findingShowsWhereItsWorkWasLaunched() {
         MadeRun made;
         Contributor copies = contributor(StepPart::Compute, ContributorKind::Kernel, copyKernel, 0);
         copies.launched = "launched at train.py:104 in with_new";
         made.add(0, copies, 90 * ms);
-        const Finding finding = findingOf(made, Rule::DataMovement);
+        const Finding finding = findingOf(made, &dataMovementRule);
         QCOMPARE(finding.launched, copies.launched);
         QVERIFY2(finding.sentence.find("in forward, launched at train.py:104 in with_new, ") !=
                      std::string::npos,
                  finding.sentence.c_str());
     }
 
-    /// That steps are longer from one on says less than what the GPU waits for in most of them.
-    void theCauseOfALevelComesBeforeIt() {
+    /// The cause of the idle time in most steps explains more than a level change of the step time.
+    void causeOfALevelChangeComesFirst() {
         MadeRun made;
         auto& worker = made.run().workers[0];
         const StepSummary like = worker.steps.front();
@@ -262,10 +261,10 @@ class tst_kernelKinds : public QObject {
         worker.contributors.push_back(waits);
         worker.contributors.push_back(contributor(StepPart::LaunchBound, ContributorKind::Idle,
                                                   idleIn("cuLaunchKernel"), 20 * 25 * ms));
-        const std::vector<Rule> rules = rulesOf(made);
+        const std::vector<const Rule*> rules = rulesOf(made);
         QVERIFY(rules.size() >= 2);
-        QCOMPARE(rules[0], Rule::HostWaits);
-        QCOMPARE(rules[1], Rule::StepPattern);
+        QCOMPARE(rules[0], &hostWaitsRule);
+        QCOMPARE(rules[1], &stepPatternRule);
     }
 };
 

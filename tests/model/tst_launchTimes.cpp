@@ -26,8 +26,8 @@ constexpr int64_t us = 1'000;
 constexpr int64_t steps = 20, stepNs = 10 * ms;
 const std::string ours = "Lanescope 0.1.0";
 
-/// Simulated steps of `perStep` kernels, each of which begins when the call ends that launched it,
-/// after the GPU was idle for `idleNs`.
+/// Simulated steps of `perStep` kernels, each of which begins when its launching call ends, after
+/// the GPU was idle for `idleNs`.
 struct Program : SimulatedTrace {
     Program(int64_t callNs, int64_t idleNs, int64_t perStep = 100) {
         description().producer = ours;
@@ -45,7 +45,7 @@ struct Program : SimulatedTrace {
             }
         }
     }
-    /// A thread that wants a core for that share of all the time.
+    /// Adds a thread that waits for a core for that share of the time.
     void addHungry(uint32_t tid, double share) {
         kinds::CpuState::Row row;
         row.startNs = 0;
@@ -62,11 +62,6 @@ struct Program : SimulatedTrace {
     }
 };
 
-const Finding* findingOf(const Explanation& explanation, Rule rule) {
-    const auto found = std::ranges::find(explanation.findings, rule, &Finding::rule);
-    return found == explanation.findings.end() ? nullptr : &*found;
-}
-
 bool has(const std::string& text, std::string_view part) {
     return text.find(part) != std::string::npos;
 }
@@ -80,7 +75,6 @@ std::vector<uint32_t> threadsOf(const Trace& trace, uint32_t process) {
 
 }  // namespace
 
-/// What of late launches is the recorder's, and which threads lacked cores meanwhile.
 class tst_launchTimes : public QObject {
     Q_OBJECT
 
@@ -94,8 +88,8 @@ class tst_launchTimes : public QObject {
         QCOMPARE(recorderShareNs(run, run.workers[0]), 100 * 5'000);
     }
 
-    /// Though kernels of another stream run between its own.
-    void aGraphIsOneLaunch() {
+    /// Although kernels of another stream run between its own.
+    void graphIsOneLaunch() {
         SimulatedTrace sim;
         sim.addApi(sim.defaultThread(), "cuGraphLaunch", 0, 9 * us, 1);
         const uint32_t stream = sim.defaultStream(), other = sim.addStream(0, 0, 8);
@@ -120,17 +114,17 @@ class tst_launchTimes : public QObject {
         QCOMPARE(launchTimes(*trace, {}, work, places), LaunchTimes());
     }
 
-    void neverMoreIsTheRecorders_data() {
+    void profilerShareIsBounded_data() {
         QTest::addColumn<qint64>("medianNs");
         QTest::addColumn<qint64>("eachNs");
         QTest::newRow("fast") << qint64{2'000} << qint64{0};
         QTest::newRow("plain") << qint64{2'450} << qint64{0};
         QTest::newRow("recorded") << qint64{3'050} << qint64{600};
         QTest::newRow("busy machine") << qint64{9'450} << qint64{7'000};
-        // What takes longer is something else: a thread without a core, a full queue.
+        // A longer launch has another cause: a thread without a core, a full queue.
         QTest::newRow("stuck") << qint64{4'000'000} << qint64{10'000};
     }
-    void neverMoreIsTheRecorders() {
+    void profilerShareIsBounded() {
         QFETCH(qint64, medianNs);
         QFETCH(qint64, eachNs);
         MadeRun made;
@@ -138,7 +132,6 @@ class tst_launchTimes : public QObject {
         WorkerSummary& worker = made.run().workers[0];
         worker.launches = {100 * MadeRun::steps, medianNs};
         QCOMPARE(recorderShareNs(made.run(), worker), 100 * eachNs);
-        // What others add was not measured.
         for (const char* other : {"torch.profiler", "Nsight Systems 2026.2.1", "",
                                   "Lanescope 0.1.0 and torch.profiler"}) {
             made.run().facts.producerKind = producerKindOf(other);
@@ -146,7 +139,7 @@ class tst_launchTimes : public QObject {
         }
     }
 
-    void aHugeCountOverflowsNothing() {
+    void hugeCountDoesNotOverflow() {
         MadeRun made;
         made.run().facts.producerKind = ProducerKind::Lanescope;
         made.run().workers[0].launches = {INT64_MAX, INT64_MAX};
@@ -155,11 +148,12 @@ class tst_launchTimes : public QObject {
         QCOMPARE(recorderShareNs(made.run(), made.run().workers[0]), int64_t{0});
     }
 
-    /// Neither is what is taken off one finding told as another, nor is it taken off others.
-    void theRecordersShareIsNoOtherFinding() {
-        // 10 us of each of 200 launches are a fifth of the step.
+    /// The part subtracted from one finding is neither reported as another nor subtracted from
+    /// others.
+    void profilerShareIsNoOtherFinding() {
+        // 10 us for each of 200 launches are a fifth of the step.
         const Explanation many = explain::explain(Program(12'450, 40 * us, 200).summary());
-        QCOMPARE(rulesOf(many), std::vector{Rule::LaunchBound});
+        QCOMPARE(rulesOf(many), std::vector{&launchBoundRule});
         QCOMPARE(many.findings[0].recorderNs, int64_t{2'000'000});
 
         // All launches are in time, however long they take.
@@ -172,24 +166,24 @@ class tst_launchTimes : public QObject {
                   3'300 * us);
         ahead.add(StepPart::Compute, ContributorKind::Kernel, "gemm", 2 * ms);
         ahead.run().workers[0].launches = {4'000 * MadeRun::steps, 12'450};
-        QCOMPARE(rulesOf(ahead), std::vector{Rule::GpuIdle});
+        QCOMPARE(rulesOf(ahead), std::vector{&gpuIdleRule});
         QCOMPARE(explain::explain(ahead.run()).findings[0].maxGainNs, 18'100 * us);
     }
 
-    /// The GPU idles for 18 % of each step, and of that 5 % may be the recorder's.
-    void whatTheRecorderTakesIsNotHeldAgainstTheProgram() {
+    /// The GPU idles for 18 % of each step, of which 5 % may be profiler overhead.
+    void profilerOverheadIsNotBlamedOnTheProgram() {
         const Explanation slowCalls = explain::explain(Program(7'450, 18 * us).summary());
-        QVERIFY(findingOf(slowCalls, Rule::LaunchBound) == nullptr);
-        QVERIFY(findingOf(slowCalls, Rule::GpuIdle) == nullptr);
+        QVERIFY(findingOf(slowCalls, &launchBoundRule) == nullptr);
+        QVERIFY(findingOf(slowCalls, &gpuIdleRule) == nullptr);
         const Explanation plainCalls = explain::explain(Program(2'450, 18 * us).summary());
-        const Finding* found = findingOf(plainCalls, Rule::LaunchBound);
+        const Finding* found = findingOf(plainCalls, &launchBoundRule);
         QVERIFY(found != nullptr);
         QVERIFY(!has(found->sentence, "recorder"));
     }
 
-    void whatIsLeftIsToldWithoutIt() {
+    void findingsExcludeTheProfilerShare() {
         const Explanation explanation = explain::explain(Program(7'450, 40 * us).summary());
-        const Finding* found = findingOf(explanation, Rule::LaunchBound);
+        const Finding* found = findingOf(explanation, &launchBoundRule);
         QVERIFY(found != nullptr);
         QVERIFY2(found->share > 0.34 && found->share < 0.36, found->sentence.c_str());
         QVERIFY2(has(found->sentence,
@@ -198,16 +192,16 @@ class tst_launchTimes : public QObject {
                  found->sentence.c_str());
     }
 
-    void whatTakesLongerThanAnyRecorderIsNotAllItsOwn() {
+    void veryLongLaunchesAreNotAllProfilerOverhead() {
         const Explanation explanation = explain::explain(Program(60 * us, 40 * us).summary());
-        const Finding* found = findingOf(explanation, Rule::LaunchBound);
+        const Finding* found = findingOf(explanation, &launchBoundRule);
         QVERIFY(found != nullptr);
         QVERIFY2(has(found->sentence,
                      "may be the recorder's: 10.00 us at most for each of 99.95 launches."),
                  found->sentence.c_str());
     }
 
-    void threadsWithoutCoresAreTold() {
+    void threadsWithoutCoresAreReported() {
         Program program(2'450, 40 * us);
         for (uint32_t tid = 500; tid < 508; ++tid) program.addHungry(tid, 0.25);
         program.addHungry(600, 0.001);
@@ -218,27 +212,27 @@ class tst_launchTimes : public QObject {
         const double cores = static_cast<double>(run.workers[0].coreWaits->ns) / wallNs;
         QVERIFY2(cores > 1.99 && cores < 2.01, qPrintable(QString::number(cores)));
         const Explanation explanation = explain::explain(run);
-        const Finding* found = findingOf(explanation, Rule::LaunchBound);
+        const Finding* found = findingOf(explanation, &launchBoundRule);
         QVERIFY(found != nullptr);
         QVERIFY2(has(found->sentence,
                      "8 of its threads, ready to run, had no core for 2.00 s in each second"),
                  found->sentence.c_str());
     }
 
-    void fewThreadsWithoutACoreAreNothingToTell() {
+    void fewThreadsWithoutACoreAreNotReported() {
         Program program(2'450, 40 * us);
         program.addHungry(500, 0.25);
         const Explanation explanation = explain::explain(program.summary());
-        QVERIFY(!has(findingOf(explanation, Rule::LaunchBound)->sentence, "had no core"));
+        QVERIFY(!has(findingOf(explanation, &launchBoundRule)->sentence, "had no core"));
     }
 
-    void whereNobodyLookedNothingIsKnownOfCores() {
+    void coreWaitsAreUnknownWithoutSamples() {
         const RunSummary run = Program(2'450, 40 * us).summary();
         QVERIFY(!run.workers[0].coreWaits.has_value());
     }
 
-    /// A row of the file that claims more than there was time.
-    void timesThatAreLiesAreCut() {
+    /// A row that claims more than the available time.
+    void impossibleTimesAreClamped() {
         SimulatedTrace sim;
         kinds::CpuState::Row row;
         row.startNs = 0;
@@ -246,7 +240,7 @@ class tst_launchTimes : public QObject {
         row.thread = sim.defaultThread();
         row.state = ThreadState::Lock;
         row.delayNs = INT64_MAX;
-        // It says so twice, and once more of a time that overlaps.
+        // The row occurs twice, and once more with an overlapping time.
         sim.add<kinds::CpuState>(row);
         sim.add<kinds::CpuState>(row);
         row.startNs = 4 * ms;
@@ -260,14 +254,14 @@ class tst_launchTimes : public QObject {
                  std::optional<CoreWaits>());
         QCOMPARE(coreWaits(*trace, states, threadsOf(*trace, 1), part), std::optional<CoreWaits>());
         QCOMPARE(coreWaits(*trace, states, threadsOf(*trace, 0), {}), std::optional<CoreWaits>());
-        // Steps that are next to nothing.
+        // Very short steps.
         const std::vector<TimeRange> tiny{{0, 1}};
         QCOMPARE(coreWaits(*trace, states, threadsOf(*trace, 0), tiny),
                  std::optional(CoreWaits{1, 1}));
     }
 
-    /// Against a plain loop, of random states and steps.
-    void sharesAreThoseOfAPlainLoop() {
+    /// Compared with a plain loop over random states and steps.
+    void sharesMatchPlainLoop() {
         std::mt19937 random(5);
         const auto upTo = [&random](int64_t most) {
             return static_cast<int64_t>(random() % static_cast<uint32_t>(most + 1));
@@ -309,8 +303,8 @@ class tst_launchTimes : public QObject {
         }
     }
 
-    /// As where a kernel does not count, and in the calls and samples of other tools.
-    void whatNobodyCountedIsNotKnown() {
+    /// As without a counting kernel, and in calls and samples of other tools.
+    void uncountedTimeIsUnknown() {
         for (const StateSource source : {StateSource::StateSamples, StateSource::Calls}) {
             SimulatedTrace sim;
             kinds::CpuState::Row row;
@@ -326,8 +320,8 @@ class tst_launchTimes : public QObject {
         }
     }
 
-    /// Threads that a limit holds back are counted as without a core: that is told once.
-    void aLimitIsToldInsteadOfTheThreadsThatItHoldsBack() {
+    /// Threads throttled by a limit count as runnable: this is reported once.
+    void cpuLimitIsReportedInsteadOfItsThreads() {
         MadeRun made;
         made.add(StepPart::LaunchBound, ContributorKind::Idle, idle(CauseKind::OutsideCalls),
                  60 * ms);

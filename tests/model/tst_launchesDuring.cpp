@@ -17,7 +17,7 @@ class TestLaunchesDuring : public QObject {
     Q_OBJECT
 
   private slots:
-    void whatOtherThreadsLaunchForARangeIsTold() {
+    void launchesOfOtherThreadsForARangeAreReported() {
         SimulatedTrace builder;
         const uint32_t main = builder.defaultThread();
         const uint32_t autograd = builder.addThread(0, 526, "pt_autograd_0");

@@ -49,30 +49,30 @@ class tst_loadTrace : public QObject {
   private slots:
     void init() { folder_ = std::make_unique<TemporaryFolder>(); }
 
-    void readsBackWhatWasWritten();
-    void readsEveryKindOfRow();
-    void mapsTheDevicesOfAProcessToGpus();
-    void neverDrawsWhatHasNoTime();
-    void skipsBadCellsAndSaysSo();
-    void takesTextsInlineOrById();
-    void translatesMemoryKinds_data();
-    void translatesMemoryKinds();
-    void opensATraceWithoutEvents();
-    void opensANewerTrace();
-    void noticesANewerExport();
-    void saysWhyItCannotOpen_data();
-    void saysWhyItCannotOpen();
-    void neverCrashesOnATruncatedFile();
-    void isNotFooledByAView();
-    void saysThatATraceIsStillBeingWritten();
+    void traceFileRoundTrips();
+    void everyKindOfRowIsRead();
+    void devicesOfAProcessAreMappedToGpus();
+    void untimedEventsAreNotDrawn();
+    void badCellsAreSkippedAndReported();
+    void textsMayBeInlineOrById();
+    void memoryKindsAreTranslated_data();
+    void memoryKindsAreTranslated();
+    void traceWithoutEventsIsOpened();
+    void newerTraceIsOpened();
+    void newerExportIsDetected();
+    void openErrorGivesTheReason_data();
+    void openErrorGivesTheReason();
+    void truncatedFileNeverCrashes();
+    void viewIsNotReadAsATable();
+    void unfinishedTraceIsReported();
     void canBeCancelled();
-    void reportsProgressUpwards();
-    void stripsVersionsFromApiNames_data();
-    void stripsVersionsFromApiNames();
+    void progressNeverDecreases();
+    void versionSuffixesOfApiNamesAreStripped_data();
+    void versionSuffixesOfApiNamesAreStripped();
 
   private:
     std::filesystem::path file() const { return *folder_ / "trace"; }
-    /// A trace file with the rows that `sql` inserts.
+    /// Writes a trace file with the rows that `sql` inserts.
     void write(const QString& sql) const {
         auto database = Database::create(file());
         QVERIFY(database);
@@ -89,7 +89,7 @@ class tst_loadTrace : public QObject {
     std::unique_ptr<TemporaryFolder> folder_;
 };
 
-void tst_loadTrace::readsBackWhatWasWritten() {
+void tst_loadTrace::traceFileRoundTrips() {
     const TracePtr written = simulatedTraining({.ncclPlugin = true});
     const auto done = writeTraceFile(*written, file());
     QVERIFY2(done, done ? "" : done.error().sentence.c_str());
@@ -146,7 +146,7 @@ void tst_loadTrace::readsBackWhatWasWritten() {
     }
 }
 
-void tst_loadTrace::readsEveryKindOfRow() {
+void tst_loadTrace::everyKindOfRowIsRead() {
     write(
         QString(
             "INSERT INTO StringIds VALUES (0, 'void gemm<float>(float*)'), (1, 'gemm'),"
@@ -261,7 +261,7 @@ void tst_loadTrace::readsEveryKindOfRow() {
     QCOMPARE(trace->range, (TimeRange{90, 1000}));
 }
 
-void tst_loadTrace::mapsTheDevicesOfAProcessToGpus() {
+void tst_loadTrace::devicesOfAProcessAreMappedToGpus() {
     const int64_t other = globalPid(5000);
     write(QString("INSERT INTO TARGET_INFO_GPU (id, name) VALUES (0, 'first'), (1, 'second');"
                   "INSERT INTO TARGET_INFO_CUDA_DEVICE VALUES (0, 0, 4242), (1, 0, 5000);"
@@ -275,8 +275,8 @@ void tst_loadTrace::mapsTheDevicesOfAProcessToGpus() {
     QCOMPARE(trace->gpus[trace->streams[trace->memsets.stream[1]].gpu].name, std::string("second"));
 }
 
-void tst_loadTrace::neverDrawsWhatHasNoTime() {
-    // As traces had it before version 7, and what came instead.
+void tst_loadTrace::untimedEventsAreNotDrawn() {
+    // The form before version 7, and its replacement.
     write(QString("DROP TABLE CUPTI_ACTIVITY_KIND_MEMSET;"
                   "CREATE TABLE CUPTI_ACTIVITY_KIND_MEMSET (start INTEGER, \"end\" INTEGER,"
                   " deviceId, contextId, streamId, globalPid, value, bytes);"
@@ -299,7 +299,7 @@ void tst_loadTrace::neverDrawsWhatHasNoTime() {
     QCOMPARE(counts["kernels"], std::pair(int64_t{2}, int64_t{2}));
 }
 
-void tst_loadTrace::skipsBadCellsAndSaysSo() {
+void tst_loadTrace::badCellsAreSkippedAndReported() {
     write(QString("INSERT INTO CUPTI_ACTIVITY_KIND_MEMSET (start, \"end\", deviceId, contextId,"
                   " streamId, globalPid, value, bytes) VALUES"
                   " ('soon', 20, 0, 1, 7, %1, 0, 4),"
@@ -319,7 +319,7 @@ void tst_loadTrace::skipsBadCellsAndSaysSo() {
              qPrintable(healthNotesOf(*trace)));
 }
 
-void tst_loadTrace::takesTextsInlineOrById() {
+void tst_loadTrace::textsMayBeInlineOrById() {
     write(QString("INSERT INTO StringIds VALUES (1, 'by id'), (-5, 'odd id'),"
                   " (4000000000000, 'far id');"
                   "INSERT INTO NVTX_EVENTS (start, \"end\", eventType, text, textId, globalTid)"
@@ -334,7 +334,7 @@ void tst_loadTrace::takesTextsInlineOrById() {
     QCOMPARE(names, (QStringList{"inline", "by id", "odd id", "far id", "", ""}));
 }
 
-void tst_loadTrace::translatesMemoryKinds_data() {
+void tst_loadTrace::memoryKindsAreTranslated_data() {
     QTest::addColumn<QString>("sql");
     QTest::addColumn<int>("pageable");
     QTest::addColumn<int>("device");
@@ -345,7 +345,7 @@ void tst_loadTrace::translatesMemoryKinds_data() {
     QTest::newRow("no names, CUPTI's numbers") << "DROP TABLE ENUM_CUDA_MEM_KIND;" << 1 << 3;
 }
 
-void tst_loadTrace::translatesMemoryKinds() {
+void tst_loadTrace::memoryKindsAreTranslated() {
     QFETCH(QString, sql);
     QFETCH(int, pageable);
     QFETCH(int, device);
@@ -360,7 +360,7 @@ void tst_loadTrace::translatesMemoryKinds() {
     QCOMPARE(trace->memcpys.destinationMemory[0], MemoryKind::Device);
 }
 
-void tst_loadTrace::opensATraceWithoutEvents() {
+void tst_loadTrace::traceWithoutEventsIsOpened() {
     write("");
     const TracePtr trace = load();
     QVERIFY(trace->isEmpty());
@@ -368,7 +368,7 @@ void tst_loadTrace::opensATraceWithoutEvents() {
     QVERIFY(hasNote(*trace, "holds no events"));
 }
 
-void tst_loadTrace::opensANewerTrace() {
+void tst_loadTrace::newerTraceIsOpened() {
     write(QString("PRAGMA user_version = 9; CREATE TABLE LANESCOPE_FUTURE (a);"
                   "ALTER TABLE NVTX_EVENTS ADD COLUMN future TEXT;"
                   "INSERT INTO NVTX_EVENTS (start, \"end\", eventType, text, globalTid)"
@@ -379,7 +379,7 @@ void tst_loadTrace::opensANewerTrace() {
     QVERIFY(hasNote(*trace, "newer Lanescope"));
 }
 
-void tst_loadTrace::noticesANewerExport() {
+void tst_loadTrace::newerExportIsDetected() {
     for (const auto& [major, isNewer] : {std::pair("3", false), {"4", true}, {"10", true}}) {
         std::filesystem::remove(file());
         write(QString("DROP TABLE IF EXISTS META_DATA_EXPORT;"
@@ -390,7 +390,7 @@ void tst_loadTrace::noticesANewerExport() {
     }
 }
 
-void tst_loadTrace::saysWhyItCannotOpen_data() {
+void tst_loadTrace::openErrorGivesTheReason_data() {
     QTest::addColumn<QString>("sql");
     QTest::addColumn<QByteArray>("bytes");
     QTest::addColumn<QString>("fragment");
@@ -401,7 +401,7 @@ void tst_loadTrace::saysWhyItCannotOpen_data() {
         << QString("CREATE TABLE bookmarks (url TEXT)") << QByteArray() << "is not a trace";
 }
 
-void tst_loadTrace::saysWhyItCannotOpen() {
+void tst_loadTrace::openErrorGivesTheReason() {
     QFETCH(QString, sql);
     QFETCH(QByteArray, bytes);
     QFETCH(QString, fragment);
@@ -414,7 +414,7 @@ void tst_loadTrace::saysWhyItCannotOpen() {
     QVERIFY2(sentence.contains(QString::fromStdString(file().string())), qPrintable(sentence));
 }
 
-void tst_loadTrace::neverCrashesOnATruncatedFile() {
+void tst_loadTrace::truncatedFileNeverCrashes() {
     QVERIFY(writeTraceFile(*simulatedTraining({.steps = 1}), file()));
     const auto size = std::filesystem::file_size(file());
     std::string bytes(size, '\0');
@@ -428,7 +428,7 @@ void tst_loadTrace::neverCrashesOnATruncatedFile() {
     }
 }
 
-void tst_loadTrace::isNotFooledByAView() {
+void tst_loadTrace::viewIsNotReadAsATable() {
     QVERIFY(Database::create(file())->execute(
         "CREATE TABLE StringIds (id, value); CREATE TABLE PROCESSES (globalPid, name);"
         "CREATE VIEW NVTX_EVENTS AS WITH RECURSIVE c(start) AS (SELECT 1 UNION ALL"
@@ -437,7 +437,7 @@ void tst_loadTrace::isNotFooledByAView() {
     QCOMPARE(trace->nvtx.size(), 0u);
 }
 
-void tst_loadTrace::saysThatATraceIsStillBeingWritten() {
+void tst_loadTrace::unfinishedTraceIsReported() {
     auto writer = Database::create(file());
     QVERIFY(createTraceTables(*writer));
     const Result<TracePtr> trace = loadTrace(file());
@@ -454,7 +454,7 @@ void tst_loadTrace::canBeCancelled() {
     QVERIFY(trace.error().sentence.find("cancelled") != std::string::npos);
 }
 
-void tst_loadTrace::reportsProgressUpwards() {
+void tst_loadTrace::progressNeverDecreases() {
     QVERIFY(writeTraceFile(*simulatedTraining({.steps = 300}), file()));
     double last = 0;
     int calls = 0;
@@ -470,7 +470,7 @@ void tst_loadTrace::reportsProgressUpwards() {
     QVERIFY(isRising);
 }
 
-void tst_loadTrace::stripsVersionsFromApiNames_data() {
+void tst_loadTrace::versionSuffixesOfApiNamesAreStripped_data() {
     QTest::addColumn<QString>("entryPoint");
     QTest::addColumn<QString>("expected");
     QTest::newRow("runtime") << "cudaLaunchKernel_v7000"
@@ -489,7 +489,7 @@ void tst_loadTrace::stripsVersionsFromApiNames_data() {
                            << "";
 }
 
-void tst_loadTrace::stripsVersionsFromApiNames() {
+void tst_loadTrace::versionSuffixesOfApiNamesAreStripped() {
     QFETCH(QString, entryPoint);
     QFETCH(QString, expected);
     const std::string name = entryPoint.toStdString();

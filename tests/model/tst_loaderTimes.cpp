@@ -28,19 +28,13 @@ bool has(const std::string& text, std::string_view part) {
     return text.find(part) != std::string::npos;
 }
 
-const Finding* findingOf(const Explanation& explanation, Rule rule) {
-    const auto found = std::ranges::find(explanation.findings, rule, &Finding::rule);
-    return found == explanation.findings.end() ? nullptr : &*found;
-}
-
 }  // namespace
 
-/// What a worker's data loaders did, and where that is said.
 class tst_loaderTimes : public QObject {
     Q_OBJECT
   private slots:
     /// Two ranks, of which one has loaders that run all the time.
-    void loadersAreToldOfByTheRankTheyServe() {
+    void loadersAreReportedWithTheirRank() {
         for (const bool waitsForData : {true, false}) {
             MadeRun made(2);
             for (const size_t rank : {0u, 1u})
@@ -52,7 +46,7 @@ class tst_loaderTimes : public QObject {
             made.run().workers[0].loaders = {2, 1'000 * ms, 100 * ms, 0, 0};
             made.run().workers[1].loaders = {4, 2'000 * ms, 1'940 * ms, 60 * ms, 0};
             const Explanation explanation = explain::explain(made.run());
-            const Finding* found = findingOf(explanation, Rule::InputData);
+            const Finding* found = findingOf(explanation, &inputDataRule);
             QCOMPARE(found != nullptr, waitsForData);
             for (const Finding& each : explanation.findings)
                 QCOMPARE(has(each.sentence, "loaders of rank"), &each == found);
@@ -66,8 +60,8 @@ class tst_loaderTimes : public QObject {
         }
     }
 
-    /// Of a trace: those that the process started, and not another's.
-    void loadersAreFoundByWhoStartedThem() {
+    /// In a trace: the loaders that the process started, and no others.
+    void loadersAreFoundByTheirParent() {
         for (const bool isStartedByOther : {false, true}) {
             SimulatedTrace program;
             for (int64_t step = 0; step < steps; ++step) {
@@ -106,8 +100,8 @@ class tst_loaderTimes : public QObject {
         }
     }
 
-    /// As where the first rank starts the others.
-    void loadersOfAnotherRankAreNotToldOfByWhoStartedThat() {
+    /// As when the first rank starts the others.
+    void loadersOfAnotherRankAreNotAttributedToItsParent() {
         SimulatedTrace program;
         program.launch(program.defaultThread(), program.defaultStream(), "gemm", 0, 5, 10);
         program.processes()[0].rank = 0;
@@ -128,8 +122,8 @@ class tst_loaderTimes : public QObject {
         QCOMPARE(loaderTimes(states, loaders.of(second), whole).threads, int64_t{1});
     }
 
-    /// A file may say that threads ran for as long as times are.
-    void timesThatAreTooLongToSumUpAreHeldAtTheMost() {
+    /// A file may claim running times of any length.
+    void hugeLoaderTimesAreClamped() {
         SimulatedTrace program;
         program.launch(program.defaultThread(), program.defaultStream(), "gemm", 0, 5, 10);
         const uint32_t process = program.addProcess(777, "python3");

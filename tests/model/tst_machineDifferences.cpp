@@ -12,7 +12,7 @@ using namespace lanescope::compare;
 
 namespace {
 
-/// A run with steps of that time, all of it in one kernel.
+/// A run with steps of that time, all in one kernel.
 RunSummary runOf(int64_t stepNs) {
     SimulatedTrace builder;
     const uint32_t thread = builder.defaultThread(), stream = builder.defaultStream();
@@ -33,7 +33,6 @@ QString sentenceOf(const RunSummary& before, const RunSummary& after) {
 
 }  // namespace
 
-/// What differs in the machines stands before the verdict; and how ratios are written.
 class TestMachineDifferences : public QObject {
     Q_OBJECT
 
@@ -44,7 +43,7 @@ class TestMachineDifferences : public QObject {
     }
 
   private slots:
-    void aTraceTellsOfClocksAndOtherProcesses() {
+    void clocksAndOtherProcessesAreReadFromATrace() {
         SimulatedTrace builder;
         const uint32_t thread = builder.defaultThread(), stream = builder.defaultStream();
         builder.launch(thread, stream, "gemm", 0, 1'000'000, 2'000'000);
@@ -54,7 +53,7 @@ class TestMachineDifferences : public QObject {
         clock.gpu = 0;
         LargeVector<int64_t> times;
         LargeVector<double> values;
-        // Half of the time each; what was before the first kernel and after the last is none of it.
+        // Half of the time each; time before the first kernel and after the last does not count.
         for (const auto& [ns, hertz] : {std::pair(0, 345e6), std::pair(1'000'000, 2e9),
                                         std::pair(3'000'000, 1e9), std::pair(5'000'000, 345e6)}) {
             times.push_back(ns);
@@ -69,7 +68,7 @@ class TestMachineDifferences : public QObject {
         use(0, 4242, "the run's own");
         use(0, 77, "inference");
         use(0, 77, "inference");
-        use(0, 78, "");  // Out of sight: may be the run's own under another number.
+        use(0, 78, "");  // Invisible process: possibly the run's own under another number.
         use(5, 79, "on another GPU");
         const TracePtr trace = builder.finish();
         QCOMPARE(trace->processes.front().pid, 4242u);
@@ -79,7 +78,7 @@ class TestMachineDifferences : public QObject {
         QCOMPARE(summary->facts.otherGpuProcesses, std::vector<std::string>{"inference"});
     }
 
-    void theyStandBeforeTheVerdict() {
+    void machineDifferencesPrecedeTheVerdict() {
         RunSummary before = runOf(50'000'000), after = runOf(60'000'000);
         QVERIFY(sentenceOf(before, after).startsWith("In these two runs"));
         before.facts.driver = "550.1";
@@ -100,7 +99,7 @@ class TestMachineDifferences : public QObject {
                            "inference."));
     }
 
-    void whatIsAlikeOrUnknownIsNotSaid() {
+    void equalOrUnknownFactsAreNotReported() {
         RunSummary before = runOf(50'000'000), after = runOf(60'000'000);
         before.facts.smClockHz = 1'980'000'000;
         QVERIFY(sentenceOf(before, after).startsWith("In these two runs"));
@@ -111,8 +110,8 @@ class TestMachineDifferences : public QObject {
         QVERIFY(sentenceOf(before, after).startsWith("The machines differ (host). "));
     }
 
-    /// An idle GPU's clock goes up with its first kernel, and is read again later.
-    void aClockIsThatOfReadingsAmongTheKernels() {
+    /// The clock of an idle GPU rises with its first kernel, and the next reading comes later.
+    void clockUsesReadingsAmongTheKernels() {
         SimulatedTrace builder;
         constexpr int64_t ms = 1'000'000;
         builder.launch(builder.defaultThread(), builder.defaultStream(), "gemm", 1'300 * ms,
@@ -123,7 +122,7 @@ class TestMachineDifferences : public QObject {
         clock.intervalNs = 500 * ms;
         LargeVector<int64_t> times;
         LargeVector<double> values;
-        // Read each 500 ms; what did not change was not kept.
+        // Read every 500 ms; unchanged readings were not stored.
         for (const auto& [atMs, hertz] : {std::pair(0, 345e6), std::pair(1'500, 2e9)}) {
             times.push_back(atMs * ms);
             values.push_back(hertz);
@@ -135,7 +134,7 @@ class TestMachineDifferences : public QObject {
         QCOMPARE(summary->facts.smClockHz, 2'000'000'000);
     }
 
-    void clocksOfRunsAreTheirMean() {
+    void clockOfSeveralRunsIsTheirMean() {
         std::vector<RunSummary> before{runOf(50'000'000), runOf(50'100'000)};
         std::vector<RunSummary> after{runOf(50'200'000), runOf(50'300'000)};
         uint64_t hash = 0;
@@ -149,7 +148,7 @@ class TestMachineDifferences : public QObject {
         QCOMPARE(compared->candidate.facts.smClockHz, 0);
     }
 
-    void ratiosAreOfTheTimeOfAStep_data() {
+    void ratiosReferToTheStepTime_data() {
         QTest::addColumn<int>("before");
         QTest::addColumn<int>("after");
         QTest::addColumn<QString>("said");
@@ -158,7 +157,7 @@ class TestMachineDifferences : public QObject {
         QTest::newRow("twice") << 40 << 110 << "2.75 times as long";
         QTest::newRow("half") << 110 << 40 << "2.75 times as fast";
     }
-    void ratiosAreOfTheTimeOfAStep() {
+    void ratiosReferToTheStepTime() {
         QFETCH(int, before);
         QFETCH(int, after);
         QFETCH(QString, said);

@@ -7,11 +7,10 @@
 
 using namespace lanescope;
 
-/// What a program without steps does again and again.
 class TestMainRanges : public QObject {
     Q_OBJECT
   private slots:
-    void requestsThatDifferInNumbersAreOneAndHoldWhatIsInThem() {
+    void requestsThatDifferInNumbersAreGroupedWithNestedRanges() {
         SimulatedTrace trace;
         const uint32_t thread = trace.defaultThread();
         const int64_t lengths[] = {300, 100, 200};
@@ -31,14 +30,14 @@ class TestMainRanges : public QObject {
         QCOMPARE(found->span.endNs, int64_t(3'200));
     }
 
-    void whatAllAreCalledIsTheirName() {
+    void commonNameOfRangesIsTheirGroupName() {
         SimulatedTrace trace;
         for (int64_t each = 0; each < 4; ++each)
             trace.addNvtx(trace.defaultThread(), "layer 3", each * 100, each * 100 + 10);
         QCOMPARE(mainRanges(*trace.finish())->name, std::string("layer 3"));
     }
 
-    void rangesAroundAllOfAThreadOnceAndOpenOnesAndMarksDoNotCount() {
+    void enclosingOpenAndMarkRangesDoNotCount() {
         SimulatedTrace trace;
         const uint32_t thread = trace.defaultThread();
         const uint32_t other = trace.addThread(0, 99);
@@ -58,7 +57,7 @@ class TestMainRanges : public QObject {
         QVERIFY(!mainRanges(*once.finish()));
     }
 
-    void rangesOfOnePatternAreSummedUp() {
+    void rangesOfOnePatternAreSummed() {
         SimulatedTrace trace;
         for (int64_t each = 0; each < 3; ++each)
             trace.addNvtx(trace.defaultThread(), "request " + std::to_string(each), each * 1'000,
@@ -69,7 +68,7 @@ class TestMainRanges : public QObject {
         QVERIFY(!rangesOf(*finished, "step #"));
     }
 
-    void theWorkOfGpusSpansKernelsCopiesAndMemsets() {
+    void gpuWorkSpansKernelsCopiesAndMemsets() {
         SimulatedTrace trace;
         const uint32_t stream = trace.defaultStream();
         trace.addMemcpy(stream, MemcpyKind::HtoD, 1'000, 100, 200);

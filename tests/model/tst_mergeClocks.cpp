@@ -17,7 +17,7 @@ namespace {
 constexpr int64_t us = 1'000, ms = 1'000'000;
 constexpr int64_t startUtcNs = int64_t{1'700'000'000} * 1'000'000'000;
 
-/// What a clock shows at a true time.
+/// Reading of a clock at a true time.
 using Clock = std::function<int64_t(int64_t)>;
 
 Clock aheadBy(int64_t offNs) {
@@ -27,7 +27,7 @@ Clock setBy(int64_t byNs, int64_t atNs, int64_t offNs) {
     return [=](int64_t trueNs) { return trueNs + offNs + (trueNs >= atNs ? byNs : 0); };
 }
 
-/// SIMULATED: a rank of two, as its own clock tells of it.
+/// SIMULATED: one of two ranks, in times of its own clock.
 struct Rank {
     Rank(int number, std::string_view host, Clock clock) : rank(number), shows(std::move(clock)) {
         sim.processes()[0].rank = number;
@@ -35,7 +35,7 @@ struct Rank {
         sim.description().facts.host = host;
         sim.description().startUtcNs = startUtcNs;
     }
-    /// A call that is 30 us before its kernel.
+    /// A call 30 us before its kernel.
     void call(std::string_view operation, TimeRange kernel, const NcclFacts& facts) {
         sim.addNccl(sim.defaultThread(), operation, 1 << 20, shows(kernel.startNs - 30 * us),
                     shows(kernel.startNs - 5 * us), SimulatedTrace::someCommunicator, facts);
@@ -49,7 +49,7 @@ struct Rank {
     SimulatedTrace sim;
 };
 
-/// A collective every 20 ms, to which ranks come at other times.
+/// A collective every 20 ms, at which ranks arrive at different times.
 TracePtr collectives(int rank, std::string_view host, Clock clock) {
     Rank made(rank, host, std::move(clock));
     std::mt19937 random(42);  // the same for both
@@ -68,8 +68,8 @@ TracePtr collectives(int rank, std::string_view host, Clock clock) {
     return made.finish();
 }
 
-/// Messages there and back, as stages of a pipeline send them. `waits`: who is there first waits,
-/// half a millisecond at most; else what is sent lies in a buffer until the other comes.
+/// Messages in both directions, like those of pipeline stages. With `waits`, the first side waits,
+/// half a millisecond at most; otherwise a buffer stores the data until the other side arrives.
 TracePtr messages(int rank, std::string_view host, Clock clock, bool waits, bool isNumbered) {
     Rank made(rank, host, std::move(clock));
     std::mt19937 random(43);  // the same for both
@@ -94,8 +94,8 @@ TracePtr merged(const std::vector<TracePtr>& traces) {
     return builder->take();
 }
 
-/// How far apart the kernels of each moment end: the greatest, but for the `but` greatest.
-int64_t greatestSpread(const Trace& trace, size_t but = 0) {
+/// Maximum distance of the kernel ends of each moment, without the `but` largest.
+int64_t maxSpreadNs(const Trace& trace, size_t but = 0) {
     std::map<uint32_t, std::vector<int64_t>> ends;  // by process
     for (uint32_t row = 0; row < trace.kernels.size(); ++row)
         ends[trace.streams[trace.kernels.stream[row]].process].push_back(trace.kernels.endNs[row]);
@@ -125,18 +125,17 @@ bool hasNote(const Trace& trace, HealthCode code) {
 
 }  // namespace
 
-/// Clocks of merged traces that have messages, or were set.
 class tst_mergeClocks : public QObject {
     Q_OBJECT
 
   private slots:
-    void clocksComeTogetherByMessages();
-    void messagesThatNobodyWaitedForTellNothing();
-    void aClockThatWasSetIsMendedAndSaid_data();
-    void aClockThatWasSetIsMendedAndSaid();
+    void clocksAreSynchronizedByMessages();
+    void bufferedMessagesDoNotSynchronize();
+    void changedClockIsRepairedAndReported_data();
+    void changedClockIsRepairedAndReported();
 };
 
-void tst_mergeClocks::clocksComeTogetherByMessages() {
+void tst_mergeClocks::clocksAreSynchronizedByMessages() {
     for (const bool isNumbered : {true, false}) {
         const TracePtr whole = merged({messages(0, "a", aheadBy(0), true, isNumbered),
                                        messages(1, "b", aheadBy(-6'543'210), true, isNumbered)});
@@ -144,26 +143,26 @@ void tst_mergeClocks::clocksComeTogetherByMessages() {
         const int64_t offsetNs = std::stoll(factOf(whole->processes[1], "clock.offsetNs"));
         const int64_t errorNs = std::stoll(factOf(whole->processes[1], "clock.errorNs"));
         QVERIFY(std::abs(offsetNs - 6'543'210) <= errorNs && errorNs < 5 * us);
-        QVERIFY(greatestSpread(*whole) <= 2 * us);
+        QVERIFY(maxSpreadNs(*whole) <= 2 * us);
         QVERIFY(isSaid(*whole, "The clock of b was brought to that of a by ", " messages: "));
     }
 }
 
-void tst_mergeClocks::messagesThatNobodyWaitedForTellNothing() {
+void tst_mergeClocks::bufferedMessagesDoNotSynchronize() {
     const TracePtr whole = merged({messages(0, "a", aheadBy(0), false, true),
                                    messages(1, "b", aheadBy(6 * ms), false, true)});
     QCOMPARE(factOf(whole->processes[1], "clock.method"), std::string("base-time"));
     QVERIFY(hasNote(*whole, HealthCode::ClocksNotAligned));
 }
 
-void tst_mergeClocks::aClockThatWasSetIsMendedAndSaid_data() {
+void tst_mergeClocks::changedClockIsRepairedAndReported_data() {
     QTest::addColumn<int>("who");
     QTest::addColumn<qint64>("byNs");
     QTest::newRow("forward") << 1 << qint64{5 * ms};
     QTest::newRow("back") << 1 << qint64{-3 * ms};
 }
 
-void tst_mergeClocks::aClockThatWasSetIsMendedAndSaid() {
+void tst_mergeClocks::changedClockIsRepairedAndReported() {
     QFETCH(int, who);
     QFETCH(qint64, byNs);
     constexpr int64_t atNs = 811 * ms;
@@ -175,8 +174,8 @@ void tst_mergeClocks::aClockThatWasSetIsMendedAndSaid() {
     QVERIFY(set >> foundNs >> afterNs >> beforeNs >> offsetNs);
     QVERIFY(std::abs(foundNs - byNs) < 20 * us);
     QVERIFY(afterNs < beforeNs && beforeNs - afterNs <= 25 * ms);
-    // Nothing runs while it is set.
-    QVERIFY(greatestSpread(*whole) <= 10 * us);
+    // No event runs during the change.
+    QVERIFY(maxSpreadNs(*whole) <= 10 * us);
     QVERIFY(isSaid(*whole, "The clock of b was set by " + std::string(byNs > 0 ? "+" : "-")));
     QVERIFY(!hasNote(*whole, HealthCode::ClocksContradicted));
     for (uint32_t row = 0; row < whole->kernels.size(); ++row)

@@ -28,8 +28,9 @@ namespace {
 constexpr int64_t us = 1'000, ms = 1'000'000;
 constexpr int64_t startUtcNs = int64_t{1'700'000'000} * 1'000'000'000;
 
-/// The simulated trace of one rank, whose host's clock is off by `offNs`: a collective every 20 ms,
-/// to which ranks come at other times and which all end together, and one of every other kind.
+/// The simulated trace of one rank, whose host clock is off by `offNs`: a collective every 20 ms,
+/// at which ranks arrive at different times and which all end together, and one event of every
+/// other kind.
 TracePtr rankTrace(int rank, std::string_view host, int64_t offNs, int collectives = 50) {
     SimulatedTrace sim;
     Process& process = sim.processes()[0];
@@ -83,8 +84,8 @@ TracePtr merged(const std::vector<TracePtr>& traces, const MergeOptions& options
     return builder->take();
 }
 
-/// How far apart the kernels of each collective end; the greatest of all.
-int64_t greatestSpread(const Trace& trace) {
+/// Maximum distance of the kernel ends of any collective.
+int64_t maxSpreadNs(const Trace& trace) {
     std::map<uint32_t, std::vector<int64_t>> ends;  // by process
     for (uint32_t row = 0; row < trace.kernels.size(); ++row)
         ends[trace.streams[trace.kernels.stream[row]].process].push_back(trace.kernels.endNs[row]);
@@ -110,29 +111,29 @@ class tst_mergeTraces : public QObject {
     Q_OBJECT
 
   private slots:
-    void nothingIsLostAndHostsAreTold();
-    void clocksOfHostsComeTogetherByCollectives();
-    void clocksThatAgreeAreLeftAlone();
+    void mergeLosesNothingAndNamesHosts();
+    void clocksOfHostsAreSynchronizedByCollectives();
+    void equalClocksStayUnchanged();
     void ranksOfOneHostShareItsClock();
-    void onlyStepsMayBeShared();
-    void filesOfOtherDaysAreRefused();
-    void gpusAreTheSameWhereTheirUuidsAre();
-    void aMergedFileIsATraceLikeAnyOther();
-    void filesOfSeveralToolsBecomeOne();
-    void equalLossesOfSeveralFilesAreAllSaid();
-    void damagedProfilesEachSayTheirRows();
-    void aFolderAndAPatternMeanTheirTraces();
-    void packedTwinsAreLeftOut();
-    void ranksOfOneJobAreKnown();
-    void whatIsLookedAtIsKept();
-    void statesOfThreadsAreKept();
-    void realRanksBecomeOneTrace();
+    void sharedStepsAreEnoughToMerge();
+    void filesOfDifferentDaysAreRefused();
+    void gpusAreEqualIfTheirUuidsAre();
+    void mergedFileIsANormalTrace();
+    void filesOfSeveralToolsAreMerged();
+    void equalLossesOfSeveralFilesAreAllReported();
+    void corruptProfilesEachReportTheirRows();
+    void folderAndPatternSelectTheirTraces();
+    void compressedDuplicatesAreSkipped();
+    void ranksOfOneJobAreRecognized();
+    void mergedCacheIsKept();
+    void threadStatesAreKept();
+    void realRanksAreMerged();
 
   private:
     TemporaryFolder folder_;
 };
 
-void tst_mergeTraces::nothingIsLostAndHostsAreTold() {
+void tst_mergeTraces::mergeLosesNothingAndNamesHosts() {
     const std::vector<TracePtr> parts{rankTrace(0, "a", 0), rankTrace(1, "b", 3 * ms)};
     const TracePtr whole = merged(parts);
     std::vector<uint32_t> expected = rowsOf(*parts[0]);
@@ -148,7 +149,7 @@ void tst_mergeTraces::nothingIsLostAndHostsAreTold() {
     QCOMPARE(whole->processes[1].gaps.size(), size_t{1});
     QCOMPARE(whole->facts.hosts.size(), size_t{2});
     QCOMPARE(whole->facts.hosts[1].name, std::string("b"));
-    // Both have a GPU 0, of other hosts.
+    // Both have a GPU 0, on different hosts.
     QCOMPARE(whole->gpus.size(), size_t{2});
     QVERIFY(whole->gpus[0].id != whole->gpus[1].id);
     for (uint32_t row = 0; row < whole->kernels.size(); ++row) {
@@ -161,39 +162,39 @@ void tst_mergeTraces::nothingIsLostAndHostsAreTold() {
         QCOMPARE(whole->nccl.facts[row].operationCount, 1u);
 }
 
-void tst_mergeTraces::clocksOfHostsComeTogetherByCollectives() {
+void tst_mergeTraces::clocksOfHostsAreSynchronizedByCollectives() {
     const TracePtr whole = merged({rankTrace(0, "a", 0), rankTrace(1, "b", 7'654'321)});
-    QVERIFY2(greatestSpread(*whole) <= 100, qPrintable(QString::number(greatestSpread(*whole))));
+    QVERIFY2(maxSpreadNs(*whole) <= 100, qPrintable(QString::number(maxSpreadNs(*whole))));
     QCOMPARE(factOf(whole->processes[1], "clock.method"), std::string("collectives"));
     const int64_t offsetNs = std::stoll(factOf(whole->processes[1], "clock.offsetNs"));
     const int64_t errorNs = std::stoll(factOf(whole->processes[1], "clock.errorNs"));
     QVERIFY(std::abs(offsetNs + 7'654'321) <= errorNs);
     QVERIFY(hasNote(*whole, HealthCode::ClocksAligned));
     QVERIFY(!hasNote(*whole, HealthCode::ClocksContradicted));
-    // Asked for the time of day, it is as the clocks were.
+    // With time of day requested, clocks stay unchanged.
     const TracePtr asSet = merged({rankTrace(0, "a", 0), rankTrace(1, "b", 7'654'321)},
                                   {.method = ClockMethod::BaseTime});
-    QCOMPARE(greatestSpread(*asSet), int64_t{7'654'321});
+    QCOMPARE(maxSpreadNs(*asSet), int64_t{7'654'321});
     QVERIFY(hasNote(*asSet, HealthCode::ClocksNotAligned));
 }
 
-void tst_mergeTraces::clocksThatAgreeAreLeftAlone() {
+void tst_mergeTraces::equalClocksStayUnchanged() {
     const TracePtr whole = merged({rankTrace(0, "a", 0), rankTrace(1, "b", 0)});
-    QCOMPARE(greatestSpread(*whole), int64_t{0});
+    QCOMPARE(maxSpreadNs(*whole), int64_t{0});
     QCOMPARE(factOf(whole->processes[1], "clock.offsetNs"), std::string("0"));
     QVERIFY(sentenceOf(*whole, HealthCode::ClocksAligned).starts_with("The clock of b agrees"));
 }
 
 void tst_mergeTraces::ranksOfOneHostShareItsClock() {
     const TracePtr whole = merged({rankTrace(0, "a", 0), rankTrace(1, "a", 5 * ms)});
-    // That they are apart is then the truth, and the same PID that of two containers.
-    QCOMPARE(greatestSpread(*whole), 5 * ms);
+    // The distance is then real, and the equal PID is that of two containers.
+    QCOMPARE(maxSpreadNs(*whole), 5 * ms);
     QCOMPARE(whole->processes.size(), size_t{2});
     QVERIFY(whole->facts.hosts.empty());
     QVERIFY(!hasNote(*whole, HealthCode::ClocksNotAligned));
 }
 
-void tst_mergeTraces::onlyStepsMayBeShared() {
+void tst_mergeTraces::sharedStepsAreEnoughToMerge() {
     const auto stepping = [](int rank, const char* host, int64_t offNs) {
         SimulatedTrace sim;
         sim.processes()[0].rank = rank;
@@ -210,16 +211,16 @@ void tst_mergeTraces::onlyStepsMayBeShared() {
     const std::vector<TracePtr> traces{stepping(0, "a", 0), stepping(1, "b", 40 * ms)};
     const TracePtr whole = merged(traces);
     QCOMPARE(factOf(whole->processes[1], "clock.method"), std::string("steps"));
-    QVERIFY(greatestSpread(*whole) <= us);
+    QVERIFY(maxSpreadNs(*whole) <= us);
     const Result<TraceBuilder> refused = mergeTraces(traces, {.method = ClockMethod::Collectives});
     QVERIFY(!refused);
     QVERIFY(refused.error().sentence.find("too few collectives") != std::string::npos);
     const TracePtr byStart = merged(traces, {.method = ClockMethod::Start});
-    QCOMPARE(greatestSpread(*byStart), int64_t{0});
+    QCOMPARE(maxSpreadNs(*byStart), int64_t{0});
     QVERIFY(hasNote(*byStart, HealthCode::ClocksNotAligned));
 }
 
-void tst_mergeTraces::filesOfOtherDaysAreRefused() {
+void tst_mergeTraces::filesOfDifferentDaysAreRefused() {
     SimulatedTrace sim;
     sim.addKernel(sim.defaultStream(), "gemm", 0, 5);
     sim.description().startUtcNs = startUtcNs + int64_t{3 * 86'400} * 1'000 * ms;
@@ -231,7 +232,7 @@ void tst_mergeTraces::filesOfOtherDaysAreRefused() {
     QVERIFY(!mergeTraces({}));
 }
 
-void tst_mergeTraces::gpusAreTheSameWhereTheirUuidsAre() {
+void tst_mergeTraces::gpusAreEqualIfTheirUuidsAre() {
     const auto withGpus = [](uint32_t pid, std::vector<std::string> uuids, uint32_t used) {
         SimulatedTrace sim;
         const uint32_t process = sim.addProcess(pid, "rank");
@@ -247,13 +248,13 @@ void tst_mergeTraces::gpusAreTheSameWhereTheirUuidsAre() {
     const TracePtr whole = merged({withGpus(10, {"u", "v"}, 0), withGpus(11, {"v"}, 0)});
     QCOMPARE(whole->gpus.size(), size_t{2});
     QCOMPARE(whole->gpus[whole->streams[1].gpu].uuid, std::string("v"));
-    // Without them two files that both work on their GPU 0 mean two of them.
+    // Without UUIDs, two files that both use GPU 0 have two GPUs.
     QCOMPARE(merged({withGpus(10, {""}, 0), withGpus(11, {""}, 0)})->gpus.size(), size_t{2});
     QCOMPARE(merged({withGpus(10, {"", ""}, 0), withGpus(11, {"", ""}, 1)})->gpus.size(),
              size_t{2});
 }
 
-void tst_mergeTraces::aMergedFileIsATraceLikeAnyOther() {
+void tst_mergeTraces::mergedFileIsANormalTrace() {
     const std::vector<fs::path> files{folder_ / "rank0.sqlite", folder_ / "rank1.sqlite"};
     QVERIFY(writeTraceFile(*rankTrace(0, "a", 0), files[0]));
     QVERIFY(writeTraceFile(*rankTrace(1, "b", 9 * ms), files[1]));
@@ -264,14 +265,14 @@ void tst_mergeTraces::aMergedFileIsATraceLikeAnyOther() {
     const Result<TracePtr> opened = loadTrace(output);
     QVERIFY(opened);
     QCOMPARE(rowsOf(**opened), rowsOf(*direct));
-    QVERIFY(greatestSpread(**opened) <= 100);
+    QVERIFY(maxSpreadNs(**opened) <= 100);
     QCOMPARE((*opened)->facts.hosts.size(), size_t{2});
     QCOMPARE(hostOf((*opened)->processes[1].globalPid), 1u);
     QCOMPARE((*opened)->gpus.size(), size_t{2});
     const Result<ReportTable> lateness = makeReport(**opened, "nccl_lateness");
     QVERIFY(lateness);
     QCOMPARE(lateness->rows.size(), size_t{2});
-    // Never over another file, and never of a single one.
+    // Never over another file, and never from a single one.
     QVERIFY(!mergeFiles(files, output));
     QVERIFY(!mergeFiles(std::vector{files[0]}, folder_ / "one.sqlite"));
     QVERIFY(!fs::exists(folder_ / "one.sqlite"));
@@ -281,7 +282,7 @@ void tst_mergeTraces::aMergedFileIsATraceLikeAnyOther() {
     QVERIFY(!fs::exists(folder_ / "never.sqlite"));
 }
 
-void tst_mergeTraces::filesOfSeveralToolsBecomeOne() {
+void tst_mergeTraces::filesOfSeveralToolsAreMerged() {
     const fs::path torch = folder_ / "tools" / "rank_1.json", ours = folder_ / "tools" / "r.sqlite";
     fs::create_directories(torch.parent_path());
     write(torch, traceOf(smallRun(), "", ",\n \"baseTimeNanoseconds\": 1700000000000000000"));
@@ -291,14 +292,14 @@ void tst_mergeTraces::filesOfSeveralToolsBecomeOne() {
     const Result<TracePtr> whole = loadTrace(output);
     QVERIFY(whole);
     QCOMPARE((*whole)->processes.size(), size_t{2});
-    // That of the lower rank is first.
+    // The lower rank comes first.
     QCOMPARE((*whole)->processes[0].rank, std::optional<int>(0));
     QCOMPARE((*whole)->processes[1].rank, std::optional<int>(1));
     QVERIFY((*whole)->producer.find("torch.profiler") != std::string::npos);
     QVERIFY(rangeCalled(**whole, "aten::mm") != noIndex);
 }
 
-void tst_mergeTraces::equalLossesOfSeveralFilesAreAllSaid() {
+void tst_mergeTraces::equalLossesOfSeveralFilesAreAllReported() {
     std::vector<fs::path> files;
     for (const char* folder : {"x", "y"}) {
         const int rank = *folder == 'x' ? 0 : 1;
@@ -322,15 +323,15 @@ void tst_mergeTraces::equalLossesOfSeveralFilesAreAllSaid() {
         names.insert(note.sentence.substr(0, note.sentence.find(": ")));
     }
     QCOMPARE(lost, int64_t{14});
-    // Of files of one name the folder is said, too.
+    // Files of one name also show their folder.
     QVERIFY(names == (std::set<std::string>{"x/node-1.log", "y/node-1.log"}));
-    // What is so of every such file is said once.
+    // A fact of every such file is reported once.
     QCOMPARE(std::ranges::count((*whole)->health, std::string(ncclKernelsOnlySentence),
                                 &HealthNote::sentence),
              std::ptrdiff_t{1});
 }
 
-void tst_mergeTraces::damagedProfilesEachSayTheirRows() {
+void tst_mergeTraces::corruptProfilesEachReportTheirRows() {
     std::vector<fs::path> files;
     for (const char* name : {"rank0.json", "rank1.json"}) {
         std::vector<std::string> events = smallRun();
@@ -357,7 +358,7 @@ void tst_mergeTraces::damagedProfilesEachSayTheirRows() {
     QCOMPARE(named, size_t{2});
 }
 
-void tst_mergeTraces::packedTwinsAreLeftOut() {
+void tst_mergeTraces::compressedDuplicatesAreSkipped() {
     const fs::path folder = folder_ / "twins";
     fs::create_directories(folder);
     for (const char* name :
@@ -376,7 +377,7 @@ void tst_mergeTraces::packedTwinsAreLeftOut() {
     const auto fitting = filesMeantBy(std::vector{(folder / "a*").string()});
     QVERIFY(fitting);
     QCOMPARE(names(*fitting), QStringList{"a.json"});
-    // Who names one means it, and once.
+    // A file named explicitly is included, and once.
     twins.clear();
     const auto named =
         filesMeantBy(std::vector{(folder / "a.json").string(), (folder / "a.json.gz").string(),
@@ -389,7 +390,7 @@ void tst_mergeTraces::packedTwinsAreLeftOut() {
     QCOMPARE(names(twins), QStringList{"node-1-pid7.log.gz"});
 }
 
-void tst_mergeTraces::aFolderAndAPatternMeanTheirTraces() {
+void tst_mergeTraces::folderAndPatternSelectTheirTraces() {
     const fs::path folder = folder_ / "many";
     fs::create_directories(folder);
     for (const char* name : {"rank10.json", "rank9.json", "rank9.json.lanescope-index", "x.txt",
@@ -410,11 +411,11 @@ void tst_mergeTraces::aFolderAndAPatternMeanTheirTraces() {
     QVERIFY(!meant({(folder / "nothing*").string()}));
     fs::create_directories(folder / "empty");
     QVERIFY(!meant({(folder / "empty").string()}));
-    // A file that is not there is for its reader to complain of.
+    // The reader reports a missing file.
     QCOMPARE(names(meant({"missing.json"})), QStringList{"missing.json"});
 }
 
-void tst_mergeTraces::ranksOfOneJobAreKnown() {
+void tst_mergeTraces::ranksOfOneJobAreRecognized() {
     const std::vector<TracePtr> job{rankTrace(0, "a", 0, 1), rankTrace(1, "b", 0, 1)};
     QVERIFY(seemRanksOfOneJob(job));
     QVERIFY(!seemRanksOfOneJob(std::vector{job[0]}));
@@ -424,7 +425,7 @@ void tst_mergeTraces::ranksOfOneJobAreKnown() {
     QVERIFY(!seemRanksOfOneJob(std::vector{job[0], single.finish()}));
 }
 
-void tst_mergeTraces::whatIsLookedAtIsKept() {
+void tst_mergeTraces::mergedCacheIsKept() {
     qputenv("XDG_CACHE_HOME", (folder_ / "cache").c_str());
     const std::vector<fs::path> files{folder_ / "k0.sqlite", folder_ / "k1.sqlite"};
     QVERIFY(writeTraceFile(*rankTrace(0, "a", 0, 2), files[0]));
@@ -437,7 +438,7 @@ void tst_mergeTraces::whatIsLookedAtIsKept() {
     QVERIFY(second);
     QCOMPARE(*second, *first);
     QCOMPARE(fs::last_write_time(*second), writtenAt);
-    // Of a changed file it is made anew, and of many the newest stay.
+    // A changed file is merged again, and of many the newest stay.
     const fs::path kept = first->parent_path().parent_path();
     for (int age = 0; age < 12; ++age) fs::create_directories(kept / std::to_string(age));
     fs::remove(files[1]);
@@ -450,8 +451,8 @@ void tst_mergeTraces::whatIsLookedAtIsKept() {
     QVERIFY(!openableMerge(files));
 }
 
-/// What looks found of threads is in the file that is written as in the trace that it is made of.
-void tst_mergeTraces::statesOfThreadsAreKept() {
+/// Sampled thread states are in the written file and in its source trace.
+void tst_mergeTraces::threadStatesAreKept() {
     SimulatedTrace sim;
     const uint32_t line = sim.stack(noIndex, sim.intern("load"), sim.intern("data.py"), 88);
     sim.addApi(sim.defaultThread(), "cudaMalloc", 0, ms);
@@ -476,8 +477,8 @@ void tst_mergeTraces::statesOfThreadsAreKept() {
     QCOMPARE((*kept)->stacks.line[states.stack[0]], 88U);
 }
 
-/// Files of torch.profiler that are not part of the project.
-void tst_mergeTraces::realRanksBecomeOneTrace() {
+/// torch.profiler files that are not part of the project.
+void tst_mergeTraces::realRanksAreMerged() {
     const fs::path data = qgetenv("LANESCOPE_TEST_DATA").toStdString();
     const std::vector<fs::path> files{data / "kineto" / "hta-rank0.json.gz",
                                       data / "kineto" / "hta-rank1.json.gz"};

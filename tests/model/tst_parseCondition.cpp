@@ -25,7 +25,7 @@ class TestParseCondition : public QObject {
     Q_OBJECT
 
   private slots:
-    void aRelativeStepTime() {
+    void relativeStepTimeIsParsed() {
         const ConditionTest test = onlyTest("step.p50 > +3%");
         QVERIFY(test.subject == Subject::Step);
         QVERIFY(test.measure == Measure::Median);
@@ -34,14 +34,14 @@ class TestParseCondition : public QObject {
         QCOMPARE(test.threshold.number, 3.0);
     }
 
-    void everyRelation() {
+    void everyRelationIsParsed() {
         QVERIFY(onlyTest("step>1ms").relation == Relation::Greater);
         QVERIFY(onlyTest("step>=1ms").relation == Relation::GreaterOrEqual);
         QVERIFY(onlyTest("step < 1 ms").relation == Relation::Less);
         QVERIFY(onlyTest("step <= 1 ms").relation == Relation::LessOrEqual);
     }
 
-    void aSignMakesADifferenceAndNoneTheValueItself() {
+    void signMeansADifferenceAndNoSignTheValue() {
         const ConditionTest value = onlyTest("step > 70 ms");
         QVERIFY(value.threshold.kind == ThresholdKind::Value);
         QCOMPARE(value.threshold.number, 70e6);
@@ -52,7 +52,7 @@ class TestParseCondition : public QObject {
         QVERIFY(onlyTest("step > 3%").threshold.kind == ThresholdKind::Percent);
     }
 
-    void unitsAreThoseOfTheMeasure_data() {
+    void unitsMatchTheMeasure_data() {
         QTest::addColumn<QString>("text");
         QTest::addColumn<double>("number");
         QTest::newRow("ns") << "step > 5 ns" << 5.0;
@@ -71,7 +71,7 @@ class TestParseCondition : public QObject {
         QTest::newRow("TB/s") << "copy DtoD.bandwidth < 1.5TB/s" << 1500.0;
     }
 
-    void unitsAreThoseOfTheMeasure() {
+    void unitsMatchTheMeasure() {
         QFETCH(QString, text);
         QFETCH(double, number);
         QCOMPARE(onlyTest(text.toStdString()).threshold.number, number);
@@ -99,7 +99,7 @@ class TestParseCondition : public QObject {
             QVERIFY2(parseCondition(text).has_value(), text);
     }
 
-    void aMeasureLeftOutIsTheFirst() {
+    void missingMeasureIsTheFirst() {
         QVERIFY(onlyTest("step > 1ms").measure == Measure::Median);
         QVERIFY(onlyTest("step.median > 1ms").measure == Measure::Median);
         QVERIFY(onlyTest("kernel k > 1ms").measure == Measure::Time);
@@ -116,7 +116,7 @@ class TestParseCondition : public QObject {
         QCOMPARE(condition->tests[2].threshold.number, 5.0);
     }
 
-    void nonsenseIsAnErrorWithItsPlace_data() {
+    void nonsenseIsAnErrorWithPosition_data() {
         QTest::addColumn<QString>("text");
         QTest::addColumn<int>("character");
         QTest::addColumn<QString>("mentions");
@@ -155,7 +155,7 @@ class TestParseCondition : public QObject {
         QTest::newRow("more than ASCII") << "step > \u2265" << 8 << "found \"\u2265\"";
     }
 
-    void nonsenseIsAnErrorWithItsPlace() {
+    void nonsenseIsAnErrorWithPosition() {
         QFETCH(QString, text);
         QFETCH(int, character);
         QFETCH(QString, mentions);
@@ -169,7 +169,7 @@ class TestParseCondition : public QObject {
         QVERIFY(!sentence.contains('\n'));
     }
 
-    void controlCharactersDoNotReachTheScreen() {
+    void controlCharactersAreEscaped() {
         const Result<Condition> condition = parseCondition("step \x1b[31m\n> 3");
         QVERIFY(!condition);
         for (const char c : condition.error().sentence)
@@ -178,7 +178,7 @@ class TestParseCondition : public QObject {
 
     /// Pieces of valid conditions in any order, and bytes in any order: never a crash, always
     /// either tests or a sentence.
-    void anyInputIsReadOrRefused() {
+    void anyInputIsParsedOrRefused() {
         const std::vector<std::string> pieces{"step",
                                               "part",
                                               "kernel",
@@ -230,7 +230,7 @@ class TestParseCondition : public QObject {
                 QVERIFY(condition.error().sentence.ends_with('.'));
             }
         }
-        QVERIFY(accepted > 0);  // else nothing but errors was tried
+        QVERIFY(accepted > 0);  // otherwise only errors were tested
     }
 };
 

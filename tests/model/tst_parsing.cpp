@@ -7,8 +7,7 @@
 
 using namespace lanescope;
 
-/// The little languages that everybody reads in one way: patterns of names, times, numbers of
-/// steps.
+/// Tests of the small languages with one parser each: name patterns, times, step numbers.
 class tst_parsing : public QObject {
     Q_OBJECT
 
@@ -38,7 +37,7 @@ class tst_parsing : public QObject {
         row("abc", "*d", false);
         row("f(float*, int)", "f(float*, int)", true);
         row("why?", "why?", true);
-        // The pattern comes second.
+        // The pattern is the second argument.
         row("a*", "ab", false);
         row("ab", "a*", true);
     }
@@ -49,13 +48,13 @@ class tst_parsing : public QObject {
         QCOMPARE(matchesPattern(text.toStdString(), pattern.toStdString()), matches);
     }
 
-    void isNotSlowWithManyStars() {
+    void manyStarsAreFast() {
         std::string pattern, text(20'000, 'a');
         for (int i = 0; i < 200; ++i) pattern += "a*";
         QVERIFY(!matchesPattern(text, pattern + "b"));
     }
 
-    void readsDurations_data() {
+    void durationsAreParsed_data() {
         QTest::addColumn<QString>("text");
         QTest::addColumn<qint64>("ns");
         const auto row = [](const char* text, qint64 ns) { QTest::newRow(text) << text << ns; };
@@ -74,13 +73,13 @@ class tst_parsing : public QObject {
         row("0", 0);
         row("9000000000s", 9'000'000'000'000'000'000);
     }
-    void readsDurations() {
+    void durationsAreParsed() {
         QFETCH(QString, text);
         QFETCH(qint64, ns);
         QCOMPARE(qint64(parseDuration(text.toStdString()).value_or(-1)), ns);
     }
 
-    void takesNothingElseForADuration() {
+    void otherTextIsNoDuration() {
         for (const char* text :
              {"",    " ",   "s",   "soon", ".",    "-",   "--1",  "+1",          "1x",    "1 m s",
               "1e3", "inf", "nan", "-inf", "1..2", "1s2", "0x10", "9100000000s", "1e400", "5 sec"})
@@ -88,7 +87,7 @@ class tst_parsing : public QObject {
         QVERIFY(!nsPerUnit(""));
     }
 
-    void readsStepRanges() {
+    void stepRangesAreParsed() {
         QCOMPARE(*parseStepRange("5-20"), (StepRange{5, 20}));
         QCOMPARE(*parseStepRange("7"), (StepRange{7, 7}));
         QCOMPARE(*parseStepRange("0-0"), (StepRange{0, 0}));

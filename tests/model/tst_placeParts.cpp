@@ -13,8 +13,8 @@ using namespace lanescope;
 
 namespace {
 
-/// A rank of host "box", and two workers that it started: only samplers saw these, and they do not
-/// know the boot.
+/// A rank of host "box", and two workers that it started: only samplers recorded these, without a
+/// boot id.
 TracePtr rankWithWorkers(int rank, std::string_view boot) {
     SimulatedTrace sim;
     const auto pid = static_cast<uint32_t>(100 + rank);
@@ -24,7 +24,7 @@ TracePtr rankWithWorkers(int rank, std::string_view boot) {
                10'000, 60'000);
     const uint32_t worker = sim.addProcess(pid + 50, "python3", {});
     sim.addNvtx(sim.addThread(worker, pid + 50), "load", 0, 50'000);
-    // That of simulated traces has no event here.
+    // The process of simulated traces has no event here.
     sim.processes()[0].pid = pid + 100;
     sim.processes()[0].globalPid = globalPid(pid + 100);
     for (const uint32_t each : {0u, worker}) sim.processes()[each].facts.edit().parentPid = pid;
@@ -36,7 +36,7 @@ TracePtr rankWithWorkers(int rank, std::string_view boot) {
     return sim.finish("rank" + std::to_string(rank) + ".sqlite");
 }
 
-/// What the samplers of the merged traces are called; nothing if they cannot be merged.
+/// Names of the samplers of the merged traces; empty if the traces cannot be merged.
 std::vector<std::string> samplersOf(const std::vector<TracePtr>& parts) {
     std::vector<std::string> names;
     auto builder = mergeTraces(parts, {}, {});
@@ -48,12 +48,11 @@ std::vector<std::string> samplersOf(const std::vector<TracePtr>& parts) {
 
 }  // namespace
 
-/// Which hosts, processes and GPUs of several traces are the same.
 class tst_placeParts : public QObject {
     Q_OBJECT
 
   private slots:
-    void aSampledProcessIsOfItsHost() {
+    void sampledProcessIsMatchedToItsHost() {
         const std::vector<TracePtr> ranks{rankWithWorkers(0, "a"), rankWithWorkers(1, "a")};
         const auto placed = placeParts(ranks);
         QVERIFY(placed.has_value());
@@ -74,7 +73,7 @@ class tst_placeParts : public QObject {
         QVERIFY(hostOf(placed->parts[0].globalPids[0]) != hostOf(placed->parts[1].globalPids[0]));
     }
 
-    void aWorkerServesTheRankThatStartedIt() {
+    void workerServesTheRankThatStartedIt() {
         const std::vector<TracePtr> ranks{rankWithWorkers(0, "a"), rankWithWorkers(1, "a")};
         auto builder = mergeTraces(ranks, {}, {});
         QVERIFY(builder.has_value());
@@ -86,7 +85,7 @@ class tst_placeParts : public QObject {
         }
     }
 
-    /// None is dropped, whatever the files are called.
+    /// None is dropped, whatever the file names.
     void samplersOfOneNameAreNumbered() {
         const std::vector<TracePtr> same{rankWithWorkers(0, "a"), rankWithWorkers(0, "b"),
                                          rankWithWorkers(0, "c")};
@@ -94,7 +93,7 @@ class tst_placeParts : public QObject {
                  (std::vector<std::string>{"", "box, rank 0", "box, rank 0 (2)"}));
     }
 
-    void samplersOfOneHostAreToldByRank() {
+    void samplersOfOneHostAreDistinguishedByRank() {
         const std::vector<TracePtr> ranks{rankWithWorkers(0, "a"), rankWithWorkers(1, "a"),
                                           rankWithWorkers(2, "a")};
         QCOMPARE(samplersOf(ranks), (std::vector<std::string>{"", "box, rank 1", "box, rank 2"}));

@@ -14,15 +14,15 @@ namespace {
 
 struct LaneShape {
     int slices;
-    int64_t longestSliceNs;
-    int64_t longestGapNs;
+    int64_t maxSliceNs;
+    int64_t maxGapNs;
 };
 
 Lane randomLane(std::mt19937& random, const LaneShape& shape) {
     Lane lane;
-    std::uniform_int_distribution<int64_t> length(0, shape.longestSliceNs);
-    std::uniform_int_distribution<int64_t> gap(0, shape.longestGapNs);
-    int64_t timeNs = -shape.longestGapNs;
+    std::uniform_int_distribution<int64_t> length(0, shape.maxSliceNs);
+    std::uniform_int_distribution<int64_t> gap(0, shape.maxGapNs);
+    int64_t timeNs = -shape.maxGapNs;
     for (int i = 0; i < shape.slices; ++i) {
         const int64_t startNs = timeNs + gap(random);
         const int64_t endNs = startNs + length(random);
@@ -33,7 +33,7 @@ Lane randomLane(std::mt19937& random, const LaneShape& shape) {
     return lane;
 }
 
-/// Bursts of short slices, points among them, with long slices and huge gaps between.
+/// Bursts of short slices, including points, with long slices and huge gaps between.
 Lane burstyLane(std::mt19937& random, int slices) {
     Lane lane;
     int64_t timeNs = -1'000'000'007;
@@ -53,10 +53,10 @@ Lane burstyLane(std::mt19937& random, int slices) {
     return lane;
 }
 
-/// What lies in each pixel, looking at every slice.
+/// Content of each pixel, by testing every slice.
 struct PlainPixel {
     std::vector<uint32_t> inside;    ///< Slices with a part in the pixel.
-    std::vector<uint32_t> starting;  ///< Those of them that start in it.
+    std::vector<uint32_t> starting;  ///< Slices that start in the pixel.
     int64_t busyNs = 0;
 };
 
@@ -80,7 +80,7 @@ std::vector<PlainPixel> plainPixels(const Lane& lane, const PixelGrid& grid) {
     return pixels;
 }
 
-/// Empty if the picture keeps what `reduceToPixels` promises, else what is wrong.
+/// Empty if the picture satisfies the contract of `reduceToPixels`, else the violation.
 QString faultOf(const Lane& lane, TimeRange range, int width) {
     const PixelGrid grid(range, width);
     const std::vector<PlainPixel> plain = plainPixels(lane, grid);
@@ -121,16 +121,16 @@ QString faultOf(const Lane& lane, TimeRange range, int width) {
             return QString("the run of pixel %1").arg(p);
         const uint32_t widest = widestOf(lane, each);
         for (const uint32_t i : pixel.starting) {
-            const int64_t longestNs = lane.durationNs[widest];
+            const int64_t widestSliceNs = lane.durationNs[widest];
             const int64_t durationNs = lane.endNs(i) - lane.startNs[i];
-            if (durationNs > longestNs || (durationNs == longestNs && i < widest))
+            if (durationNs > widestSliceNs || (durationNs == widestSliceNs && i < widest))
                 return QString("the widest of pixel %1").arg(p);
         }
     }
     return {};
 }
 
-/// The slice at or nearest to a time, looking at every slice.
+/// The slice at or nearest to a time, by testing every slice.
 uint32_t plainSliceAt(const Lane& lane, int64_t timeNs, int64_t toleranceNs) {
     uint32_t best = lane.size();
     int64_t bestNs = toleranceNs + 1;
@@ -152,23 +152,23 @@ class tst_reduceToPixels : public QObject {
     Q_OBJECT
 
   private slots:
-    void isWhatAPlainLoopFinds_data();
-    void isWhatAPlainLoopFinds();
-    void isWhatAPlainLoopFindsWithTiles();
-    void standsTimesFarApart();
-    void tilesOutOfOrderGiveNoSlicesThatAreNotThere();
-    void findsTheWidestOfAnyRun();
-    void sharesANanosecondAmongPixels();
+    void reductionMatchesPlainLoop_data();
+    void reductionMatchesPlainLoop();
+    void reductionWithTilesMatchesPlainLoop();
+    void extremeTimesAreHarmless();
+    void unsortedTilesGiveOnlyExistingSlices();
+    void widestSliceOfARunIsFound();
+    void pixelsShareANanosecond();
     void coverageIsTheBusyShare();
-    void drawsAWideSliceFromEdgeToEdge();
-    void marksASliceOfOneNanosecondInADay();
-    void drawsNothingForNothing();
-    void staysQuickForMillionsOfSlices();
-    void findsTheSliceUnderATime_data();
-    void findsTheSliceUnderATime();
+    void wideSliceIsDrawnFromEdgeToEdge();
+    void sliceOfOneNanosecondInADayIsMarked();
+    void emptyLaneDrawsNothing();
+    void millionsOfSlicesAreFast();
+    void sliceAtATimeIsFound_data();
+    void sliceAtATimeIsFound();
 };
 
-void tst_reduceToPixels::isWhatAPlainLoopFinds_data() {
+void tst_reduceToPixels::reductionMatchesPlainLoop_data() {
     QTest::addColumn<int>("slices");
     QTest::addColumn<qint64>("longestSliceNs");
     QTest::addColumn<qint64>("longestGapNs");
@@ -180,13 +180,13 @@ void tst_reduceToPixels::isWhatAPlainLoopFinds_data() {
     QTest::newRow("about a pixel") << 400 << qint64{1500} << qint64{500};
 }
 
-void tst_reduceToPixels::isWhatAPlainLoopFinds() {
+void tst_reduceToPixels::reductionMatchesPlainLoop() {
     QFETCH(int, slices);
-    QFETCH(qint64, longestSliceNs);
-    QFETCH(qint64, longestGapNs);
+    QFETCH(qint64, maxSliceNs);
+    QFETCH(qint64, maxGapNs);
     std::mt19937 random(7);
     for (int round = 0; round < 60; ++round) {
-        const Lane lane = randomLane(random, {slices, longestSliceNs, longestGapNs});
+        const Lane lane = randomLane(random, {slices, maxSliceNs, maxGapNs});
         const int64_t lastNs = lane.endNs(lane.size() - 1) + 2;
         std::uniform_int_distribution<int64_t> time(lane.startNs.front() - 5, lastNs);
         TimeRange range{time(random), time(random)};
@@ -200,7 +200,7 @@ void tst_reduceToPixels::isWhatAPlainLoopFinds() {
     }
 }
 
-void tst_reduceToPixels::isWhatAPlainLoopFindsWithTiles() {
+void tst_reduceToPixels::reductionWithTilesMatchesPlainLoop() {
     std::mt19937 random(17);
     for (int round = 0; round < 12; ++round) {
         Lane lane = burstyLane(random, 5000 + round * 500);
@@ -220,7 +220,7 @@ void tst_reduceToPixels::isWhatAPlainLoopFindsWithTiles() {
     }
 }
 
-void tst_reduceToPixels::standsTimesFarApart() {
+void tst_reduceToPixels::extremeTimesAreHarmless() {
     Lane lane;
     constexpr int64_t farNs = int64_t{1} << 61;
     appendSlice(lane, -farNs, -farNs + 5, 1, EventRef(), SliceCategory::Kernel);
@@ -235,11 +235,11 @@ void tst_reduceToPixels::standsTimesFarApart() {
     }
 }
 
-void tst_reduceToPixels::tilesOutOfOrderGiveNoSlicesThatAreNotThere() {
+void tst_reduceToPixels::unsortedTilesGiveOnlyExistingSlices() {
     std::mt19937 random(29);
     Lane lane = burstyLane(random, 20'000);
     lane.tiles = buildLaneTiles(lane);
-    // As a damaged index may hold them.
+    // Content of a corrupt index.
     for (LaneTiles::Level& level : lane.tiles.edit().levels)
         for (size_t edge = 0; edge < level.slice.size(); ++edge) {
             level.slice.set(edge,
@@ -254,7 +254,7 @@ void tst_reduceToPixels::tilesOutOfOrderGiveNoSlicesThatAreNotThere() {
         }
 }
 
-void tst_reduceToPixels::findsTheWidestOfAnyRun() {
+void tst_reduceToPixels::widestSliceOfARunIsFound() {
     std::mt19937 random(23);
     Lane lane = burstyLane(random, 30'000);
     for (const bool hasTiles : {false, true}) {
@@ -284,7 +284,7 @@ void tst_reduceToPixels::coverageIsTheBusyShare() {
     QCOMPARE(pixels[0].category, SliceCategory::Kernel);
 }
 
-void tst_reduceToPixels::drawsAWideSliceFromEdgeToEdge() {
+void tst_reduceToPixels::wideSliceIsDrawnFromEdgeToEdge() {
     Lane lane;
     appendSlice(lane, -500, 500, 0, EventRef(), SliceCategory::MemcpyHtoD);
     appendSlice(lane, 500, 2500, 0, EventRef(), SliceCategory::Kernel);
@@ -298,7 +298,7 @@ void tst_reduceToPixels::drawsAWideSliceFromEdgeToEdge() {
     QCOMPARE(pixels[1].sliceCount, 1u);
 }
 
-void tst_reduceToPixels::sharesANanosecondAmongPixels() {
+void tst_reduceToPixels::pixelsShareANanosecond() {
     Lane lane;
     appendSlice(lane, 1, 3, 0, EventRef(), SliceCategory::Kernel);
     appendSlice(lane, 4, 4, 0, EventRef(), SliceCategory::Kernel);
@@ -311,7 +311,7 @@ void tst_reduceToPixels::sharesANanosecondAmongPixels() {
     QCOMPARE(pixels[1].right, 41.0f);
 }
 
-void tst_reduceToPixels::marksASliceOfOneNanosecondInADay() {
+void tst_reduceToPixels::sliceOfOneNanosecondInADayIsMarked() {
     constexpr int64_t dayNs = int64_t{86'400} * 1'000'000'000;
     Lane lane;
     constexpr int64_t timeNs = dayNs / 2 + dayNs / 2000;  // the middle of a pixel
@@ -323,7 +323,7 @@ void tst_reduceToPixels::marksASliceOfOneNanosecondInADay() {
     QVERIFY(pixels[0].coverage > 0);
 }
 
-void tst_reduceToPixels::drawsNothingForNothing() {
+void tst_reduceToPixels::emptyLaneDrawsNothing() {
     Lane lane;
     QVERIFY(reduceToPixels(lane, {0, 100}, 100).empty());
     appendSlice(lane, 0, 10, 0, EventRef(), SliceCategory::Kernel);
@@ -332,7 +332,7 @@ void tst_reduceToPixels::drawsNothingForNothing() {
     QVERIFY(reduceToPixels(lane, {10, 100}, 100).empty());
 }
 
-void tst_reduceToPixels::staysQuickForMillionsOfSlices() {
+void tst_reduceToPixels::millionsOfSlicesAreFast() {
     Lane lane;
     constexpr int64_t count = 4'000'000;
     for (int64_t i = 0; i < count; ++i)
@@ -347,14 +347,14 @@ void tst_reduceToPixels::staysQuickForMillionsOfSlices() {
     QVERIFY2(timer.elapsed() < 1000, qPrintable(QString::number(timer.elapsed())));
 }
 
-void tst_reduceToPixels::findsTheSliceUnderATime_data() {
+void tst_reduceToPixels::sliceAtATimeIsFound_data() {
     QTest::addColumn<qint64>("toleranceNs");
     QTest::newRow("exact") << qint64{0};
     QTest::newRow("near") << qint64{7};
     QTest::newRow("far") << qint64{100'000};
 }
 
-void tst_reduceToPixels::findsTheSliceUnderATime() {
+void tst_reduceToPixels::sliceAtATimeIsFound() {
     QFETCH(qint64, toleranceNs);
     std::mt19937 random(11);
     for (int round = 0; round < 40; ++round) {
@@ -363,7 +363,7 @@ void tst_reduceToPixels::findsTheSliceUnderATime() {
              ++timeNs) {
             const uint32_t found = sliceAt(lane, timeNs, toleranceNs);
             const uint32_t expected = plainSliceAt(lane, timeNs, toleranceNs);
-            // Slices of no length may share a place; any of them is right.
+            // Slices of no length may share a place; any of them is correct.
             if (found < lane.size() && expected < lane.size())
                 QVERIFY(found == expected || lane.endNs(found) == lane.endNs(expected) ||
                         lane.startNs[found] == lane.startNs[expected]);

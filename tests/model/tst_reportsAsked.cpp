@@ -11,8 +11,8 @@ class TestReportsAsked : public QObject {
     Q_OBJECT
 
   private slots:
-    /// A range counts where its work runs on the GPU, which may be after it is over on the CPU.
-    void aStretchIsRefusedOnlyWhereNoWorkOfTheRangeRuns() {
+    /// A range counts where its work runs on the GPU, which may be after its end on the CPU.
+    void timeRangeIsRefusedOnlyIfNoWorkOfTheRangeRuns() {
         SimulatedTrace builder;
         const uint32_t gpu = builder.addGpu();
         const uint32_t thread = builder.addThread(0, 4242, "python3");

@@ -21,21 +21,21 @@ namespace {
 
 constexpr int64_t us = 1'000;
 
-/// A simulated program that does the same work again and again, and waits in between.
+/// A simulated program that repeats the same work and waits in between.
 struct Shape {
     ThreadState waits = ThreadState::Poll;
-    bool isLookedAt = true;
+    bool isSampled = true;
     bool isIrregular = true;
-    bool isPoisson = false;  ///< Each comes whenever it comes, whatever came before.
-    std::string range = {};  ///< Around the work of each.
+    bool isPoisson = false;  ///< Arrivals are independent of each other.
+    std::string range = {};  ///< Around the work of each request.
     bool isNumbered = true;
-    int64_t kernelNames = 24;       ///< Of as many kernels; fewer where a model runs several times.
+    int64_t kernelNames = 24;  ///< Number of kernel names; fewer if a model runs several times.
     std::string kernel = "kernel";  ///< A letter is added.
     const char* file = "/srv/serve.py";
-    bool doesAnotherRun = false;  ///< While it waits.
+    bool doesAnotherRun = false;  ///< Another program runs during the wait.
     bool isTrained = false;
-    /// Of the time on a core where looks saw it wait each time, for several requests; 0 where each
-    /// wait is told apart.
+    /// Share of core time during coarse samples that show a wait for several requests; 0 if each
+    /// wait is sampled separately.
     double coarseShare = 0;
     uint32_t gpus = 1;  ///< The thread launches the same work for each.
     uint32_t seed = 5;
@@ -78,7 +78,7 @@ TracePtr programOf(const Shape& shape) {
         at = endNs + (shape.isPoisson     ? 10 * us + static_cast<int64_t>(pauses(random))
                       : shape.isIrregular ? 1 * ms + static_cast<int64_t>(random() % (30 * ms))
                                           : 15 * ms);
-        if (!shape.isLookedAt || shape.coarseShare > 0) continue;
+        if (!shape.isSampled || shape.coarseShare > 0) continue;
         state(main, ThreadState::Running, beginNs, endNs);
         state(main, shape.waits, endNs, at);
         if (shape.doesAnotherRun) state(other, ThreadState::Running, endNs, at);
@@ -99,33 +99,27 @@ TracePtr programOf(const Shape& shape) {
     return made.finish();
 }
 
-const Finding* findingOf(const Explanation& explanation, Rule rule) {
-    const auto found = std::ranges::find(explanation.findings, rule, &Finding::rule);
-    return found == explanation.findings.end() ? nullptr : &*found;
-}
-
 bool has(const std::string& text, std::string_view part) {
     return text.find(part) != std::string::npos;
 }
 
 }  // namespace
 
-/// When steps are requests, and when launches are to blame. All programs are simulated.
+/// Tests of when steps are requests and when launches are the cause. All programs are simulated.
 class TestRequests : public QObject {
     Q_OBJECT
 
   private slots:
-    void aServerThatWaitsIsNotBlamedForIt() {
+    void waitingServerHasNoFinding() {
         for (const ThreadState waits : {ThreadState::Poll, ThreadState::Lock}) {
             const TracePtr trace = programOf({.waits = waits});
             const RunSummary run = *summarizeRun(*trace);
             QVERIFY(run.kind == StepKind::Request);
             QVERIFY(run.source == StepSource::KernelPattern);
             const Explanation explanation = explain::explain(run);
-            for (const Rule rule : {Rule::HostWaits, Rule::IdleBetweenSteps, Rule::InputData,
-                                    Rule::GpuIdle, Rule::OddSteps, Rule::StepPattern})
-                QVERIFY2(findingOf(explanation, rule) == nullptr,
-                         std::string(factsOf(rule).identifier).c_str());
+            for (const Rule* rule : {&hostWaitsRule, &idleBetweenStepsRule, &inputDataRule,
+                                     &gpuIdleRule, &oddStepsRule, &stepPatternRule})
+                QVERIFY2(findingOf(explanation, rule) == nullptr, std::string(rule->id).c_str());
             QCOMPARE(explanation.what, std::string("request"));
             QVERIFY2(has(explanation.sentence, "of the mean request of"),
                      explanation.sentence.c_str());
@@ -133,15 +127,15 @@ class TestRequests : public QObject {
                          "Between two of them it was seen to wait on the main "
                          "thread at serve.py:10 in take"),
                      explanation.steps.c_str());
-            // The wait is in none of them.
+            // No step contains the wait.
             for (const StepSummary& step : run.workers[0].steps) QVERIFY(step.wallNs < 2 * workNs);
             QVERIFY(run.workers[0].rest.ns > 5 * run.workers[0].totalWallNs() / 2);
         }
     }
 
-    /// As looks are in truth: some ten a second see the same wait, and the kernel counts how long
-    /// it had a core between them.
-    void waitsThatNoLookTellsApartAreKnownTogether() {
+    /// Realistic samples: about ten per second show the same wait, and the kernel counts the core
+    /// time between them.
+    void unresolvedWaitsAreDetectedTogether() {
         const RunSummary run = *summarizeRun(*programOf({.coarseShare = 0.15}));
         QVERIFY(run.kind == StepKind::Request);
         QVERIFY2(has(explain::explain(run).steps, "at serve.py:10 in take, which waits for input"),
@@ -150,22 +144,22 @@ class TestRequests : public QObject {
         int64_t idleNs = 0;
         for (const WorkerSummary& worker : run.workers) idleNs += worker.pauses.idleNs;
         QVERIFY(run.workers[0].rest.ns > idleNs / 2 && run.workers[0].rest.ns < idleNs);
-        // It may have run for most of the time between, whatever looks saw.
+        // It may have run most of the time between, whatever the samples show.
         QVERIFY(summarizeRun(*programOf({.coarseShare = 0.6}))->kind == StepKind::Step);
-        // Pauses of several GPUs at a time are no more time in which it waited.
+        // Pauses of several GPUs at a time are not additional waiting time.
         QVERIFY(summarizeRun(*programOf({.coarseShare = 0.6, .gpus = 4}))->kind == StepKind::Step);
         QVERIFY(summarizeRun(*programOf({.coarseShare = 0.15, .gpus = 4}))->kind ==
                 StepKind::Request);
     }
 
-    void whatIsNotCertainStaysAStep_data() {
+    void uncertainRequestsStaySteps_data() {
         QTest::addColumn<int>("which");
         for (const char* name :
              {"trained", "an optimizer's kernel", "regular", "another thread works",
               "sleeps by itself", "a loader of data", "called iterations"})
             QTest::newRow(name) << 0;
     }
-    void whatIsNotCertainStaysAStep() {
+    void uncertainRequestsStaySteps() {
         const std::string which = QTest::currentDataTag();
         Shape shape;
         if (which == "trained") shape.isTrained = true;
@@ -179,29 +173,30 @@ class TestRequests : public QObject {
         QVERIFY(run.kind == StepKind::Step);
         const Explanation explanation = explain::explain(run);
         QVERIFY(!has(explanation.sentence + explanation.steps, "request"));
-        // It waits all the same, and that is no matter of launches.
-        QVERIFY(findingOf(explanation, Rule::HostWaits) != nullptr);
-        const Finding* launches = findingOf(explanation, Rule::LaunchBound);
+        // It still waits, but not because of launches.
+        QVERIFY(findingOf(explanation, &hostWaitsRule) != nullptr);
+        const Finding* launches = findingOf(explanation, &launchBoundRule);
         QVERIFY(launches == nullptr || launches->share < 0.1);
     }
 
-    void rangesThatAreCalledSoAreRequests() {
-        const RunSummary run = *summarizeRun(*programOf({.isLookedAt = false, .range = "request"}));
+    void rangesNamedRequestAreRequests() {
+        const RunSummary run = *summarizeRun(*programOf({.isSampled = false, .range = "request"}));
         QVERIFY(run.kind == StepKind::Request);
         QCOMPARE(run.pattern, std::string("request #"));
         QCOMPARE(run.workers[0].foundSteps, requestCount);
         for (const StepSummary& step : run.workers[0].steps) QVERIFY(step.wallNs <= workNs);
         const Explanation explanation = explain::explain(run);
-        QVERIFY(findingOf(explanation, Rule::IdleBetweenSteps) == nullptr);
+        QVERIFY(findingOf(explanation, &idleBetweenStepsRule) == nullptr);
         QVERIFY2(has(explanation.steps, "of 40 requests \"request #\""), explanation.steps.c_str());
-        // Not in a training, whatever they are called.
+        // Not in a training, whatever their name.
         QVERIFY(summarizeRun(*programOf({.range = "request", .isTrained = true}))->kind ==
                 StepKind::Step);
     }
 
-    /// Of exponential pauses less than half lie within twice their median, so most such runs have
-    /// no even periods; nor does their model, which runs eight times for each, tell where one ends.
-    void aRangeAroundEachRequestIsKnownHoweverTheyCome() {
+    /// Less than half of exponential pauses lie within twice their median, so most such runs have
+    /// no regular period. Their model runs eight times per request, which does not show its end
+    /// either.
+    void rangeAroundEachRequestIsFoundAtAnyArrivalRate() {
         for (uint32_t seed = 1; seed <= 8; ++seed) {
             Shape shape{.isPoisson = true,
                         .range = "generate",
@@ -220,7 +215,7 @@ class TestRequests : public QObject {
                 QCOMPARE(run.workers[0].foundSteps, requestCount);
                 for (const StepSummary& step : run.workers[0].steps) QVERIFY(step.wallNs <= workNs);
                 const Explanation explanation = explain::explain(run);
-                for (const Rule rule : {Rule::IdleBetweenSteps, Rule::StepPattern, Rule::HostWaits})
+                for (const Rule* rule : {&idleBetweenStepsRule, &stepPatternRule, &hostWaitsRule})
                     QVERIFY(findingOf(explanation, rule) == nullptr);
             }
             shape.range = "step";
@@ -232,15 +227,15 @@ class TestRequests : public QObject {
         }
     }
 
-    void whereNobodyLookedTheThreadMayHaveWaited() {
+    void unsampledThreadMayHaveWaited() {
         const Explanation explanation =
-            explain::explain(*summarizeRun(*programOf({.isLookedAt = false})));
-        const Finding* found = findingOf(explanation, Rule::LaunchBound);
+            explain::explain(*summarizeRun(*programOf({.isSampled = false})));
+        const Finding* found = findingOf(explanation, &launchBoundRule);
         QVERIFY(found != nullptr);
         QVERIFY2(has(found->sentence, "is not known: if it waited"), found->sentence.c_str());
     }
 
-    void batchesUpToAnUpdateOfTheWeightsAreOneStep() {
+    void batchesUpToAWeightUpdateAreOneStep() {
         const auto stepsOf = [](std::string name, int64_t every, std::string_view kernel) {
             SimulatedTrace made;
             const uint32_t main = made.defaultThread(), stream = made.defaultStream();
@@ -260,7 +255,7 @@ class TestRequests : public QObject {
         QCOMPARE(joined.rangesPerStep, int64_t{4});
         QCOMPARE(joined.pattern, std::string("batch #"));
         const std::vector<StepSpan>& steps = joined.workers[0].steps;
-        QCOMPARE(steps.size(), size_t{10});  // the last batch begins one that does not end
+        QCOMPARE(steps.size(), size_t{10});  // the last batch begins a step that does not end
         QVERIFY(joined.workers[0].isLastLeftOut);
         for (size_t step = 0; step < steps.size(); ++step) {
             QCOMPARE(steps[step].number, static_cast<int64_t>(step));
@@ -276,8 +271,8 @@ class TestRequests : public QObject {
         }
     }
 
-    /// Something else within each that would be one, so that none is left.
-    void batchesThatNothingJoinsStayTheSteps() {
+    /// Each batch contains something different that would be a step, so none remains.
+    void unjoinedBatchesStayTheSteps() {
         SimulatedTrace made;
         const uint32_t main = made.defaultThread(), stream = made.defaultStream();
         int64_t at = 0;
@@ -296,7 +291,7 @@ class TestRequests : public QObject {
         QCOMPARE(steps.workers[0].steps.size(), size_t{27});
     }
 
-    void workBetweenNamedRangesIsNotPassedOver() {
+    void workBetweenNamedRangesIsIncluded() {
         SimulatedTrace made;
         const uint32_t main = made.defaultThread(), stream = made.defaultStream();
         for (int64_t step = 0; step < 20; ++step) {
@@ -314,9 +309,9 @@ class TestRequests : public QObject {
         QVERIFY(!has(explain::explain(*summarizeRun(*trace)).steps, "count for none"));
     }
 
-    /// A thread that sleeps for most of the time cannot have launched all the time, whatever the
-    /// short pieces of it are that the GPU waits for.
-    void aSleepingProgramIsNotLaunchBound() {
+    /// A thread that sleeps most of the time cannot have launched all the time, whatever the short
+    /// pieces before GPU work contain.
+    void sleepingProgramIsNotLaunchBound() {
         const auto explained = [](int64_t cpuNs) {
             SimulatedTrace made;
             const uint32_t main = made.defaultThread(), stream = made.defaultStream();
@@ -345,23 +340,24 @@ class TestRequests : public QObject {
         QVERIFY(launchBoundNs > 150 * ms);
         QVERIFY(std::abs(launchBoundNs - 10 * ms - waitedNs) <= 200 * us);
         const Explanation explanation = explain::explain(run);
-        QCOMPARE(explanation.findings.front().rule, Rule::HostWaits);
+        QCOMPARE(explanation.findings.front().rule, &hostWaitsRule);
         QVERIFY2(has(explanation.findings.front().sentence, "cannot have run meanwhile"),
                  explanation.findings.front().sentence.c_str());
-        // What it ran in is too little to be told of launches; of more no more than it ran is.
-        QVERIFY(findingOf(explanation, Rule::LaunchBound) == nullptr);
+        // Its running time is too short for a launch finding; a larger one counts at most the
+        // running time.
+        QVERIFY(findingOf(explanation, &launchBoundRule) == nullptr);
         const Explanation longer = explain::explain(*explained(40 * ms));
-        QCOMPARE(longer.findings.front().rule, Rule::HostWaits);
-        const Finding* launches = findingOf(longer, Rule::LaunchBound);
+        QCOMPARE(longer.findings.front().rule, &hostWaitsRule);
+        const Finding* launches = findingOf(longer, &launchBoundRule);
         QVERIFY(launches != nullptr && launches->maxGainNs <= 60 * ms / 20 + 10 * us);
-        // One that runs for most of the time is.
+        // A program that runs most of the time is launch-bound.
         const Explanation running = explain::explain(*explained(150 * ms));
-        QVERIFY(findingOf(running, Rule::HostWaits) == nullptr);
-        QVERIFY(findingOf(running, Rule::LaunchBound) != nullptr);
+        QVERIFY(findingOf(running, &hostWaitsRule) == nullptr);
+        QVERIFY(findingOf(running, &launchBoundRule) != nullptr);
     }
 
-    /// Who waits for another thread that launches does not wait for nothing.
-    void aThreadThatWaitsForOneThatLaunchesIsNotSaidToWait() {
+    /// A thread that waits for a launching thread does not wait idly.
+    void waitForALaunchingThreadIsNotReported() {
         const auto waitedWith = [](int64_t otherCpuNs) {
             SimulatedTrace made;
             const uint32_t main = made.defaultThread(), stream = made.defaultStream();

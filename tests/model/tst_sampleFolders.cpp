@@ -12,7 +12,7 @@
 
 using namespace lanescope;
 
-/// The traces that are shipped tell nobody's folders, and a bit of them that changes can be told.
+/// Tests that shipped traces contain no private folders, and that a changed bit is detected.
 class tst_sampleFolders : public QObject {
     Q_OBJECT
 
@@ -33,11 +33,11 @@ class tst_sampleFolders : public QObject {
             QTest::newRow(name.toUtf8().constData()) << folder.filePath(name);
     }
   private slots:
-    void holdNoFolderOfTheRecordingMachine_data() { eachSample(); }
-    void holdNoFolderOfTheRecordingMachine() {
+    void samplesContainNoFolderOfTheRecordingMachine_data() { eachSample(); }
+    void samplesContainNoFolderOfTheRecordingMachine() {
         QFETCH(QString, path);
         std::string bytes = unpacked(path);
-        // A folder of this repository, which the commands name.
+        // A folder of this repository, named in the commands.
         const std::string workloads = "tests/workloads/";
         for (size_t at = bytes.find(workloads); at != std::string::npos; at = bytes.find(workloads))
             bytes.erase(at, workloads.size());
@@ -50,8 +50,8 @@ class tst_sampleFolders : public QObject {
         }
     }
 
-    void haveTheirChecksums_data() { eachSample(); }
-    void haveTheirChecksums() {
+    void samplesMatchTheirChecksums_data() { eachSample(); }
+    void samplesMatchTheirChecksums() {
         QFETCH(QString, path);
         const std::string bytes = unpacked(path);
         const PageSeal seal =

@@ -12,17 +12,16 @@ using namespace lanescope::analysis;
 
 using namespace lanescope::explain;
 
-/// What an explanation says, and what it leaves open.
 class TestSayExplanation : public QObject {
     Q_OBJECT
   private slots:
-    /// That the copy of a batch came next is all that says so.
-    void aGuessIsCalledOne() {
+    /// The only evidence is that the copy of a batch came next.
+    void guessIsCalledAGuess() {
         MadeRun made;
         made.add(StepPart::DataLoading, ContributorKind::Idle, idle(CauseKind::BeforeBatchCopy),
                  20 * ms);
         const Explanation guessed = explain::explain(made.run());
-        QCOMPARE(rulesOf(guessed), std::vector{Rule::InputData});
+        QCOMPARE(rulesOf(guessed), std::vector{&inputDataRule});
         const std::string& sentence = guessed.findings.front().sentence;
         QVERIFY2(sentence.find("is a guess") != std::string::npos, sentence.c_str());
         MadeRun working;
@@ -38,8 +37,8 @@ class TestSayExplanation : public QObject {
                 std::string::npos);
     }
 
-    /// Who waits for the GIL or another process waits for no data that is known of.
-    void notEveryWaitIsOneForData() {
+    /// A wait for the GIL or for another process is no known wait for data.
+    void otherWaitsAreNotDataWaits() {
         for (const ThreadState state : {ThreadState::Gil, ThreadState::Child, ThreadState::Device,
                                         ThreadState::Blocked, ThreadState::Running}) {
             MadeRun made;
@@ -48,7 +47,7 @@ class TestSayExplanation : public QObject {
             const std::string sentence = explain::explain(made.run()).findings.front().sentence;
             QVERIFY2(sentence.find("is a guess") != std::string::npos, sentence.c_str());
         }
-        // What is known of one half is not of the other.
+        // Knowledge of one half does not apply to the other.
         MadeRun half;
         half.add(StepPart::DataLoading, ContributorKind::Idle, idle(CauseKind::BeforeBatchCopy),
                  10 * ms);
@@ -60,7 +59,7 @@ class TestSayExplanation : public QObject {
                  sentence.c_str());
     }
 
-    void whoSleepsIsSaidTo() {
+    void sleepIsReportedAsSleep() {
         MadeRun made;
         made.add(
             StepPart::LaunchBound, ContributorKind::Idle,
@@ -70,8 +69,8 @@ class TestSayExplanation : public QObject {
         QVERIFY2(sentence.find("sleeps of its own accord") != std::string::npos, sentence.c_str());
     }
 
-    /// Fewer launches help nobody whose thread does not run.
-    void whoWaitsIsNotToldToLaunchLess_data() {
+    /// Fewer launches do not help a thread that does not run.
+    void waitingThreadIsNotAdvisedToLaunchLess_data() {
         QTest::addColumn<IdleCause>("cause");
         QTest::addColumn<QString>("does");
         QTest::addColumn<bool>("isWait");
@@ -91,33 +90,33 @@ class TestSayExplanation : public QObject {
                                           Observation::Alternating)
                                   << "by turns runs and sleeps" << false;
     }
-    void whoWaitsIsNotToldToLaunchLess() {
+    void waitingThreadIsNotAdvisedToLaunchLess() {
         QFETCH(IdleCause, cause);
         QFETCH(QString, does);
         QFETCH(bool, isWait);
         MadeRun made;
         made.add(StepPart::LaunchBound, ContributorKind::Idle,
                  onMain(cause, {"train.py", 9, "pause"}), 40 * ms);
-        // Who runs for long at a time is not on its way from launch to launch.
+        // A thread that runs long at a time is not between launches.
         Contributor& longest = made.run().workers[0].contributors.back();
         if (does == "runs") longest.workedNs = longest.exposedNs;
         made.add(StepPart::LaunchBound, ContributorKind::Idle,
                  onMain(idle(CauseKind::OutsideCalls)), 30 * ms);
         const Explanation explanation = explain::explain(made.run());
         const bool isOther = isWait || does == "runs";
-        const Rule other = isWait ? Rule::HostWaits : Rule::HostWork;
-        QCOMPARE(rulesOf(explanation), isOther ? (std::vector{other, Rule::LaunchBound})
-                                               : std::vector{Rule::LaunchBound});
+        const Rule* other = isWait ? &hostWaitsRule : &hostWorkRule;
+        QCOMPARE(rulesOf(explanation),
+                 isOther ? (std::vector{other, &launchBoundRule}) : std::vector{&launchBoundRule});
         const Finding& finding = explanation.findings.front();
         QCOMPARE(finding.maxGainNs, isOther ? 40 * ms : 70 * ms);
-        const std::string_view advice = factsOf(finding.rule).advice;
+        const std::string_view advice = finding.rule->advice;
         QCOMPARE(advice.find("CUDA graph") == std::string_view::npos, isOther);
         QVERIFY2(finding.sentence.find("train.py:9 in pause, which " + does.toStdString()) !=
                      std::string::npos,
                  finding.sentence.c_str());
     }
 
-    void stepsSayHowMuchOfTheRunTheyAre() {
+    void stepsReportTheirShareOfTheRun() {
         MadeRun made(2);
         for (WorkerSummary& worker : made.run().workers) worker.workNs = 1'250 * ms;
         made.run().workers[0].warmUpSteps = 1;
@@ -139,7 +138,7 @@ class TestSayExplanation : public QObject {
                  std::string("10 of 11 steps \"step #\", 1 left out as warm-up."));
     }
 
-    void aRunWithoutStepsIsSaidToHaveNone() {
+    void runWithoutStepsIsReported() {
         MadeRun made;
         made.add(StepPart::LaunchBound, ContributorKind::Idle, idle(CauseKind::OutsideCalls),
                  30 * ms);
@@ -163,8 +162,8 @@ class TestSayExplanation : public QObject {
         }
     }
 
-    /// What is damaged may be what held the work.
-    void damageIsSaidWhereThereIsNothingToExplain() {
+    /// The corrupt part may have contained the work.
+    void corruptionIsReportedIfNothingCanBeExplained() {
         RunSummary run;
         run.facts.healthWarnings.push_back({});
         run.facts.healthWarnings.back().code = HealthCode::FileCut;
@@ -179,7 +178,7 @@ class TestSayExplanation : public QObject {
         }
     }
 
-    void queriesAskForTheRunsOwnNames() {
+    void queriesUseTheNamesOfTheRun() {
         MadeRun made;
         made.run().pattern = "it's batch #";
         OutlierStep odd;
@@ -190,7 +189,7 @@ class TestSayExplanation : public QObject {
         made.add(StepPart::DataLoading, ContributorKind::Idle, idle(CauseKind::LoadingRange),
                  20 * ms);
         const Explanation explanation = explain::explain(made.run());
-        QCOMPARE(rulesOf(explanation), (std::vector{Rule::OddSteps, Rule::InputData}));
+        QCOMPARE(rulesOf(explanation), (std::vector{&oddStepsRule, &inputDataRule}));
         QVERIFY2(explanation.findings[0].sql.find("LIKE 'it''s batch %'") != std::string::npos,
                  explanation.findings[0].sql.c_str());
         QVERIFY2(explanation.findings[1].sql.find("LIKE '%forward'") != std::string::npos,
@@ -199,7 +198,7 @@ class TestSayExplanation : public QObject {
         made.run().pattern = "fill<8>";
         const std::string sql = explain::explain(made.run()).findings[0].sql;
         QVERIFY2(sql.find("s.value = 'fill<8>'") != std::string::npos, sql.c_str());
-        // As a trace keeps a name of 5,050 bytes.
+        // A trace stores a name of 5,050 bytes in this form.
         made.run().pattern = std::string(4'040, 'x') + "... (5050 bytes, 37bf3100821600e2)";
         const std::string cut = explain::explain(made.run()).findings[0].sql;
         QVERIFY2(cut.find("1, 4040) = ") != std::string::npos, cut.c_str());
@@ -207,7 +206,7 @@ class TestSayExplanation : public QObject {
     }
 
     /// The name of a kernel can be pages long.
-    void aRhythmIsSaidWithTheShortNameOfItsKernel() {
+    void kernelPatternUsesTheShortName() {
         MadeRun made;
         made.add(StepPart::Compute, ContributorKind::Kernel, "k", 20 * ms);
         RunSummary run = made.run();
@@ -218,8 +217,8 @@ class TestSayExplanation : public QObject {
                  sentence.c_str());
     }
 
-    /// In the words of the trace's health, whoever ended.
-    void lossesAreSaidAsHealthSaysThem() {
+    /// With the text of the trace's health notes, however the run ended.
+    void lossesUseTheHealthSentences() {
         MadeRun made;
         made.run().facts.isTruncated = true;
         QCOMPARE(explain::explain(made.run()).caveats.size(), size_t{1});
@@ -230,7 +229,7 @@ class TestSayExplanation : public QObject {
                  (std::vector<std::string>{"The file is damaged.", "Process 7 ended abnormally."}));
     }
 
-    void whatIsDoubtfulIsSaid() {
+    void caveatsAreReported() {
         MadeRun made;
         made.run().source = StepSource::KernelPattern;
         made.run().facts.hasApiCalls = false;

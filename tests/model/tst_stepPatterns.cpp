@@ -15,7 +15,7 @@ using namespace lanescope::compare;
 namespace {
 
 using Random = std::mt19937;
-/// So many simulated steps' times, about 1.
+/// A generator of simulated step times, about 1.
 using Series = std::function<std::vector<double>(Random&, size_t)>;
 
 Series normal(double spread) {
@@ -27,7 +27,7 @@ Series normal(double spread) {
     };
 }
 
-/// Each step is like the one before.
+/// Each step correlates with the previous.
 Series likeTheLast(double correlation, double spread) {
     return [=](Random& random, size_t count) {
         std::normal_distribution<double> noise(0, spread);
@@ -138,7 +138,7 @@ class TestStepPatterns : public QObject {
     }
 
   private slots:
-    void stepsThatOnlyVaryHaveNone_data() {
+    void varyingStepsHaveNoPattern_data() {
         QTest::addColumn<Series>("series");
         QTest::addColumn<int>("count");
         QTest::addColumn<double>("most");
@@ -152,7 +152,7 @@ class TestStepPatterns : public QObject {
         }
     }
 
-    void stepsThatOnlyVaryHaveNone() {
+    void varyingStepsHaveNoPattern() {
         QFETCH(Series, series);
         QFETCH(int, count);
         QFETCH(double, most);
@@ -170,7 +170,7 @@ class TestStepPatterns : public QObject {
         QVERIFY(all <= most);
     }
 
-    void findsWhatIsThere_data() {
+    void existingPatternsAreFound_data() {
         QTest::addColumn<Change>("change");
         QTest::addColumn<int>("kind");
         QTest::addColumn<double>("least");
@@ -184,8 +184,8 @@ class TestStepPatterns : public QObject {
         add("a drift, 15 %", allTheWay(0.15), PatternKind::Drift, 0.9);
     }
 
-    /// Steps that spread by 2 %, 60 of them.
-    void findsWhatIsThere() {
+    /// Steps with a spread of 2 %, 60 of them.
+    void existingPatternsAreFound() {
         QFETCH(Change, change);
         QFETCH(int, kind);
         QFETCH(double, least);
@@ -202,7 +202,7 @@ class TestStepPatterns : public QObject {
         QVERIFY(double(found) / times >= least);
     }
 
-    void saysWhichStepsAndWhatTheyCost() {
+    void patternReportsItsStepsAndCost() {
         Random random(1);
         std::vector<double> series = normal(0.01)(random, 60);
         everyThird(0.5)(series);
@@ -219,8 +219,8 @@ class TestStepPatterns : public QObject {
         QVERIFY(std::abs(double(pattern->partExcessNs) - 20e6) < 0.5e6);
     }
 
-    /// Of accumulated gradients: every fourth step is long, and every second a little longer.
-    void aPeriodIsTheOneThatExplainsBest() {
+    /// With accumulated gradients: every fourth step is long, and every second slightly longer.
+    void periodThatExplainsMostIsChosen() {
         Random random(4);
         for (int time = 0; time < 50; ++time) {
             std::vector<double> series = normal(0.01)(random, 120);
@@ -231,12 +231,12 @@ class TestStepPatterns : public QObject {
             QCOMPARE(fourth->kind, PatternKind::Period);
             QCOMPARE(fourth->period, 4);
             QCOMPARE(fourth->firstNumber, 6);
-            // Also where others now and then are longer, some of the ones between.
+            // Also if some of the steps between are occasionally longer.
             for (const size_t place : {1, 4, 9, 11, 15, 18, 24, 27}) series[4 * place + 1] += 0.6;
             const auto mostly = patternOf(stepsOf(series));
             QVERIFY(mostly);
             QCOMPARE(mostly->period, 4);
-            // And every second where that is all.
+            // And every second if that is all.
             series = normal(0.01)(random, 120);
             for (size_t step = 1; step < series.size(); step += 2) series[step] += 0.5;
             const auto second = patternOf(stepsOf(series));
@@ -245,7 +245,7 @@ class TestStepPatterns : public QObject {
         }
     }
 
-    void aDriftCostsNoMoreThanItRises() {
+    void driftCostsNoMoreThanItsRise() {
         Random random(9);
         std::vector<double> series = normal(0.002)(random, 120);
         allTheWay(0.1)(series);
@@ -257,8 +257,9 @@ class TestStepPatterns : public QObject {
                  qPrintable(QString("%1 of %2").arg(pattern->costNs).arg(pattern->excessNs)));
     }
 
-    /// The last of every few steps that grow is the longest, and the later half a mode of its own.
-    void stepsThatGrowFarAreADrift() {
+    /// In growing steps, the last of every few is the longest, and the later half forms its own
+    /// mode.
+    void growingStepsAreADrift() {
         Random random(11);
         std::vector<double> series = normal(0.03)(random, 110);
         for (size_t step = 0; step < series.size(); ++step)
@@ -270,8 +271,8 @@ class TestStepPatterns : public QObject {
         QCOMPARE(pattern->kind, PatternKind::Drift);
     }
 
-    /// However the later ones rise: most of it comes at once.
-    void aJumpIsNoDrift() {
+    /// However the later ones rise: most of the change is sudden.
+    void jumpIsNoDrift() {
         Random random(5);
         std::vector<double> series = normal(0.03)(random, 54);
         for (size_t step = 0; step < series.size(); ++step)
@@ -282,8 +283,8 @@ class TestStepPatterns : public QObject {
         QVERIFY(!pattern || pattern->kind != PatternKind::Drift);
     }
 
-    /// Of steps that grow or shrink beside it, too.
-    void aPeriodStaysOne() {
+    /// Also if steps grow or shrink in addition.
+    void periodWithDriftStaysAPeriod() {
         for (const double slope : {0.02, -0.02}) {
             Random random(13);
             std::vector<double> series = normal(0.02)(random, 120);
@@ -296,15 +297,15 @@ class TestStepPatterns : public QObject {
         }
     }
 
-    void fewStepsHaveNone() {
+    void fewStepsHaveNoPattern() {
         QVERIFY(!patternOf({}));
         QVERIFY(!patternOf(stepsOf({1})));
         QVERIFY(!patternOf(stepsOf({1, 2, 1, 2, 1, 2, 1, 2})));
         QVERIFY(!patternOf(stepsOf(std::vector<double>(50, 1.0))));
     }
 
-    /// The other ranks wait for it, so all have it; it is told of the one whose own it is.
-    void isToldOfTheRankWhoseOwnItIs() {
+    /// All ranks have it because they wait; only the causing rank reports it.
+    void patternIsReportedForItsOwnRank() {
         Random random(2);
         const std::vector<double> flat = normal(0.01)(random, 60);
         std::vector<double> series = flat;
@@ -325,14 +326,14 @@ class TestStepPatterns : public QObject {
                                    "takes 1"),
                  qPrintable(sentence));
         QVERIFY2(sentence.contains("in tokenize"), qPrintable(sentence));
-        // The other way round it is the baseline's; what both do is no difference.
+        // Swapped, it is the baseline's pattern; a pattern of both is no difference.
         const RunComparison back = compareRuns({after}, {before});
         QCOMPARE(back.patterns.size(), size_t{1});
         QVERIFY(!back.patterns.front().isCandidate);
         QVERIFY(compareRuns({after}, {after}).patterns.empty());
     }
 
-    void ofSeveralRunsHalfMustHaveIt() {
+    void halfOfSeveralRunsMustHaveThePattern() {
         Random random(3);
         const auto flat = [&] { return runOf({stepsOf(normal(0.01)(random, 60))}); };
         const auto uneven = [&] {

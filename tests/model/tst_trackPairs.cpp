@@ -40,7 +40,7 @@ bool contains(const std::vector<std::string>& lines, const std::string& line) {
     return std::find(lines.begin(), lines.end(), line) != lines.end();
 }
 
-/// Every track once, and in order on both sides.
+/// Checks that every track occurs once, in order on both sides.
 void checkOrder(const Trace& baseline, const Trace& candidate) {
     uint32_t nextBaseline = 0, nextCandidate = 0;
     for (const TrackPair& pair : pairTracks(baseline, candidate)) {
@@ -56,14 +56,14 @@ void checkOrder(const Trace& baseline, const Trace& candidate) {
 class TestTrackPairs : public QObject {
     Q_OBJECT
   private slots:
-    void aTracePairsWithItself() {
+    void traceIsPairedWithItself() {
         const TracePtr trace = simulatedTraining({.steps = 2});
         for (const TrackPair& pair : pairTracks(*trace, *trace))
             QCOMPARE(pair.baseline, pair.candidate);
         checkOrder(*trace, *trace);
     }
 
-    void moreGpusStandAlone() {
+    void extraGpusAreUnpaired() {
         const TracePtr one = simulatedTraining({.steps = 2, .gpuCount = 1});
         const TracePtr two = simulatedTraining({.steps = 2, .gpuCount = 2});
         checkOrder(*one, *two);
@@ -72,7 +72,7 @@ class TestTrackPairs : public QObject {
         QVERIFY(contains(titles(*one, *two), "- = GPU 1"));
     }
 
-    void streamsPairByNumberAndTheRestByPlace() {
+    void streamsArePairedByNumberAndThenByPlace() {
         const TracePtr a = withStreams({7, 13, 20});
         const TracePtr b = withStreams({7, 14, 20});
         checkOrder(*a, *b);
@@ -82,13 +82,13 @@ class TestTrackPairs : public QObject {
         QVERIFY(contains(lines, "Compute, stream 13 = Compute, stream 14"));
     }
 
-    void aStreamThatOnlyOneRunHasStandsAlone() {
+    void streamOfOneRunIsUnpaired() {
         const auto lines = titles(*withStreams({7, 20}), *withStreams({7, 13, 20}));
         QVERIFY(contains(lines, "- = Compute, stream 13"));
         QVERIFY(contains(lines, "Compute, stream 20 = Compute, stream 20"));
     }
 
-    void anEmptyTracePairsWithNothing() {
+    void emptyTraceHasNoPairs() {
         const TracePtr empty = SimulatedTrace().finish();
         const TracePtr some = withStreams({7});
         checkOrder(*empty, *some);

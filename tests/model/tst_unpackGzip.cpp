@@ -55,23 +55,23 @@ class tst_unpackGzip : public QObject {
     void initTestCase();
     void init() { folder_ = std::make_unique<TemporaryFolder>(); }
 
-    void opensACompressedTraceLikeThePlainOne();
-    void goesByTheContentAndNotTheName();
-    void opensWhatWasCompressedInPieces();
-    void saysWhatIsBehindThePacked_data();
-    void saysWhatIsBehindThePacked();
-    void writesNoMoreThanTheHeaderTellsOf();
-    void opensATraceInWalMode();
-    void saysWhatIsWrong_data();
-    void saysWhatIsWrong();
-    void neverCrashesOnDamage();
-    void stopsAtTheLimit();
-    void refusesBeforeTheDiskIsFull();
-    void needsAFolderToUnpackTo();
-    void stopsSoonAtWhatIsNoTrace();
-    void leavesNothingBehind();
-    void canBeCancelledWhileUnpacking();
-    void reportsProgressUpwards();
+    void compressedTraceEqualsThePlainOne();
+    void contentDecidesInsteadOfTheName();
+    void concatenatedGzipMembersAreRead();
+    void trailingDataIsReported_data();
+    void trailingDataIsReported();
+    void outputIsBoundedByTheSqliteHeader();
+    void traceInWalModeIsOpened();
+    void errorsGiveTheReason_data();
+    void errorsGiveTheReason();
+    void corruptFilesNeverCrash();
+    void unpackingStopsAtTheLimit();
+    void unpackingIsRefusedBeforeTheDiskIsFull();
+    void unpackingNeedsAFolder();
+    void foreignContentIsRefusedEarly();
+    void noTemporaryFileStays();
+    void unpackingCanBeCancelled();
+    void progressNeverDecreases();
 
   private:
     std::filesystem::path file() const { return *folder_ / "run.sqlite.gz"; }
@@ -101,7 +101,7 @@ void tst_unpackGzip::initTestCase() {
     QVERIFY(packed_.size() < plain_.size());
 }
 
-void tst_unpackGzip::opensACompressedTraceLikeThePlainOne() {
+void tst_unpackGzip::compressedTraceEqualsThePlainOne() {
     write(packed_);
     const auto read = loadTrace(file());
     QVERIFY2(read, read ? "" : read.error().sentence.c_str());
@@ -117,7 +117,7 @@ void tst_unpackGzip::opensACompressedTraceLikeThePlainOne() {
     QCOMPARE(trace.tracks.size(), trace_->tracks.size());
 }
 
-void tst_unpackGzip::goesByTheContentAndNotTheName() {
+void tst_unpackGzip::contentDecidesInsteadOfTheName() {
     const auto plainlyNamed = *folder_ / "run.sqlite";
     write(packed_);
     std::filesystem::rename(file(), plainlyNamed);
@@ -132,7 +132,7 @@ void tst_unpackGzip::goesByTheContentAndNotTheName() {
         QVERIFY(!UnpackedStream::open(other));
 }
 
-void tst_unpackGzip::opensWhatWasCompressedInPieces() {
+void tst_unpackGzip::concatenatedGzipMembersAreRead() {
     const size_t cut = 37;  // Within SQLite's header.
     write(gzipped(plain_.substr(0, cut)) + gzipped(plain_.substr(cut, 5000)) +
           gzipped(plain_.substr(cut + 5000)) + Bytes(1000, '\0') +
@@ -142,7 +142,7 @@ void tst_unpackGzip::opensWhatWasCompressedInPieces() {
     QVERIFY((*read)->kernels.startNs == trace_->kernels.startNs);
 }
 
-void tst_unpackGzip::saysWhatIsBehindThePacked_data() {
+void tst_unpackGzip::trailingDataIsReported_data() {
     QTest::addColumn<QByteArray>("content");
     QTest::addColumn<QByteArray>("behind");
     QTest::addColumn<bool>("isSaid");
@@ -162,7 +162,7 @@ void tst_unpackGzip::saysWhatIsBehindThePacked_data() {
     }
 }
 
-void tst_unpackGzip::saysWhatIsBehindThePacked() {
+void tst_unpackGzip::trailingDataIsReported() {
     QFETCH(QByteArray, content);
     QFETCH(QByteArray, behind);
     QFETCH(bool, isSaid);
@@ -175,8 +175,8 @@ void tst_unpackGzip::saysWhatIsBehindThePacked() {
     QCOMPARE(std::ranges::count_if((*read)->health, isOfIt), isSaid ? 1 : 0);
 }
 
-/// A small file can hold a gigantic one, of which nobody reads more than the header tells of.
-void tst_unpackGzip::writesNoMoreThanTheHeaderTellsOf() {
+/// A small file can contain a gigantic one, of which only the size in the header is read.
+void tst_unpackGzip::outputIsBoundedByTheSqliteHeader() {
     const Bytes zeros = gzipped(Bytes(8 << 20, '\0'));
     Bytes all = packed_;
     for (int count = 0; count < 16; ++count) all += zeros;
@@ -190,16 +190,16 @@ void tst_unpackGzip::writesNoMoreThanTheHeaderTellsOf() {
     QVERIFY(read && (*read)->kernels.startNs == trace_->kernels.startNs);
 }
 
-void tst_unpackGzip::opensATraceInWalMode() {
+void tst_unpackGzip::traceInWalModeIsOpened() {
     Bytes wal = plain_;
-    wal[18] = wal[19] = 2;  // What SQLite writes there for a file with a write-ahead log.
+    wal[18] = wal[19] = 2;  // SQLite's value for a file with a write-ahead log.
     write(gzipped(wal));
     const auto read = loadTrace(file());
     QVERIFY2(read, read ? "" : read.error().sentence.c_str());
     QVERIFY((*read)->kernels.startNs == trace_->kernels.startNs);
 }
 
-void tst_unpackGzip::saysWhatIsWrong_data() {
+void tst_unpackGzip::errorsGiveTheReason_data() {
     QTest::addColumn<QByteArray>("content");
     QTest::addColumn<QString>("sentence");
     const auto row = [](const char* name, const Bytes& content, const char* sentence) {
@@ -237,7 +237,7 @@ void tst_unpackGzip::saysWhatIsWrong_data() {
                    " bytes are there. Copy it again."));
 }
 
-void tst_unpackGzip::saysWhatIsWrong() {
+void tst_unpackGzip::errorsGiveTheReason() {
     QFETCH(QByteArray, content);
     QFETCH(QString, sentence);
     write(content.toStdString());
@@ -247,7 +247,7 @@ void tst_unpackGzip::saysWhatIsWrong() {
              sentence.arg(QString::fromStdString(file().string())));
 }
 
-void tst_unpackGzip::neverCrashesOnDamage() {
+void tst_unpackGzip::corruptFilesNeverCrash() {
     std::mt19937 random(7);
     for (int round = 0; round < 60; ++round) {
         Bytes content = packed_;
@@ -260,8 +260,8 @@ void tst_unpackGzip::neverCrashesOnDamage() {
     }
 }
 
-void tst_unpackGzip::stopsAtTheLimit() {
-    // A header that does not know the size of its file, so that only the content can tell.
+void tst_unpackGzip::unpackingStopsAtTheLimit() {
+    // A header without the file size, so that only the content decides.
     Bytes content = plain_;
     content[24] = static_cast<char>(~content[24]);
     for (const Bytes& whole : {plain_, content}) {
@@ -276,7 +276,7 @@ void tst_unpackGzip::stopsAtTheLimit() {
     }
 }
 
-void tst_unpackGzip::refusesBeforeTheDiskIsFull() {
+void tst_unpackGzip::unpackingIsRefusedBeforeTheDiskIsFull() {
     write(packed_);
     UnpackLimits limits;
     limits.folder = folder_->path();
@@ -289,7 +289,7 @@ void tst_unpackGzip::refusesBeforeTheDiskIsFull() {
              qPrintable(error));
 }
 
-void tst_unpackGzip::needsAFolderToUnpackTo() {
+void tst_unpackGzip::unpackingNeedsAFolder() {
     write(packed_);
     UnpackLimits limits;
     limits.folder = *folder_ / "missing";
@@ -298,14 +298,14 @@ void tst_unpackGzip::needsAFolderToUnpackTo() {
              qPrintable(error));
 }
 
-void tst_unpackGzip::stopsSoonAtWhatIsNoTrace() {
+void tst_unpackGzip::foreignContentIsRefusedEarly() {
     write(gzipped(Bytes(size_t{64} << 20, 'x')));
     UnpackLimits limits;
     limits.unpackedBytes = size_t{8} << 20;
     QVERIFY(errorOf(limits).contains("no SQLite file"));
 }
 
-void tst_unpackGzip::leavesNothingBehind() {
+void tst_unpackGzip::noTemporaryFileStays() {
     write(packed_);
     UnpackLimits limits;
     limits.folder = *folder_ / "unpacked";
@@ -318,7 +318,7 @@ void tst_unpackGzip::leavesNothingBehind() {
     QCOMPARE(status.st_mode & 0777, 0600u);
     QCOMPARE(status.st_nlink, 0u);
     QCOMPARE(static_cast<size_t>(status.st_size), plain_.size());
-    // Two at a time, and each still there when the other is gone.
+    // Two at a time, each of which outlives the other.
     const auto first = Database::openReadOnly(unpacked->file.descriptor(), file());
     QVERIFY(first);
     {
@@ -331,7 +331,7 @@ void tst_unpackGzip::leavesNothingBehind() {
     QCOMPARE(first->path(), file().string());
 }
 
-void tst_unpackGzip::canBeCancelledWhileUnpacking() {
+void tst_unpackGzip::unpackingCanBeCancelled() {
     write(packed_);
     std::string heard;
     const auto read = loadTrace(file(), [&](double, std::string_view what) {
@@ -343,7 +343,7 @@ void tst_unpackGzip::canBeCancelledWhileUnpacking() {
     QCOMPARE(heard, std::string("unpacking"));
 }
 
-void tst_unpackGzip::reportsProgressUpwards() {
+void tst_unpackGzip::progressNeverDecreases() {
     write(packed_);
     double last = 0;
     bool isUpwards = true;

@@ -27,13 +27,12 @@ void add(SimulatedTrace& simulated, uint32_t thread, ThreadState state, TimeRang
 
 }  // namespace
 
-/// What a thread waited for between two looks that saw it run.
 class tst_unseenWaits : public QObject {
     Q_OBJECT
 
   private slots:
-    /// Looks 10 ms apart see a thread run that waits for the GIL in between for as long as it runs.
-    void waitsBetweenLooksAreLikeThoseSeen() {
+    /// Samples 10 ms apart show a thread running that waits for the GIL half of the time.
+    void unseenWaitsResembleSampledOnes() {
         SimulatedTrace simulated;
         const uint32_t thread = simulated.addThread(0, 4242, "main");
         add(simulated, thread, ThreadState::Running, {0 * ms, 40 * ms}, 30 * ms, 2 * ms);
@@ -51,7 +50,7 @@ class tst_unseenWaits : public QObject {
         QCOMPARE(shared.of(ThreadState::Running), 30 * ms);
         QCOMPARE(shared.knownNs(), times.knownNs());
     }
-    void fewWaitsTellNothingOfManyUnseenOnes() {
+    void fewWaitsDoNotExplainManyUnseenOnes() {
         SimulatedTrace simulated;
         const uint32_t thread = simulated.addThread(0, 4242, "main");
         add(simulated, thread, ThreadState::Running, {0 * ms, 40 * ms}, 20 * ms, 0 * ms);
@@ -63,8 +62,8 @@ class tst_unseenWaits : public QObject {
         QCOMPARE(times.of(ThreadState::Gil), 10 * ms);
     }
 
-    /// Who has the GIL is known of the looks, though not where he was between them.
-    void whoHasTheGilIsNamedOfAThreadThatAlsoRan() {
+    /// The samples show the GIL holder, but not its place between them.
+    void gilHolderIsNamedForAThreadThatAlsoRan() {
         SimulatedTrace simulated;
         const uint32_t thread = simulated.addThread(0, 4242, "main");
         const uint32_t tally = simulated.addThread(0, 4250, "tally");

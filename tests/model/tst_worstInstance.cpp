@@ -12,7 +12,7 @@ using namespace lanescope::compare;
 
 namespace {
 
-/// A step for each inner list; in it a "gemm" for each number, as long as that, and an HtoD copy.
+/// A step for each inner list; in it, a "gemm" of each duration, and an HtoD copy.
 TracePtr steps(const std::vector<std::vector<int64_t>>& gemms, bool hasCopy = true) {
     SimulatedTrace builder;
     const uint32_t gpu = builder.addGpu();
@@ -40,7 +40,7 @@ TracePtr steps(const std::vector<std::vector<int64_t>>& gemms, bool hasCopy = tr
     return builder.finish();
 }
 
-/// A step for each number; in it a CUDA graph that was recorded as a whole, as long as that.
+/// A step for each number; in it, a CUDA graph of that duration, recorded as a whole.
 TracePtr stepsOfGraphs(const std::vector<int64_t>& graphs) {
     SimulatedTrace builder;
     const uint32_t gpu = builder.addGpu();
@@ -67,7 +67,7 @@ struct Runs {
         return worstInstance({*baselineTrace, {}, baseline.workers.front()},
                              {*candidateTrace, {}, candidate.workers.front()}, query);
     }
-    /// The one kernel there is, called as the comparison calls it.
+    /// Query for the only kernel, named as in the comparison.
     InstanceQuery kernelQuery() const {
         InstanceQuery query;
         for (const Contributor& each : baseline.workers.front().contributors) {
@@ -86,7 +86,7 @@ struct Runs {
 class TestWorstInstance : public QObject {
     Q_OBJECT
   private slots:
-    void findsTheInstanceThatLostMostAndNotTheLongest() {
+    void instanceWithTheLargestLossIsFound() {
         const Runs runs(steps({{90'000, 10'000}, {90'000, 10'000}, {90'000, 10'000}}),
                         steps({{91'000, 10'000}, {90'000, 40'000}, {90'000, 10'000}}));
         const WorstInstance worst = runs.find(runs.kernelQuery());
@@ -97,7 +97,7 @@ class TestWorstInstance : public QObject {
         QCOMPARE(worst.candidate, EventRef(EventKind::Kernel, 3));
     }
 
-    void anInstanceWithoutAPartnerStandsAgainstNothing() {
+    void unpairedInstanceHasNoCounterpart() {
         const Runs runs(steps({{50'000}, {50'000}, {50'000}}),
                         steps({{50'000}, {50'000}, {50'000, 20'000}}));
         const WorstInstance worst = runs.find(runs.kernelQuery());
@@ -107,7 +107,7 @@ class TestWorstInstance : public QObject {
         QCOMPARE(worst.candidate, EventRef(EventKind::Kernel, 3));
     }
 
-    void aGraphThatWasRecordedAsAWholeIsFound() {
+    void wholeGraphIsFound() {
         const Runs runs(stepsOfGraphs({50'000, 50'000, 50'000}),
                         stepsOfGraphs({50'000, 70'000, 50'000}));
         const auto& contributors = runs.baseline.workers.front().contributors;
@@ -127,7 +127,7 @@ class TestWorstInstance : public QObject {
         QCOMPARE(worst.candidate, EventRef(EventKind::Graph, 1));
     }
 
-    void whatOnlyTheBaselineHasIsFoundThere() {
+    void instanceOfTheBaselineOnlyIsFoundThere() {
         const Runs runs(steps({{50'000}, {50'000}, {50'000}}),
                         steps({{50'000}, {50'000}, {50'000}}, false));
         const auto& contributors = runs.baseline.workers.front().contributors;
@@ -147,7 +147,7 @@ class TestWorstInstance : public QObject {
         QCOMPARE(worst.lostNs, -8'000);
     }
 
-    void idleTimeLeadsToTheStepThatLostMostOfIt() {
+    void idleTimeLeadsToItsWorstStep() {
         const Runs runs(steps({{50'000}, {50'000}, {50'000}}),
                         steps({{50'000}, {50'000}, {50'000}}));
         for (size_t part = 0; part < stepPartCount; ++part) {
@@ -161,8 +161,8 @@ class TestWorstInstance : public QObject {
         }
     }
 
-    /// The step whose idle time grew most, and there the longest gap of that cause.
-    void idleTimeIsFoundByWhatEndedIt() {
+    /// The step whose idle time grew most, and in it the longest gap of that cause.
+    void idleTimeIsFoundByTheWorkAfterIt() {
         const Runs runs(steps({{50'000}, {50'000, 10'000}, {50'000}}),
                         steps({{50'000}, {20'000, 10'000}, {50'000}}));
         InstanceQuery query;
@@ -187,7 +187,7 @@ class TestWorstInstance : public QObject {
         QCOMPARE(evidence.candidate.range.startNs, worst.candidateGap.startNs);
     }
 
-    void aClauseOnStepsLeadsToThoseNearestToTheMedians() {
+    void stepClauseLeadsToTheStepsNearestToTheMedians() {
         const Runs runs(steps({{50'000}, {90'000}, {60'000}}),
                         steps({{50'000}, {50'000}, {70'000}}));
         const Evidence evidence =
@@ -202,7 +202,7 @@ class TestWorstInstance : public QObject {
                      .isFound());
     }
 
-    void aNameIsFoundOnAnotherPathIfThatIsWhereItRuns() {
+    void nameIsFoundOnAnotherPathIfItRunsThere() {
         const Runs runs(steps({{50'000}, {50'000}, {50'000}}),
                         steps({{50'000}, {60'000}, {50'000}}));
         InstanceQuery query = runs.kernelQuery();
@@ -212,7 +212,7 @@ class TestWorstInstance : public QObject {
         QCOMPARE(worst.lostNs, 10'000);
     }
 
-    void anUnknownNameIsNotFound() {
+    void unknownNameIsNotFound() {
         const Runs runs(steps({{50'000}, {50'000}, {50'000}}),
                         steps({{50'000}, {50'000}, {50'000}}));
         InstanceQuery query;
@@ -220,7 +220,7 @@ class TestWorstInstance : public QObject {
         QVERIFY(!runs.find(query).isFound);
     }
 
-    void stepsStandAgainstEachOtherInOrder() {
+    void stepsArePairedInOrder() {
         WorkerSummary a, b;
         a.steps = {{4, "step 4", 100, 10, {}}, {5, "step 5", 110, 10, {}}};
         b.steps = {{2, "step 2", 900, 13, {}}, {3, "step 3", 913, 9, {}}, {4, "", 922, 9, {}}};

@@ -25,17 +25,17 @@ class tst_writeTraceFile : public QObject {
     Q_OBJECT
 
   private slots:
-    void aForeignTraceIsTheSameAsOurs();
-    void countersStayAsTheyAreShown();
-    void aFileIsNeverOverwritten();
-    void whatComesUpMeanwhileCostsNoTrace();
-    void whatIsSqliteAlreadyIsKnown();
+    void foreignTraceEqualsItsLanescopeCopy();
+    void countersStayAsShown();
+    void existingFileIsNeverOverwritten();
+    void fileCreatedMeanwhileIsKept();
+    void sqliteInputIsRecognized();
 
   private:
     TemporaryFolder folder_;
 };
 
-void tst_writeTraceFile::aForeignTraceIsTheSameAsOurs() {
+void tst_writeTraceFile::foreignTraceEqualsItsLanescopeCopy() {
     std::vector<std::string> events = smallRun();
     events.push_back(slice("cpu_op", "record_param_comms", "4000", "4001", "1070.000", "9.000",
                            R"("Collective name": "allreduce", "In msg nelems": 10, "Seq": 3,
@@ -87,7 +87,7 @@ void tst_writeTraceFile::aForeignTraceIsTheSameAsOurs() {
     QCOMPARE(devices->integer(0), ours.gpus[0].id);
     QCOMPARE(devices->integer(1), ours.gpus[0].id);
     QCOMPARE(devices->integer(2), int64_t{4000});
-    // Who joins threads with their names finds each; here what has no name stays without.
+    // A join of threads with their names finds each; a thread without a name stays without.
     auto names = database->prepare("SELECT count(DISTINCT globalTid) FROM ThreadNames");
     QVERIFY(names && *names->step());
     QCOMPARE(names->integer(0), static_cast<int64_t>(foreign->threads.size()));
@@ -95,8 +95,8 @@ void tst_writeTraceFile::aForeignTraceIsTheSameAsOurs() {
         QCOMPARE(ours.threads[thread].name, foreign->threads[thread].name);
 }
 
-/// Of which sums are made, as of the bytes over NVLink.
-void tst_writeTraceFile::countersStayAsTheyAreShown() {
+/// Sums use these values, for example the bytes over NVLink.
+void tst_writeTraceFile::countersStayAsShown() {
     TracePtr before;
     QVERIFY(before = *loadTrace(fs::path(LANESCOPE_SAMPLES) / "resnet152-nvlink.sqlite.gz"));
     for (const char* name : {"once.sqlite", "twice.sqlite"}) {
@@ -121,24 +121,24 @@ void tst_writeTraceFile::countersStayAsTheyAreShown() {
     }
 }
 
-void tst_writeTraceFile::aFileIsNeverOverwritten() {
+void tst_writeTraceFile::existingFileIsNeverOverwritten() {
     const fs::path path = folder_ / "there.sqlite";
     std::ofstream(path) << "mine";
     QVERIFY(!writeTraceFile(*loaded(traceOf(smallRun())), path));
     QCOMPARE(fs::file_size(path), uintmax_t{4});
     QVERIFY(!fs::exists(folder_ / "there.sqlite.partial"));
-    // What is being recorded there is somebody else's.
+    // The recording there belongs to another process.
     const fs::path other = folder_ / "other.sqlite";
     std::ofstream(folder_ / "other.sqlite.partial") << "recording";
     QVERIFY(!writeTraceFile(*loaded(traceOf(smallRun())), other));
     QVERIFY(fs::exists(folder_ / "other.sqlite.partial"));
 }
 
-void tst_writeTraceFile::whatComesUpMeanwhileCostsNoTrace() {
+void tst_writeTraceFile::fileCreatedMeanwhileIsKept() {
     const fs::path path = folder_ / "late.sqlite", partial = folder_ / "late.sqlite.partial";
     const TracePtr trace = simulatedTraining({.steps = 100});
     Result<void> written;
-    // Whoever looks on may come too late.
+    // The observer may be too late.
     for (int attempt = 0; attempt < 20 && written; ++attempt) {
         fs::remove(path);
         std::atomic<bool> isOver = false;
@@ -164,7 +164,7 @@ void tst_writeTraceFile::whatComesUpMeanwhileCostsNoTrace() {
     QCOMPARE((*kept)->kernels.size(), trace->kernels.size());
 }
 
-void tst_writeTraceFile::whatIsSqliteAlreadyIsKnown() {
+void tst_writeTraceFile::sqliteInputIsRecognized() {
     TraceBuilder builder;
     builder.setPath("run.sqlite");
     const uint32_t process = builder.process(int64_t{1} << 48);
@@ -176,7 +176,7 @@ void tst_writeTraceFile::whatIsSqliteAlreadyIsKnown() {
     const TracePtr trace = builder.take();
     QVERIFY(isOfSqlite(*trace));
     QVERIFY(!isOfSqlite(*loaded(traceOf(smallRun()))));
-    // Whoever asks for it all the same, as `merge` does, gets all of it.
+    // An explicit request, as by `merge`, writes everything.
     QVERIFY(writeTraceFile(*trace, folder_ / "copy.sqlite"));
     const Result<TracePtr> copy = loadTrace(folder_ / "copy.sqlite");
     QVERIFY(copy);

@@ -7,8 +7,8 @@
 
 namespace lanescope {
 
-/// As long as it lives, files of this process do not grow beyond some bytes: a write is cut short
-/// there, and the next one fails, as on a disk that fills up.
+/// Limits the size of files of this process during its lifetime: a write is truncated there, and
+/// the next one fails, as on a full disk.
 class FullDisk {
   public:
     explicit FullDisk(rlim_t bytes) {

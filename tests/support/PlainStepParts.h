@@ -15,7 +15,7 @@
 
 namespace lanescope::compare {
 
-/// The rules that `WorkerTimeline` states, asked again for every microsecond.
+/// The rules of `WorkerTimeline`, evaluated for every microsecond.
 class PlainStepParts {
   public:
     PlainStepParts(const Trace& trace, const std::vector<StepSpan>& steps) : trace_(trace) {
@@ -67,7 +67,7 @@ class PlainStepParts {
         TimeRange range;
         std::string_view name;
     };
-    /// Of a thread, each without what one before it covers.
+    /// Calls of a thread, each without the part covered by earlier ones.
     std::vector<Call> callsOf(uint32_t thread) const {
         std::vector<Call> calls;
         for (uint32_t row = 0; row < trace_.apiCalls.size(); ++row)
@@ -87,7 +87,8 @@ class PlainStepParts {
     }
     static bool isWait(const Call& call) { return call.name == "cudaStreamSynchronize"; }
 
-    /// For each gap that begins in a wait of the thread that ends it, what of it that wait makes.
+    /// For each gap that begins in a wait of the thread that ends it, finds the part caused by that
+    /// wait.
     void findWaits(const std::vector<StepSpan>& steps) {
         std::vector<const Work*> byStart;
         for (const Work& work : work_) byStart.push_back(&work);
@@ -120,7 +121,7 @@ class PlainStepParts {
             const bool isShort = gap.durationNs() < 100'000;
             const int64_t ns =
                 isShort ? gap.durationNs() : std::min(gap.durationNs(), waitedNs - taken);
-            // No more than was waited until now.
+            // At most the wait so far.
             taken = std::min(waitedNs, taken + ns);
             afterWaits_.push_back({gap.startNs, gap.startNs + ns});
         }
@@ -182,7 +183,7 @@ class PlainStepParts {
         if (batch) batch->isBatch = true;
     }
 
-    /// Whether a thread that counts is in a call, or in one whose name holds `word`.
+    /// Returns true if a counted thread is in a call, or in one whose name contains `word`.
     bool isInCall(int64_t timeNs, std::string_view word) const {
         for (uint32_t row = 0; row < trace_.apiCalls.size(); ++row) {
             const TimeRange call{trace_.apiCalls.startNs[row], trace_.apiCalls.endNs[row]};
@@ -202,8 +203,8 @@ class PlainStepParts {
         return false;
     }
 
-    /// Texts of the open ranges below the step of the thread, outermost first; if it has none, of
-    /// the one with the steps.
+    /// Texts of the open ranges below the step of the thread, outermost first; without a step, of
+    /// the thread with the steps.
     std::vector<std::string> openRanges(uint32_t thread, int64_t timeNs) const {
         for (const uint32_t each : {thread, 0u}) {
             std::vector<std::string> open;
@@ -219,7 +220,8 @@ class PlainStepParts {
         return {};
     }
 
-    /// Whether the thread that launches `next` is at something that the launch is no part of.
+    /// Returns true if the thread that launches `next` is in an activity that does not include the
+    /// launch.
     bool isElsewhere(int64_t timeNs, const Work& next) const {
         const uint32_t thread = trace_.apiCalls.thread[next.call];
         const auto now = openRanges(thread, timeNs);

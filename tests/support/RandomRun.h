@@ -12,8 +12,8 @@
 
 namespace lanescope {
 
-/// A simulated run of one process on one GPU in which everything begins and ends at whole
-/// microseconds, with NVTX steps, three threads and two streams.
+/// A simulated run of one process on one GPU with all times in whole microseconds, with NVTX steps,
+/// three threads and two streams.
 class RandomRun {
   public:
     explicit RandomRun(uint32_t seed) : random_(seed) {
@@ -41,7 +41,7 @@ class RandomRun {
   private:
     int64_t upTo(int64_t most) { return static_cast<int64_t>(random_() % (most + 1)); }
 
-    /// As if the other ranks of each collective were there, and came as late as that.
+    /// Simulates the other ranks of each collective, with that lateness.
     void addWaits(Trace& trace) {
         for (uint32_t row = 0; row < trace.kernels.size(); ++row) {
             if (!trace.nameOf({EventKind::Kernel, row}).starts_with("ncclDevKernel")) continue;
@@ -83,7 +83,7 @@ class RandomRun {
         }
     }
 
-    /// Of that call, at some time after it began; none for some calls.
+    /// Adds work of that call some time after its start; none for some calls.
     void addWork(uint32_t correlation, int64_t callNs) {
         if (random_() % 5 == 0) return;
         const auto found = std::find_if(starts_.begin(), starts_.end(), [&](int64_t startNs) {
@@ -91,7 +91,7 @@ class RandomRun {
         });
         if (found == starts_.end()) return;
         const int64_t startNs = *found;
-        starts_.erase(found);  // no two begin at once, or which is first would be open
+        starts_.erase(found);  // no two begin at once, or the first would be ambiguous
         const int64_t endNs = startNs + upTo(14) * us;
         const uint32_t stream = random_() % 3 == 0 ? other_ : compute_;
         static constexpr std::array kinds{MemcpyKind::HtoD, MemcpyKind::DtoH, MemcpyKind::DtoD,

@@ -9,8 +9,8 @@
 
 namespace lanescope {
 
-/// Copies of the traces that come with the project, for programs that leave an index beside what
-/// they open; removed at the end with all that lies beside them.
+/// Copies of the sample traces, for programs that leave an index next to their input; removed at
+/// the end with their folder.
 class SampleCopies {
   public:
     SampleCopies() {
@@ -18,7 +18,7 @@ class SampleCopies {
             if (each.path().extension() == ".gz")
                 std::filesystem::copy_file(each.path(), folder_.path() / each.path().filename());
     }
-    /// By what sets it apart: "nvlink".
+    /// Selected by a part of the name: "nvlink".
     QString operator()(const std::string& name) const {
         const std::string file = "resnet152-" + name + ".sqlite.gz";
         return QString::fromStdString(folder_ / file.c_str());

@@ -22,7 +22,7 @@ struct SimulatedRanks {
         }
     }
 
-    /// A call of NCCL that takes 10 us, and the kernel that it launches, if there is one.
+    /// Adds an NCCL call of 10 us, and its kernel, if any.
     void addCall(size_t rank, std::string_view operation, int64_t bytes, int64_t callNs,
                  std::optional<TimeRange> kernel, const NcclFacts& facts, uint64_t communicator) {
         constexpr int64_t us = 1'000;

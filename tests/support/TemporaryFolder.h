@@ -9,7 +9,7 @@
 
 namespace lanescope {
 
-/// A folder of its own for a test, removed with all it holds at the end.
+/// A temporary folder for a test, removed with its content at the end.
 class TemporaryFolder {
   public:
     TemporaryFolder() {
@@ -24,7 +24,7 @@ class TemporaryFolder {
     TemporaryFolder(const TemporaryFolder&) = delete;
     TemporaryFolder& operator=(const TemporaryFolder&) = delete;
 
-    /// Empty if it could not be made.
+    /// Empty if it could not be created.
     const std::filesystem::path& path() const { return path_; }
     std::filesystem::path operator/(const char* name) const { return path_ / name; }
 

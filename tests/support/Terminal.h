@@ -11,7 +11,7 @@
 
 namespace lanescope {
 
-/// A terminal of so many columns that programs under test may have as their stdout.
+/// A terminal with a number of columns, as stdout for programs under test.
 class Terminal {
   public:
     explicit Terminal(unsigned short columns) : own_(::posix_openpt(O_RDWR | O_NOCTTY)) {
@@ -28,14 +28,14 @@ class Terminal {
         ::close(programs_);
     }
 
-    /// Runs a program, which is set up but for its stdout: what it writes there.
+    /// Runs a program with this terminal as stdout; returns its output.
     QByteArray run(QProcess& process, const QString& program, const QStringList& arguments) const {
         process.setStandardInputFile(QProcess::nullDevice());
         process.setChildProcessModifier(
             [descriptor = programs_] { ::dup2(descriptor, STDOUT_FILENO); });
         process.start(program, arguments);
         QByteArray text;
-        // A terminal holds little, and whoever writes more waits.
+        // A terminal's buffer is small, and a writer blocks when it is full.
         for (int waits = 0; !process.waitForFinished(20); ++waits) {
             if (waits > 3000) qFatal("the program does not end");
             text += take();

@@ -5,8 +5,8 @@
 
 namespace lanescope {
 
-/// A whole double click. QTest::mouseDClick ends with the button down, and Qt then drops the moves
-/// of the mouse over the next window, which never saw it pressed.
+/// Sends a complete double click. QTest::mouseDClick ends with the button down, and Qt then drops
+/// mouse moves over the next window, which got no press.
 inline void doubleClick(QWidget* widget, QPoint point) {
     QTest::mouseDClick(widget, Qt::LeftButton, {}, point);
     QTest::mouseRelease(widget, Qt::LeftButton, {}, point);

@@ -13,7 +13,6 @@
 
 namespace lanescope {
 
-/// Runs statements on a report.
 inline void editReport(const std::filesystem::path& path, const std::string& sql) {
     sqlite3* database = nullptr;
     if (sqlite3_open(path.c_str(), &database) != SQLITE_OK ||
@@ -22,8 +21,8 @@ inline void editReport(const std::filesystem::path& path, const std::string& sql
     sqlite3_close(database);
 }
 
-/// A report as `lanescope fleet` writes it, with simulated numbers: all ranks take 60 ms a step
-/// themselves and 40 ms in communication, but for the culprit, which takes 20 % more itself from
+/// A report as written by `lanescope fleet`, with simulated numbers: all ranks take 60 ms per step
+/// themselves and 40 ms in communication, except the slow rank, which takes 20 % longer itself from
 /// the middle on.
 struct ReportMaker {
     int ranks = 8, perMachine = 4, steps = 20;

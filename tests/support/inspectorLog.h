@@ -8,7 +8,7 @@
 
 namespace lanescope::inspectorLog {
 
-// Lines as NCCL Inspector writes them; simulated, no GPU made them.
+// Lines as written by NCCL Inspector; simulated, without a GPU.
 
 /// 2026-07-01, in microseconds since 1970.
 inline constexpr int64_t dayUs = 1'782'864'000'000'000;
@@ -35,7 +35,7 @@ struct Call {
     int64_t number = 0, bytes = 1 << 20, tookUs = 50;
     std::string timing = "kernel_gpu";
     double busGBps = 0;
-    /// When its kernel began, in microseconds; its call came 10 before. -1 in plain lines.
+    /// Start of its kernel, in microseconds; its call came 10 before. -1 in plain lines.
     int64_t kernelUs = -1;
     int channels = 2;
 };
@@ -57,7 +57,7 @@ inline std::string times(const char* kind, const Call& call) {
                        kind, call.kernelUs - 10, call.kernelUs - 5, channels);
 }
 
-/// Without the brace that ends a record.
+/// Returns a record without its closing brace.
 inline std::string collective(const Call& call, const char* algorithm = "RING") {
     return fmt::format(
         R"("coll_perf":{{"coll":"{}","coll_algo":"{}","coll_proto":"LL","coll_sn":{},)"
@@ -84,12 +84,11 @@ inline std::string stats(int collectives, int messages, int64_t lostCollectives,
                        lostMessages);
 }
 
-/// A line of what stands in it.
+/// Returns a line with this content.
 inline std::string line(const std::string& first, const std::string& second = {}) {
     return "{" + first + (second.empty() ? "" : ",") + second + "}\n";
 }
 
-/// The line of a collective.
 inline std::string lineOf(const Rank& of, const Call& call) {
     const int64_t endUs = call.kernelUs < 0 ? dayUs : call.kernelUs + call.tookUs;
     return line(context(of, endUs + 500), collective(call));

@@ -7,8 +7,8 @@
 
 namespace lanescope {
 
-/// Writes what a widget looks like to the folder that `LANESCOPE_TEST_PICTURES` names, for whoever
-/// wants to look at what a test holds; nothing without it.
+/// Writes a picture of a widget to the folder in `LANESCOPE_TEST_PICTURES`, for inspection; does
+/// nothing without it.
 inline void keepPicture(QWidget& widget, const QString& name) {
     const QString folder = qEnvironmentVariable("LANESCOPE_TEST_PICTURES");
     if (!folder.isEmpty()) widget.grab().save(QDir(folder).filePath(name + ".png"));

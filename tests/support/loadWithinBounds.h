@@ -15,11 +15,11 @@
 
 namespace lanescope::test {
 
-/// Memory that opening a file may take, as the page of promises has it: of a small one what the
-/// program needs for any, and of each byte as many.
-inline constexpr int64_t leastMemory = int64_t{32} << 20, memoryPerByte = 16;
+/// Maximum memory to open a file, as promised in the manual: a base for any small file, and a
+/// multiple of its bytes.
+inline constexpr int64_t baseMemoryBytes = int64_t{32} << 20, memoryPerByte = 16;
 
-/// A line of /proc/self/status that is a number of KiB, in bytes.
+/// Returns a KiB value of /proc/self/status in bytes.
 inline int64_t statusBytes(const std::string& name) {
     std::ifstream file("/proc/self/status");
     for (std::string line; std::getline(file, line);)
@@ -27,16 +27,16 @@ inline int64_t statusBytes(const std::string& name) {
     return -1;
 }
 
-/// The test fails if doing that with the file takes more memory than its size allows.
+/// Fails the test if `work` on the file takes more memory than its size allows.
 template <class Work>
 auto withinBounds(const char* what, const std::filesystem::path& path, const Work& work) {
     ::malloc_trim(0);
-    std::ofstream("/proc/self/clear_refs") << 5;  // forgets the peak
+    std::ofstream("/proc/self/clear_refs") << 5;  // resets the peak
     const int64_t before = statusBytes("VmRSS");
     auto result = work();
     const int64_t took = statusBytes("VmHWM") - before;
     const auto bytes = static_cast<int64_t>(std::filesystem::file_size(path));
-    const int64_t most = leastMemory + memoryPerByte * bytes;
+    const int64_t most = baseMemoryBytes + memoryPerByte * bytes;
     qInfo("%s: %lld of %lld KiB for a file of %lld KiB", what, static_cast<long long>(took >> 10),
           static_cast<long long>(most >> 10), static_cast<long long>(bytes >> 10));
     if (before > 0 && !hasAddressSanitizer && !hasThreadSanitizer && took > most)
@@ -44,7 +44,7 @@ auto withinBounds(const char* what, const std::filesystem::path& path, const Wor
     return result;
 }
 
-/// Opens the file as it is, then as the programs do, which make an index of it and read that.
+/// Opens the file directly, then like the programs, which index it and read the index.
 inline Result<TracePtr> loadWithinBounds(const std::filesystem::path& path) {
     OpenOptions options;
     options.minBytes = 0;

@@ -7,7 +7,7 @@
 
 namespace lanescope {
 
-/// Opens an existing file to add to it, with a journal, so that what fails is taken back.
+/// Opens an existing file for additions, with a journal, so that failures are rolled back.
 Result<Database> openForWriting(const std::filesystem::path& path);
 
 }  // namespace lanescope

@@ -11,11 +11,11 @@
 #include "model/export/ProtoWriter.h"
 #include "model/format/Result.h"
 
-// Simulated files of protobuf, for tests.
+// Simulated protobuf files for tests.
 
 namespace lanescope::protoTrace {
 
-/// Gives out bytes, so many at a time.
+/// Returns a source that emits `atOnce` bytes at a time.
 inline ByteSource sourceOf(std::string bytes, size_t atOnce = size_t{1} << 20) {
     auto kept = std::make_shared<std::string>(std::move(bytes));
     auto taken = std::make_shared<size_t>(0);
@@ -27,13 +27,14 @@ inline ByteSource sourceOf(std::string bytes, size_t atOnce = size_t{1} << 20) {
     };
 }
 
-/// A plane of an XPlane file, whose names get numbers as they come.
+/// A plane of an XPlane file, whose names are numbered on first use.
 class Plane {
   public:
     explicit Plane(std::string_view name) { head_.bytes(2, name); }
 
     using Stats = std::vector<std::pair<std::string, std::string>>;
-    /// A stat whose value begins with a digit is a number, one with '>' a name of the plane.
+    /// Returns a stat: a value beginning with a digit is a number, one with '>' a name of the
+    /// plane.
     ProtoWriter stat(const std::string& name, const std::string& value) {
         ProtoWriter stat;
         stat.number(1, numberOf(stats_, name));
@@ -94,7 +95,7 @@ class Plane {
     std::vector<std::string> events_, stats_;
 };
 
-/// Simulated: a step of a program of JAX on an NVIDIA GPU.
+/// Simulated: a step of a JAX program on an NVIDIA GPU.
 inline std::string smallXplane() {
     Plane gpu("/device:GPU:0");
     gpu.own("device_vendor", "Nvidia");
@@ -133,14 +134,13 @@ inline std::string smallXplane() {
     return space.bytes();
 }
 
-/// A packet of Perfetto.
 inline std::string packet(const ProtoWriter& content) {
     ProtoWriter trace;
     trace.message(1, content);
     return trace.bytes();
 }
 
-/// Describes a track; without a thread it is one of a process.
+/// Describes a track; without a thread, of a process.
 inline std::string track(uint64_t uuid, int64_t pid, int64_t tid, std::string_view name) {
     ProtoWriter of, descriptor, content;
     of.signedNumber(1, pid);
@@ -158,7 +158,7 @@ inline std::string track(uint64_t uuid, int64_t pid, int64_t tid, std::string_vi
 
 using Annotations = std::vector<std::pair<std::string, std::string>>;
 
-/// An event of a track: 1 begins a slice, 2 ends one, 3 is a mark. An annotation that begins with a
+/// Returns a track event: 1 begins a slice, 2 ends one, 3 is a mark. An annotation beginning with a
 /// digit is a number, one with '[' a list of numbers.
 inline std::string trackEvent(uint64_t type, uint64_t uuid, uint64_t timeNs,
                               std::string_view name = {}, std::string_view category = {},
@@ -191,7 +191,7 @@ inline std::string trackEvent(uint64_t type, uint64_t uuid, uint64_t timeNs,
     return packet(content);
 }
 
-/// Simulated: a step as torch.profiler writes it for Perfetto, without categories; all slices begin
+/// Simulated: a step in torch.profiler's Perfetto format, without categories; all slices begin
 /// before all of them end.
 inline std::string smallPerfetto() {
     std::string trace = track(1, 4000, -1, "python") + track(2, 4000, 4001, "thread 4001 (main)") +

@@ -7,8 +7,6 @@
 #include <map>
 #include <string>
 
-#include "model/query/QueryProcess.h"
-
 namespace lanescope::test {
 
 namespace {
@@ -28,8 +26,6 @@ TestRegistration::TestRegistration(const char* file, RunTest run) {
 
 /// usage: test-<folder> tst_Name [arguments of Qt Test...]
 int main(int argc, char** argv) {
-    // What is tested may ask in SQL, which this program then answers in a process of its own.
-    if (lanescope::isQueryProcess(argc, argv)) return lanescope::serveQueries();
     using lanescope::test::tests;
     const auto found = argc > 1 ? tests().find(argv[1]) : tests().end();
     if (found == tests().end()) {
@@ -37,7 +33,7 @@ int main(int argc, char** argv) {
         for (const auto& [name, run] : tests()) std::fprintf(stderr, "    %s\n", name.c_str());
         return 2;
     }
-    // Text is as wide as for everybody, wherever the tests run.
+    // Makes the text width independent of the environment.
     ::unsetenv("COLUMNS");
     argv[1] = argv[0];
     return found->second(argc - 1, argv + 1);

@@ -5,18 +5,18 @@
 
 namespace lanescope::test {
 
-/// Runs one test as its own `main` would.
+/// Runs one test like its own `main`.
 using RunTest = int (*)(int argc, char** argv);
 
-/// Makes a test known to the program that it is linked into, which runs it by the name of its file:
-/// `test-model tst_Column`. Many tests share a program, as linking one for each took longer than
-/// compiling it.
+/// Registers a test with the program it is linked into, which runs it by its file name: `test-model
+/// tst_Column`. Many tests share a program, because linking one for each took longer than compiling
+/// it.
 struct TestRegistration {
     /// `file` is `__FILE__` of the test.
     TestRegistration(const char* file, RunTest run);
 };
 
-/// For tests that need no event loop.
+/// Placeholder for tests without an event loop.
 struct NoApplication {
     NoApplication(int&, char**) {}
 };
@@ -30,7 +30,7 @@ int runTest(int argc, char** argv) {
 
 }  // namespace lanescope::test
 
-/// In place of QTEST_MAIN. `Application` is `QApplication`, `QCoreApplication` or `NoApplication`.
+/// Replaces QTEST_MAIN. `Application` is `QApplication`, `QCoreApplication` or `NoApplication`.
 #define LANESCOPE_TEST(Test, Application)                                                      \
     namespace {                                                                                \
     using lanescope::test::NoApplication;                                                      \

@@ -6,8 +6,9 @@
 
 namespace lanescope {
 
-/// The exports of Nsight Systems in the folder that the environment variable LANESCOPE_TEST_DATA
-/// names, sorted by name; empty where there is no such folder. They are not part of the project.
+/// Returns the Nsight Systems exports in the folder of the environment variable
+/// LANESCOPE_TEST_DATA, sorted by name; empty if the folder does not exist. They are not part of
+/// the project.
 std::vector<std::filesystem::path> sampleExports();
 
 }  // namespace lanescope

@@ -3,7 +3,7 @@
 
 namespace lanescope::test {
 
-// What a sanitizer cannot stand is left out under it alone, by the test that says why.
+// Tests skip code that a sanitizer does not support, and state the reason.
 
 #if defined(__has_feature)
 #if __has_feature(thread_sanitizer)

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Puts checksums on traces that were changed since they were recorded, as the samples are, of which
-// places and names are taken out. What they hold now is what the checksums say.
-// seal-trace FILE...
+//
+// Adds checksums to traces that were changed after recording, such as the samples, whose paths and
+// names were removed. The checksums cover the current content.
+//
+// usage: seal-trace FILE...
 
 #include <cstdio>
 

@@ -6,13 +6,13 @@
 
 namespace lanescope::test {
 
-/// Waits until there is nothing left to do: no work on the threads of the pool, and nothing that
-/// such work or this thread itself has posted here. What could still come has come then, so that a
-/// test may say that something did not, however slow the machine is. GUI thread; a job that waits
-/// for this thread hangs.
+/// Waits until nothing is left to do: no work on the pool's threads, and no events posted here by
+/// such work or by this thread. All pending effects have happened then, so that a test may check
+/// that an event did not occur, however slow the machine. GUI thread; a job that waits for this
+/// thread deadlocks.
 inline void settle() {
     QThreadPool* const pool = QThreadPool::globalInstance();
-    // What is delivered here may begin new work.
+    // Delivered events may start new work.
     constexpr int quietRounds = 3;
     for (int quiet = 0; quiet < quietRounds; ++quiet) {
         const bool wasBusy = pool->activeThreadCount() > 0;

@@ -33,7 +33,7 @@ class Simulation {
     }
 
   private:
-    /// A little more or less, the same in every run.
+    /// Small variation, equal in every run.
     double jitter(double share) {
         return 1 + share * (std::uniform_real_distribution<double>(-1, 1)(random_));
     }
@@ -145,7 +145,7 @@ class Simulation {
         return series;
     }
 
-    /// Adds a series with a value for each sample, of which some are unknown.
+    /// Adds a series with a value for each sample, some of them unknown.
     template <class Value>
     void addSeries(CounterSeries series, Value valueAt) {
         const int64_t endNs = options_.steps * stepNs;

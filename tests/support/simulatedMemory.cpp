@@ -13,7 +13,7 @@ constexpr int64_t mebibyte = 1 << 20;
 constexpr int64_t stepNs = 20 * ms;
 constexpr int layers = 12;
 
-/// Activations grow through the forward pass and go in the backward pass.
+/// Activations grow through the forward pass and are freed in the backward pass.
 void addStep(SimulatedTrace& builder, int64_t startNs, uint32_t step) {
     const uint32_t thread = builder.defaultThread();
     const uint32_t stream = builder.defaultStream();
@@ -47,7 +47,7 @@ TracePtr simulatedMemory() {
     SimulatedTrace builder;
     builder.defaultThread();
     builder.defaultStream();
-    builder.stream(0, 0, 0, 0);  // As the driver's migrations stand in a file.
+    builder.stream(0, 0, 0, 0);  // As the driver's migrations in a file.
     builder.addAllocation(0, 0, MemoryKind::Device, 0x100, 6144 * mebibyte, 100 * us);
     builder.addAllocation(0, 0, MemoryKind::Pinned, 0x200, 512 * mebibyte, 200 * us);
     for (const uint32_t step : {0u, 1u, 5u, 6u}) addStep(builder, 1 * ms + step * stepNs, step);

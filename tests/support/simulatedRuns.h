@@ -12,21 +12,21 @@
 
 namespace lanescope {
 
-/// How runs of one program differ, as logarithms of their time; for simulations.
+/// Spread between runs of one program, as logarithms of their time; for simulations.
 struct RunNoise {
     const char* name = "";
-    bool drifts = false;  ///< The machine gets slower or faster meanwhile, on top of the level.
+    bool drifts = false;  ///< The machine's speed drifts during the runs, in addition to the level.
     std::function<double(std::mt19937&)> level = {};
 };
 
-/// How far runs differ by each of `runNoises`.
+/// Spread between runs for each of `runNoises`.
 struct NoiseSizes {
-    double normal = 0, besideDrift = 0;
+    double normal = 0, spreadWithDrift = 0;
     double betweenModes = 0, withinModes = 0;
     double heavyTail = 0;
 };
 
-/// Normal, drifting, with two modes, and heavy-tailed.
+/// Normal, drifting, bimodal, and heavy-tailed.
 inline std::vector<RunNoise> runNoises(const NoiseSizes& sizes) {
     using Random = std::mt19937;
     const auto normal = [](double spread) {
@@ -35,7 +35,7 @@ inline std::vector<RunNoise> runNoises(const NoiseSizes& sizes) {
         };
     };
     return {{"normal", false, normal(sizes.normal)},
-            {"drifting", true, normal(sizes.besideDrift)},
+            {"drifting", true, normal(sizes.spreadWithDrift)},
             {"bimodal", false,
              [sizes](Random& random) {
                  const double mode = random() % 2 == 0 ? 0 : sizes.betweenModes;
@@ -46,7 +46,7 @@ inline std::vector<RunNoise> runNoises(const NoiseSizes& sizes) {
              }}};
 }
 
-/// Rows of a test for each noise and some numbers of runs a side: "recipe" and "runs".
+/// Adds test rows for each noise and some numbers of runs per side: "recipe" and "runs".
 inline void addNoiseRows(const std::vector<RunNoise>& noises) {
     QTest::addColumn<int>("recipe");
     QTest::addColumn<int>("runs");
@@ -59,7 +59,7 @@ inline void addNoiseRows(const std::vector<RunNoise>& noises) {
 
 namespace lanescope::compare {
 
-/// A run of one GPU with these steps, which compute in one kernel.
+/// Returns a run of one GPU with these steps, which compute in one kernel.
 inline RunSummary simulatedRun(WorkerSummary worker, const char* kernel) {
     RunSummary run;
     run.facts.title = "run";

@@ -56,7 +56,7 @@ class Rank {
                                     std::uniform_real_distribution(0.95, 1.05)(random_));
     }
 
-    /// Calls `name` on `thread` now and returns the correlation of the work it starts.
+    /// Adds a call of `name` on `thread` now and returns the correlation of its work.
     uint32_t call(uint32_t thread, std::string_view name, int64_t durationNs = launchNs) {
         builder_.addApi(thread, name, cpuNs_, cpuNs_ + durationNs, correlation_);
         cpuNs_ += durationNs + 1'500;

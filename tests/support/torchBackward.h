@@ -10,11 +10,11 @@
 #include "model/trace/kinds/flows.h"
 #include "tests/support/torchTrace.h"
 
-// Simulated traces of torch.profiler in which operators have their backward.
+// Simulated torch.profiler traces whose operators have backward passes.
 
 namespace lanescope::torchTrace {
 
-/// An end of an arrow from an operator ("s") to its backward ("f").
+/// Returns one end of a flow event from an operator ("s") to its backward ("f").
 inline std::string arrowEnd(std::string_view phase, int id, std::string_view process,
                             std::string_view thread, std::string_view time,
                             std::string_view category = "fwdbwd") {
@@ -23,13 +23,13 @@ inline std::string arrowEnd(std::string_view phase, int id, std::string_view pro
                        phase, id, process, thread, time, category);
 }
 
-/// What an operator says of the graph of gradients.
+/// Returns the autograd arguments of an operator.
 inline std::string sequence(int number, int forwardThread = 0) {
     return fmt::format(R"("Sequence number": {}, "Fwd thread id": {})", number, forwardThread);
 }
 
-/// Two operators of a thread, and on another one what PyTorch does for the backward of each, each
-/// with a kernel: aten::mm launches 10 us of work and its backward 20 us, aten::relu 2 us and 3 us.
+/// Returns two operators of a thread, and on another thread the backward of each, each with a
+/// kernel: aten::mm launches 10 us of work and its backward 20 us, aten::relu 2 us and 3 us.
 inline std::vector<std::string> forwardAndBackward(std::string_view process = "9",
                                                    bool isNumbered = false) {
     const std::string main(process), autograd = main + "1";
@@ -63,7 +63,7 @@ inline std::vector<std::string> forwardAndBackward(std::string_view process = "9
     return events;
 }
 
-/// The arrows of these, in the order in which PyTorch writes them: the ends of any first.
+/// Returns the flow events of these, in PyTorch's order: all forward ends first.
 inline std::vector<std::string> arrowsOf(std::string_view process = "9") {
     const std::string main(process), autograd = main + "1";
     return {arrowEnd("f", 1, main, autograd, "202.250"),
@@ -71,7 +71,7 @@ inline std::vector<std::string> arrowsOf(std::string_view process = "9") {
             arrowEnd("s", 1, main, main, "140.250")};
 }
 
-/// "aten::mm > MmBackward0", of all pairs, in order of the forward.
+/// Returns "aten::mm > MmBackward0" of all pairs, in order of the forward.
 inline std::vector<std::string> pairNames(const Trace& trace) {
     std::vector<std::string> names;
     for (uint32_t row = 0; row < trace.nvtx.size(); ++row)

@@ -10,11 +10,11 @@
 
 #include "model/importers/kineto/readKinetoTrace.h"
 
-// Simulated traces as torch.profiler writes them, for tests.
+// Simulated torch.profiler traces for tests.
 
 namespace lanescope::torchTrace {
 
-/// An event as torch.profiler writes it, over several lines.
+/// Returns an event as written by torch.profiler, over several lines.
 inline std::string slice(std::string_view category, std::string_view name, std::string_view process,
                          std::string_view thread, std::string_view time, std::string_view duration,
                          std::string_view arguments = "") {
@@ -98,7 +98,7 @@ inline uint32_t rangeCalled(const Trace& trace, std::string_view name) {
     return noIndex;
 }
 
-/// Many events, so that a file is read in several pieces.
+/// Returns many events, so that a file is read in several pieces.
 inline std::vector<std::string> manyOperators(int count) {
     std::vector<std::string> events;
     for (int index = 0; index < count; ++index)

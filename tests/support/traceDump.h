@@ -7,7 +7,7 @@
 
 namespace lanescope {
 
-/// Writes down all that a trace holds, so that two traces that differ anywhere differ here. Visits
+/// Text of the whole content of a trace, so that any difference between two traces shows. Visits
 /// the fields that an index stores.
 class TraceDump {
   public:

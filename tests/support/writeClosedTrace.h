@@ -12,7 +12,7 @@
 
 namespace lanescope::test {
 
-/// Writes a trace as a recording that was closed lies there: with its summary and its checksums.
+/// Writes a trace like a finished recording: with its summary and its checksums.
 inline Result<void> writeClosedTrace(const Trace& trace, const std::filesystem::path& path) {
     if (const Result<void> written = writeTraceFile(trace, path); !written) return written;
     const Result<TracePtr> loaded = loadTrace(path);

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies of every kind and many sizes, each timed by CUDA's own events, for comparing with what
-// Lanescope records of the same copies.
+//
+// Makes copies of every kind and many sizes, each timed by CUDA events, for comparison with
+// Lanescope's records of them.
 //
 //     nvcc -O2 -std=c++17 bandwidth.cu -o bandwidth
 //     ./bandwidth [--largest BYTES] [--repeats N] > copies.txt
 //
-// Copies run in batches, one behind the other, with an event before and after each batch: a single
+// Copies run in batches, one after the other, with an event before and after each batch: a single
 // copy of 16 MiB within a GPU takes 8 us, and the events around it as long again. Prints a line for
-// every batch, in the order in which they run: kind (CUPTI's number), a name, source and destination
-// GPU (-1: host), bytes of each copy, number of copies, and milliseconds by events; 0 ms for those
-// that warm up.
+// every batch, in order: kind (CUPTI's number), a name, source and destination GPU (-1: host),
+// bytes of each copy, number of copies, and milliseconds by events; 0 ms for warm-up batches.
 
 #include <cuda_runtime.h>
 
@@ -31,9 +31,9 @@ void check(cudaError_t status, int line) {
 }
 #define CHECK(call) check(call, __LINE__)
 
-/// One kind of copy between two buffers that are large enough for every size.
+/// One kind of copy between two buffers large enough for every size.
 struct Path {
-    int kind;  ///< As CUPTI numbers it.
+    int kind;  ///< CUPTI's number of it.
     const char* name;
     int fromGpu, toGpu;
     const void* from;
@@ -69,7 +69,7 @@ class Timer {
     cudaEvent_t before_ = nullptr, after_ = nullptr;
 };
 
-/// Copies of a batch: enough that the events around it do not count.
+/// Copies per batch: enough that the cost of the events is negligible.
 int batchOf(const Path& path, size_t bytes) {
     const bool staysOnGpus = path.fromGpu >= 0 && path.toGpu >= 0;
     const size_t most = staysOnGpus ? size_t{16} << 30 : size_t{1} << 30;

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Does one of everything that Lanescope records, about 150 GPU operations in all, and prints what
-// it did and how fast its copies were by CUDA's own events. A trace of it must say the same.
+//
+// Does one of everything that Lanescope records, about 150 GPU operations in all, and prints their
+// counts and the copy speeds by CUDA events. A trace of it must show the same.
 //
 //     nvcc -O2 -std=c++17 -arch=sm_90 every_kind.cu -o every_kind -ldl
 //     lanescope record --keep-logs -o every-kind.sqlite -- ./every_kind > output.txt
 //
 // Output: a line `count WHAT N` for each kind of operation, `bytes KIND N` for each kind of copy
-// and `speed KIND GB/s` for the copies that were timed. All counts are the same in every run on a
-// machine with as many GPUs.
+// and `speed KIND GB/s` for the timed copies. All counts are equal in every run on a machine with
+// as many GPUs.
 
 #include <cooperative_groups.h>
 #include <cuda_runtime.h>
@@ -28,7 +29,7 @@
 namespace {
 
 constexpr size_t COPY_BYTES = 32u << 20;
-constexpr int COPIES = 5;  // of which the first warms up and is not timed
+constexpr int COPIES = 5;  // the first warms up and is not timed
 constexpr uint32_t WORKER_COLOUR = 0xFF2E8B57;
 constexpr uint32_t PHASE_COLOUR = 0xFF4682B4;
 
@@ -41,7 +42,7 @@ void check(cudaError_t status, const char* what, int line) {
 }
 #define CHECK(call) check((call), #call, __LINE__)
 
-/// What was done, by name, counted where it is asked for; printed at the end. Thread-safe.
+/// Counts of operations by name, counted at the call; printed at the end. Thread-safe.
 class Tally {
   public:
     void add(const std::string& what, int64_t bytes = 0) {
@@ -136,8 +137,8 @@ void launchScale(float* values, int count, cudaStream_t stream) {
     tally.add("kernel");
 }
 
-/// Copies COPIES times by `copy(stream)`, each of COPY_BYTES, and prints the speed of all but the
-/// first.
+/// Copies COPIES times by `copy(stream)`, each of COPY_BYTES, and prints the speed of all except
+/// the first.
 template <typename Copy>
 void timeCopies(const char* kind, cudaStream_t stream, Copy copy) {
     nvtxRangePushA(kind);
@@ -239,7 +240,7 @@ void copyBetweenDevices(Things& t) {
     CHECK(cudaSetDevice(0));
 }
 
-/// Two streams that wait for each other by events, so that their kernels take turns.
+/// Two streams that wait for each other by events, so that their kernels alternate.
 void playPingPong(Things& t) {
     cudaEvent_t turn[2];
     for (auto& event : turn) CHECK(cudaEventCreateWithFlags(&event, cudaEventDisableTiming));
@@ -344,7 +345,7 @@ void markEveryPayload(nvtxDomainHandle_t domain) {
     mark("float", NVTX_PAYLOAD_TYPE_FLOAT, [](auto& p) { p.fValue = 0.125f; });
 }
 
-/// Ranges in a domain of their own: a registered string, a category, a colour, a payload.
+/// Ranges in a separate domain: a registered string, a category, a colour, a payload.
 void annotateInDomain(nvtxDomainHandle_t domain, Things& t) {
     nvtxDomainNameCategoryA(domain, 7, "seventh category");
     auto a = attributes(nullptr);
@@ -378,7 +379,7 @@ void annotateNested(Things& t) {
     tally.add("nvtx-mark");
 }
 
-/// A second thread of its own name, that launches kernels and ends a range that the first started.
+/// A named second thread that launches kernels and ends a range started by the first.
 void workOnSecondThread(Things& t, nvtxRangeId_t startedElsewhere) {
     nvtxNameOsThreadA(static_cast<uint32_t>(syscall(SYS_gettid)), "every_kind worker");
     CHECK(cudaSetDevice(0));

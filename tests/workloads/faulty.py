@@ -25,10 +25,12 @@ def main():
     options = parser.parse_args()
     from faults import common
 
-    for module in ("inputs", "kernels", "memory", "host", "ranks", "held", "clean", "blind_data", "blind_host",
-                   "blind_gpu", "blind_clean", "blind_clean_more", "second_data", "second_host", "second_gpu",
-                   "second_clean", "second_clean_more", "third_data", "third_host", "third_gpu", "third_clean",
-                   "third_clean_more"):
+    for module in ("inputs", "kernels", "memory", "host", "ranks", "offloading_decoding_and_workers", "clean",
+                   "batch_transfers", "host_pauses_and_threads", "gpu_waits_and_memory", "clean_models",
+                   "clean_loading_and_saving", "scalar_reads_and_batches", "logging_and_locks",
+                   "kernels_launches_and_streams", "clean_training_methods", "clean_inference_and_streams",
+                   "batch_sources", "autograd_saving_and_cores", "redundant_gpu_work", "clean_training_and_evaluation",
+                   "clean_other_workloads"):
         importlib.import_module("faults." + module)
     if options.list:
         kinds = {name: common.kind(each) for name, each in common.PROGRAMS.items()}

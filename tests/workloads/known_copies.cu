@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Moves known amounts of bytes over each link in turn and says so, one JSON object a line: what was
-// moved, and from when to when (CLOCK_REALTIME ns). For checks of what samplers count.
 //
-// usage: known_copies [ROUNDS]       each kind moves ROUNDS GiB
+// Moves known amounts of bytes over each link, one after the other, and prints one JSON object per
+// line: the moved bytes, and the start and end (CLOCK_REALTIME ns). For checks of sampled counters.
+//
+// usage: known_copies [ROUNDS]
+//
+// Each kind moves ROUNDS GiB.
 #include <cuda_runtime.h>
 #include <nvtx3/nvToolsExt.h>
 
@@ -39,8 +42,8 @@ __global__ void readAndWrite(float4* to, const float4* from, size_t count) {
         to[at] = from[at];
 }
 
-/// Runs a kind of work inside a range of its name, with pauses around it, so that slow samplers see
-/// where it begins and ends.
+/// Runs a kind of work inside a range of its name, with pauses around it, so that slow samplers
+/// resolve its start and end.
 void phase(const char* name, int rounds, const std::function<void()>& copyOneGib) {
     usleep(pauseUs);
     const int64_t begunNs = realtimeNs();

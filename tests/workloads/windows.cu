@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Threads that launch small kernels without end, each on a stream of its own, while the first one
-// opens and closes windows with cudaProfilerStart and cudaProfilerStop. Says how many it launched.
-// With more threads than cores they are held up anywhere, also within a launch.
 //
-// usage: windows THREADS WINDOWS [MILLISECONDS]     of each window and of each time between two
+// Runs threads that launch small kernels endlessly, each on its own stream, while the first one
+// opens and closes windows with cudaProfilerStart and cudaProfilerStop. Prints the number of
+// launches. With more threads than cores, threads are delayed anywhere, also within a launch.
+//
+// usage: windows THREADS WINDOWS [MILLISECONDS]
+//
+// MILLISECONDS is the length of each window and of each pause.
 #include <cuda_profiler_api.h>
 #include <cuda_runtime.h>
 
@@ -32,7 +35,7 @@ __global__ void spin(int rounds) {
     for (int round = 0; round < rounds; ++round) __nanosleep(100);
 }
 
-/// Bursts, as a step makes them, and time to catch up.
+/// Launches bursts, like those of a step, with pauses to catch up.
 void launchOnAndOn(int thread) {
     constexpr int burst = 200;
     cudaStream_t stream{};

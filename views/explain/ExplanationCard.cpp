@@ -262,7 +262,7 @@ void ExplanationCard::setRun(ExplainedRunPtr run) {
     refresh();
 }
 
-void ExplanationCard::setMuted(std::set<Rule> muted) {
+void ExplanationCard::setMuted(MutedRules muted) {
     if (muted == muted_) return;
     muted_ = std::move(muted);
     refresh();
@@ -335,10 +335,9 @@ void ExplanationCard::addLine(const Finding& finding) {
     auto* layout = new QHBoxLayout(line);
     layout->setContentsMargins(0, 0, 0, 0);
     layout->setSpacing(rowSpacing);
-    const RuleFacts& facts = factsOf(finding.rule);
     auto* button =
         new FindingButton(gainText(explanation_, finding), toQString(printable(finding.sentence)),
-                          toQString(facts.advice), line);
+                          toQString(finding.rule->advice), line);
     layout->addWidget(button, 1);
     const auto index = static_cast<int>(buttons_.size());
     buttons_.push_back(button);
@@ -376,19 +375,18 @@ void ExplanationCard::showMenu(int finding, QPoint place) {
     if (finding >= 0) {
         const auto index = static_cast<size_t>(finding);
         FindingButton* button = buttons_[index];
-        const Rule rule = explanation_.findings[index].rule;
+        const Rule* rule = explanation_.findings[index].rule;
         menu.addAction(tr("Show where it costs most"), button, &FindingButton::click);
         if (queries_[index])
             menu.addAction(tr("Ask the trace in SQL"), queries_[index], &QToolButton::click);
         menu.addAction(tr("Copy the sentence"), this,
                        [button] { QApplication::clipboard()->setText(button->sentence()); });
         menu.addSeparator();
-        menu.addAction(tr("Mute the rule %1").arg(toQString(factsOf(rule).identifier)), this,
-                       [this, rule] {
-                           std::set<Rule> muted = muted_;
-                           muted.insert(rule);
-                           setMuted(std::move(muted));
-                       });
+        menu.addAction(tr("Mute the rule %1").arg(toQString(rule->id)), this, [this, rule] {
+            MutedRules muted = muted_;
+            muted.insert(rule);
+            setMuted(std::move(muted));
+        });
     }
     QAction* all = menu.addAction(tr("Hear all rules again"), this, [this] { setMuted({}); });
     all->setEnabled(!muted_.empty());

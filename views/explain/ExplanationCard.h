@@ -4,7 +4,6 @@
 #include <QAbstractButton>
 #include <QString>
 #include <QWidget>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -86,8 +85,8 @@ class ExplanationCard : public QWidget {
     void setRun(ExplainedRunPtr run);
     const ExplainedRunPtr& run() const { return run_; }
     /// Sets the rules to hide.
-    void setMuted(std::set<explain::Rule> muted);
-    const std::set<explain::Rule>& muted() const { return muted_; }
+    void setMuted(explain::MutedRules muted);
+    const explain::MutedRules& muted() const { return muted_; }
     /// Sets a caveat that is already shown next to the card and is not repeated; empty for none.
     void setShownCaveat(std::string doubt);
     void setTheme(const Theme& theme);
@@ -136,7 +135,7 @@ class ExplanationCard : public QWidget {
 
     ExplainedRunPtr run_;
     explain::Explanation explanation_;
-    std::set<explain::Rule> muted_;
+    explain::MutedRules muted_;
     std::string shownCaveat_;
     Theme theme_ = Theme::light();
     int maxLines_ = 3;

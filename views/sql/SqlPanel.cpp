@@ -17,7 +17,6 @@
 #include <algorithm>
 #include <optional>
 
-#include "model/query/TraceQuery.h"
 #include "model/text/formatValue.h"
 #include "views/jobs/LatestJob.h"
 #include "views/tables/ReportModel.h"
@@ -339,7 +338,7 @@ void SqlPanel::activateRow(int row) {
 Result<void> SqlPanel::Source::open() {
     if (query_) return {};
     auto opened =
-        QueryProcess::open(path_, [this](double, std::string_view) { return !isStopped_.load(); });
+        TimedQuery::open(path_, [this](double, std::string_view) { return !isStopped_.load(); });
     if (!opened) return fail(opened.error());
     query_.emplace(std::move(*opened));
     return {};

@@ -10,8 +10,7 @@
 #include <optional>
 
 #include "model/format/TimeRange.h"
-#include "model/query/QueryProcess.h"
-#include "model/query/TraceQuery.h"
+#include "model/query/TimedQuery.h"
 
 class QLabel;
 class QPlainTextEdit;
@@ -137,7 +136,7 @@ struct SqlPanel::Source {
     bool isBeingWritten_;
     std::atomic<bool> isStopped_ = false;
     std::mutex mutex_;
-    std::optional<QueryProcess> query_;
+    std::optional<TimedQuery> query_;
 };
 
 }  // namespace lanescope::views

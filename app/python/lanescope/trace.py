@@ -8,7 +8,6 @@ import os
 import weakref
 
 from lanescope._library import Error, load
-from lanescope._places import program
 
 __all__ = ["Comparison", "Error", "Table", "Trace"]
 
@@ -207,7 +206,7 @@ class Trace(_Object):
     def sql(self, query, *, rows=None, seconds=None):
         """Returns the result of a SELECT statement on the file, by default at most 100,000 rows in at most 30 s. The
         trace is only read, and none of its views and triggers is run."""
-        return self._table("sql", query=query, rows=rows, seconds=seconds, program=str(program()))
+        return self._table("sql", query=query, rows=rows, seconds=seconds)
 
     def compare(self, *others, range=None, steps=None, align=None, spread=None, top=None):
         """Compares this run, as the baseline, with other runs: traces or files, each a separate program. The options

@@ -14,8 +14,7 @@
 #include "model/explain/RuleCondition.h"
 #include "model/index/openTrace.h"
 #include "model/pages/makeComparison.h"
-#include "model/query/QueryProcess.h"
-#include "model/query/TraceQuery.h"
+#include "model/query/TimedQuery.h"
 #include "model/reports/reports.h"
 #include "model/reports/reportsAsked.h"
 #include "model/text/formatValue.h"
@@ -137,8 +136,7 @@ Result<TablePtr> sqlTable(const OpenTrace& open, Options& options) {
     constexpr int64_t day = 86'400;
     limits.rows = *rows;
     limits.time = std::chrono::seconds(std::min(*seconds, day));
-    // The query process is the program that was installed with the package.
-    Result<QueryProcess> query = QueryProcess::open(open.path, {}, options.take("program"));
+    Result<TimedQuery> query = TimedQuery::open(open.path);
     if (!query) return fail(query.error());
     auto result = query->run(sql, limits);
     if (!result) return fail({sentenceOf(result.error(), sql)});
@@ -147,7 +145,8 @@ Result<TablePtr> sqlTable(const OpenTrace& open, Options& options) {
             fmt::format("Only the first {} rows are here; ask for more "
                         "with rows=.",
                         result->table.rows.size()));
-    if (!query->doubt().empty()) result->table.notes.push_back(query->doubt());
+    if (std::string doubt = query->doubt(); !doubt.empty())
+        result->table.notes.push_back(std::move(doubt));
     // The columns have the names in the query.
     for (ReportColumn& column : result->table.columns)
         if (column.unit == Unit::Timestamp) column.unit = Unit::Identifier;
@@ -211,9 +210,9 @@ Result<report::ComparisonReport> compareWith(const OpenTrace& open, Options& opt
 }
 
 Result<report::ExplanationReport> explainTrace(const OpenTrace& open, Options& options) {
-    std::set<explain::Rule> muted;
+    explain::MutedRules muted;
     for (const std::string& name : options.takeAll("mute")) {
-        const Result<explain::Rule> rule = explain::parseRule(name);
+        const Result<const explain::Rule*> rule = explain::parseRule(name);
         if (!rule) return fail(rule.error());
         muted.insert(*rule);
     }

@@ -49,8 +49,7 @@ struct OpenTrace {
 /// - "steps": the steps that a comparison uses, with their parts; options `range`, `steps`,
 ///   `align`.
 /// - "stats": a report of `lanescope stats`; options `report`, `by`, `range`, `range_name`.
-/// - "sql": the rows of a query; options `query`, `rows`, `seconds`, and `program`, the path of
-///   `lanescope`, which runs the query in a separate process.
+/// - "sql": the rows of a query; options `query`, `rows`, `seconds`.
 ///
 /// Fails with a sentence, like the command line, for invalid options.
 Result<TablePtr> makeTable(const OpenTrace& trace, std::string_view name, Options& options);

@@ -32,7 +32,8 @@ QString counted(int count, const QString& what) {
     return count == 1 ? "1 " + what : QString("%1 %2s").arg(count).arg(what);
 }
 
-/// What the table of the folder's page says of a task now; null without a row of it.
+/// Returns the current effort of a task in the table of app/viewer/README.md; null if the task has
+/// no row.
 QString onThePage(const QString& task) {
     QFile page(LANESCOPE_SOURCE_DIR "/app/viewer/README.md");
     if (!page.open(QIODevice::ReadOnly)) return {};

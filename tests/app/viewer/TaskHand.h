@@ -21,14 +21,14 @@ class RunGuide;
 class TracePage;
 }  // namespace viewer
 
-/// What a simulated job of two ranks does in its 24 steps of 10 ms: rank 1 computes for 3 ms more
-/// in each `period`-th, for which rank 0 waits in the collective of the step; then both are idle
-/// while their CPU does something else. 0: no rank is ever late.
+/// Simulates a job of two ranks with 24 steps of 10 ms: rank 1 computes for 3 ms more in each
+/// `period`-th, for which rank 0 waits in the collective of the step; then both are idle while
+/// their CPU is busy. 0: no rank is ever late.
 TracePtr withALateRank(int period = 1);
-/// Of a step of it, from the middle of what is visible.
+/// Start of a step near the middle of the visible range.
 int64_t startOfAStep(TimeRange visible);
 
-/// The window at first sight, and what a hand does to it, counted.
+/// The window at first sight, with counted user actions.
 struct TaskHand {
     TaskHand();
     explicit TaskHand(TracePtr trace);
@@ -36,9 +36,7 @@ struct TaskHand {
     bool wait();
     void click(QWidget& widget, QPoint place, Qt::MouseButton button = Qt::LeftButton);
     void key(QWidget& widget, Qt::Key pressed, Qt::KeyboardModifiers with = {});
-    /// Types a word where the keyboard is.
     void type(const QString& word);
-    /// Clicks at the tab of a table.
     void openTable(const QString& title);
     void drop(const QStringList& files);
 
@@ -46,13 +44,14 @@ struct TaskHand {
     viewer::RunGuide& guide();
     views::TimelineView& timeline();
     views::TrackCanvas& canvas();
-    /// Of the stream of a GPU, which is unfolded for two of them.
+    /// Position on the stream of a GPU, which is unfolded if there are two.
     QPoint placeOn(uint32_t gpu, int64_t timeNs);
 
-    /// "0", "1 click", "2 keys and a word".
+    /// Returns "0", "1 click", "2 keys and a word".
     QString effort() const;
-    /// Prints what a task took, and how long from the first touch, or from opening, to now. Empty
-    /// if the table of the folder's page says the same, else what it says.
+    /// Prints the effort of a task, and the time from the first action, or from opening, to now.
+    /// Returns an empty text if the table of app/viewer/README.md has the same effort, else the
+    /// measured one.
     QString said(const QString& task) const;
 
     QTemporaryDir folder;

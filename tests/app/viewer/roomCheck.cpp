@@ -24,7 +24,7 @@ QString placeOf(const QWidget& widget) {
         .arg(widget.parentWidget() ? widget.parentWidget()->metaObject()->className() : "nothing");
 }
 
-/// Cut on purpose: what is missing stands in the tool tip.
+/// Truncated on purpose: the tool tip shows the rest.
 bool isElided(const QString& text, const QWidget& widget) {
     return text.contains(QChar(0x2026)) && !widget.toolTip().isEmpty();
 }
@@ -42,7 +42,7 @@ QString lackOf(const QLabel& label) {
 }
 
 QString lackOf(const QAbstractButton& button) {
-    // Those that paint their text cut it themselves.
+    // Buttons that paint their text truncate it themselves.
     const bool isDrawnHere = !qobject_cast<const QToolButton*>(&button) &&
                              !button.inherits("QPushButton") && !button.inherits("QCheckBox") &&
                              !button.inherits("QRadioButton");
@@ -116,7 +116,7 @@ QStringList lackOfRoom(const QWidget& window) {
         if (!widget->isVisible()) continue;
         if (const QString what = lackOf(*widget); !what.isEmpty()) lacks << what;
         const QWidget* parent = widget->parentWidget();
-        // Handles are grabbed a little beside their line.
+        // Handles accept the pointer slightly outside their line.
         if (!widget->isWindow() && !isScrolled(*widget) &&
             !parent->rect().contains(widget->geometry()) &&
             !qobject_cast<const QSplitterHandle*>(widget))

@@ -7,10 +7,9 @@ class QWidget;
 
 namespace lanescope {
 
-/// What of the visible widgets below `window` has too little room: texts of labels, buttons, tabs
-/// and headers that are cut without an ellipsis and a tool tip, lines lower than their text,
-/// widgets that stick out of their parent though nothing scrolls them, and texts that lie over each
-/// other.
+/// Returns visible widgets below `window` with too little room: texts of labels, buttons, tabs and
+/// headers that are truncated without an ellipsis and a tool tip, lines lower than their text,
+/// widgets that exceed their unscrolled parent, and overlapping texts.
 QStringList lackOfRoom(const QWidget& window);
 
 }  // namespace lanescope

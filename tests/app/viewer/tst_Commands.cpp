@@ -75,8 +75,8 @@ QString textOf(const QWidget& sheet) {
     return text;
 }
 
-/// What the first column of the manual's tables of keys and mouse says: keys as code ("Ctrl+P"),
-/// and gestures as text ("Drag a name").
+/// First column of the manual's tables of keys and mouse: keys as code ("Ctrl+P"), and gestures as
+/// text ("Drag a name").
 struct DocumentedInput {
     QStringList keys, gestures;
 };
@@ -106,7 +106,7 @@ class TestCommands : public QObject {
   private slots:
     void initTestCase() { registerIcons(); }
 
-    void everyCommandStandsInAMenu() {
+    void everyCommandIsInAMenu() {
         Shown shown;
         const QList<QAction*> listed = inMenus(shown.window);
         for (QAction* action : shown.window.actions().findChildren<QAction*>())
@@ -114,7 +114,7 @@ class TestCommands : public QObject {
         QVERIFY(listed.size() > 30);
     }
 
-    void theSheetShowsEveryKeyOfTheMenus() {
+    void sheetShowsEveryKeyOfTheMenus() {
         Shown shown;
         shown.openComparison();
         const ShortcutSheet sheet(shown.window.actions());
@@ -143,19 +143,19 @@ class TestCommands : public QObject {
         }
     }
 
-    void everythingOnTheSheetStandsInTheManual() {
+    void everythingOnTheSheetIsInTheManual() {
         Shown shown;
         const DocumentedInput documented = documentedInput();
-        const auto holdsKeysOfMenus = [&] {
+        const auto containsKeysOfMenus = [&] {
             for (const QAction* action : inMenus(shown.window))
                 for (const QKeySequence& keys : action->shortcuts())
                     QVERIFY2(documented.keys.contains(keys.toString(QKeySequence::PortableText)),
                              qPrintable(action->text() + ": " + keys.toString()));
         };
         shown.openTrace();
-        holdsKeysOfMenus();
+        containsKeysOfMenus();
         shown.openComparison();
-        holdsKeysOfMenus();
+        containsKeysOfMenus();
 
         QStringList ofMenus;
         for (const QAction* action : inMenus(shown.window))
@@ -169,7 +169,7 @@ class TestCommands : public QObject {
         QVERIFY(gestures.size() > 25);
     }
 
-    void theSheetFitsIntoTheWindow() {
+    void sheetFitsIntoTheWindow() {
         Shown shown;
         shown.openComparison();
         for (const QSize size : {QSize(1280, 720), QSize(1600, 1000), QSize(1920, 1080)}) {
@@ -211,7 +211,7 @@ class TestCommands : public QObject {
         QTRY_VERIFY(!QApplication::activeModalWidget());
     }
 
-    void theMenuShowsWhatTheColoursMean() {
+    void menuExplainsTheColours() {
         Shown shown;
         shown.openTrace();
         QVERIFY(shown.waitForFocus());
@@ -232,7 +232,7 @@ class TestCommands : public QObject {
         QVERIFY(!isOn("Highlight slices of one name"));
     }
 
-    void coloursOfSlicesAreTheSameInAllDocumentsAndKept() {
+    void sliceColoursAreSharedByDocumentsAndSaved() {
         Shown shown;
         shown.openTrace();
         TimelineView& first = shown.timeline();
@@ -267,14 +267,14 @@ class TestCommands : public QObject {
         }
     }
 
-    void aColourModeThatNobodyKnowsIsByName() {
+    void unknownColourModeMeansByName() {
         Shown shown;
         QSettings(shown.folder.filePath("settings.ini"), QSettings::IniFormat)
             .setValue("colours/mode", "by the moon");
         QVERIFY(AppSettings(shown.folder.filePath("settings.ini")).colorMode() == ColorMode::Name);
     }
 
-    void thePaletteForColourBlindEyesIsKept() {
+    void colourBlindPaletteIsSaved() {
         Shown shown;
         shown.openTrace();
         const auto shade = [&] {
@@ -295,7 +295,7 @@ class TestCommands : public QObject {
         QCOMPARE(shade(), Theme::light().colorOf(SliceCategory::Kernel).rgb());
     }
 
-    void everyTableHasACommandThatShowsIt() {
+    void everyTableHasACommand() {
         Shown shown;
         shown.openTrace();
         QVERIFY(shown.waitForFocus());
@@ -315,13 +315,13 @@ class TestCommands : public QObject {
         QCOMPARE(tables.currentIndex(), tables.count() - 1);
     }
 
-    void keysDoWhatTheirMenusSay() {
+    void keysDoTheirMenuCommands() {
         Shown shown;
         shown.openTrace();
         QVERIFY(shown.waitForFocus());
         TimelineView& timeline = shown.timeline();
         const auto visibleNs = [&] { return timeline.visibleRange()->range().durationNs(); };
-        QTest::keyClick(&timeline, Qt::Key_0);  // from the steady steps that it opens on
+        QTest::keyClick(&timeline, Qt::Key_0);  // from the steady steps at opening
         const int64_t all = visibleNs();
         QTest::keyClick(&timeline, Qt::Key_W);
         QVERIFY(visibleNs() < all);
@@ -343,7 +343,7 @@ class TestCommands : public QObject {
         QVERIFY(!timeline.arrangement().folded.empty());
     }
 
-    void arrowsInTheLabelsWalkTracksAndNotSlices() {
+    void arrowsInTheLabelsWalkTracksInsteadOfSlices() {
         Shown shown;
         shown.openTrace();
         QVERIFY(shown.waitForFocus());
@@ -356,7 +356,7 @@ class TestCommands : public QObject {
         QCOMPARE(shown.timeline().arrangement().pinned.size(), 1u);
     }
 
-    void whatIsTypedIntoALineIsNoCommand() {
+    void typedTextIsNoCommand() {
         Shown shown;
         shown.openTrace();
         QVERIFY(shown.waitForFocus());
@@ -370,7 +370,7 @@ class TestCommands : public QObject {
         QVERIFY(shown.timeline().hasFocus());
     }
 
-    void withoutADocumentThereIsNothingToDoToOne() {
+    void withoutDocumentItsCommandsAreOff() {
         Shown shown;
         for (const QAction* action : shown.window.actions().timelineActions())
             QVERIFY2(!action->isEnabled(), qPrintable(action->text()));

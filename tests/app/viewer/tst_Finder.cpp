@@ -45,7 +45,7 @@ struct Shown {
         return true;
     }
     TimelineView& timeline() { return window.tabs().currentTrace()->timeline(); }
-    /// Types into the finder and waits until all names have been gone through.
+    /// Types into the finder and waits until all names have been searched.
     bool find(const QString& text) {
         if (!press(Qt::Key_P)) return false;
         QTest::keyClicks(&finder().edit(), text);
@@ -73,11 +73,11 @@ class TestFinder : public QObject {
   private slots:
     void initTestCase() {
         registerIcons();
-        // Marks of traces that are no files are kept with the user's own data.
+        // Marks of traces without a file are stored in the user's data folder.
         qputenv("XDG_DATA_HOME", QFile::encodeName(userData_.path()));
     }
 
-    void theModelIsAModel() {
+    void modelPassesTheQtModelTester() {
         FinderModel model;
         const QAbstractItemModelTester tester(&model);
         model.setEntries({{"Zoom in", "View", "W", {}}, {"GPU 0", "GPU", {}, {}}});
@@ -92,7 +92,7 @@ class TestFinder : public QObject {
         model.activate({});
     }
 
-    void manyNamesComeInPiecesAndTheBestAreKept() {
+    void manyNamesArriveInPiecesAndTheBestAreKept() {
         auto names = std::make_shared<FinderNames>();
         for (int i = 0; i < 100'000; ++i) {
             names->names.push_back({"some_kernel_" + std::to_string(i), "kernel"});
@@ -117,7 +117,7 @@ class TestFinder : public QObject {
         QCOMPARE(pattern.score(shown), best);
     }
 
-    void namesAreKeptOnceWithTheirKind() {
+    void namesAreListedOnceWithTheirKind() {
         SimulatedTrace builder;
         builder.addKernel(builder.defaultStream(), "gemm", 0, 10);
         builder.addKernel(builder.defaultStream(), "gemm", 20, 30);
@@ -130,7 +130,7 @@ class TestFinder : public QObject {
         QCOMPARE(QString(names.names[1].kind), "NVTX range");
     }
 
-    void aCommandIsFoundAndDone() {
+    void commandIsFoundAndRun() {
         Shown shown;
         QVERIFY(shown.find("taller"));
         QCOMPARE(shown.first(), "Taller rows");
@@ -142,7 +142,7 @@ class TestFinder : public QObject {
         QVERIFY(shown.timeline().hasFocus());
     }
 
-    void aMarkIsFoundByItsTextAndGoneTo() {
+    void markIsFoundByItsTextAndShown() {
         Shown shown;
         MarkStore& store = shown.window.tabs().currentTrace()->tools().markStore();
         const int64_t middleNs = shown.visible().startNs + shown.visible().durationNs() / 2;
@@ -156,7 +156,7 @@ class TestFinder : public QObject {
         QVERIFY(shown.visible().overlaps(mark.range));
     }
 
-    void aTableIsFoundByItsTitle() {
+    void tableIsFoundByItsTitle() {
         Shown shown;
         QVERIFY(shown.find("memcpy bandw"));
         QTest::keyClick(&shown.finder().edit(), Qt::Key_Return);
@@ -164,7 +164,7 @@ class TestFinder : public QObject {
         QCOMPARE(tables.tabText(tables.currentIndex()), "Memcpy bandwidth");
     }
 
-    void aTrackIsFoundUnfoldedAndMadeCurrent() {
+    void trackIsFoundUnfoldedAndMadeCurrent() {
         Shown shown;
         shown.timeline().foldAll();
         const auto folded = shown.timeline().arrangement();
@@ -176,7 +176,7 @@ class TestFinder : public QObject {
         QCOMPARE(shown.timeline().arrangement().pinned.size(), 1u);
     }
 
-    void aNameIsSearchedFor() {
+    void nameIsSearchedFor() {
         Shown shown;
         QVERIFY(shown.find("allreduce"));
         QTRY_VERIFY(shown.finder().model().rowCount() > 0);
@@ -202,7 +202,7 @@ class TestFinder : public QObject {
         QVERIFY(shown.timeline().hasFocus());
     }
 
-    void goesToAMomentARangeAndAShare() {
+    void goesToATimeARangeAndAPercentage() {
         Shown shown;
         const TimeRange all = shown.timeline().trace()->range;
         QVERIFY(shown.goTo("10 ms..20 ms"));
@@ -237,7 +237,7 @@ class TestFinder : public QObject {
         QTRY_VERIFY(shown.window.goToBar().remark().contains("There is no step 4711"));
     }
 
-    void saysInPlaceWhatIsWrong() {
+    void errorsAreShownInPlace() {
         Shown shown;
         QTRY_VERIFY(!shown.window.isBusy());
         const TimeRange before = shown.visible();

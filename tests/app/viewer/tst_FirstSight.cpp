@@ -43,13 +43,13 @@ struct Shown {
         return QTest::qWaitFor([this] { return !window.isBusy(); }, 30'000);
     }
     const ExplanationCard& card() { return page().guide().card(); }
-    /// Sets the visible range in trace time.
+    /// In trace time.
     TimeRange visible() {
         return timeline().visibleRange()->range().shifted(timeline().timeOrigin());
     }
     TracePage& page() { return *window.tabs().currentTrace(); }
     TimelineView& timeline() { return page().timeline(); }
-    /// How many tracks of a kind can be seen as high as a title needs.
+    /// Number of tracks of a kind that are visible at title height.
     int seenOf(TrackKind kind) {
         const int title = QFontMetrics(timeline().font()).height();
         int seen = 0;
@@ -67,8 +67,8 @@ struct Shown {
 
 constexpr int64_t ms = 1'000'000;
 
-/// A server that answers when it is asked: requests of one to thirty kernels, of two threads that
-/// overlap, far into a run that begins with a second of loading.
+/// A server that answers requests: one to thirty kernels each, on two overlapping threads, late in
+/// a run that begins with a second of loading.
 TracePtr simulatedServer(int threads) {
     SimulatedTrace trace;
     const uint32_t gpuStream = trace.defaultStream();
@@ -85,7 +85,7 @@ TracePtr simulatedServer(int threads) {
             freeNs = begin + ms / 25;
             trace.launch(thread, gpuStream, "attention", call, begin, freeNs);
         }
-        // The answer of the second thread is sent long after it was made.
+        // The second thread sends its answer long after computing it.
         const int64_t end = std::max(call, freeNs) + (threads > 1 ? 8 * ms : 10'000);
         trace.addNvtx(thread, "request " + std::to_string(request), start, end,
                       threads > 1 ? NvtxStyle::StartEnd : NvtxStyle::PushPop);
@@ -109,7 +109,7 @@ TracePtr simulatedCpuOnly() {
     return trace.finish("cpu.sqlite");
 }
 
-/// Two kernels of their own kind in the middle of a long run, and nothing that names them.
+/// Two unique kernels in the middle of a long run, without names around them.
 TracePtr simulatedPlainCuda() {
     SimulatedTrace trace;
     const uint32_t thread = trace.defaultThread();
@@ -121,7 +121,7 @@ TracePtr simulatedPlainCuda() {
     return trace.finish("plain.sqlite");
 }
 
-/// Two seconds of ranges with a page of text for a name, and a moment of work.
+/// Two seconds of ranges with very long names, and a short piece of work.
 TracePtr simulatedWordyRanges() {
     SimulatedTrace trace;
     const uint32_t thread = trace.defaultThread();
@@ -134,7 +134,7 @@ TracePtr simulatedWordyRanges() {
 
 }  // namespace
 
-/// What is seen of a trace before anything is touched.
+/// Tests of the view before any user action.
 class TestFirstSight : public QObject {
     Q_OBJECT
   private slots:
@@ -166,11 +166,11 @@ class TestFirstSight : public QObject {
         QCOMPARE(shown.seenOf(TrackKind::Process), gpus);
         QVERIFY(shown.page().guide().card().isVisible());
         QVERIFY(shown.page().guide().strip().isVisible());
-        // Not too high either: the tracks have the larger part of what is not explanation.
+        // Not too high either: the tracks have most of the space outside of the explanation.
         QVERIFY(shown.timeline().tracksArea().height() > size.height() * 3 / 10);
     }
 
-    void aSampleIsOneClickFromTheStart() {
+    void sampleIsOneClickFromTheStart() {
         QTemporaryDir folder;
         qputenv("XDG_CACHE_HOME", QFile::encodeName(folder.filePath("cache")));
         AppSettings settings(folder.filePath("settings.ini"));
@@ -185,7 +185,7 @@ class TestFirstSight : public QObject {
         QVERIFY(window.tabs().currentTrace());
         QVERIFY(window.tabs().currentTrace()->trace()->kernels.size() > 0);
         QVERIFY(window.tabs().currentTrace()->guide().card().isVisible());
-        // Written once: a second time the same file is there, and not another.
+        // Written once: the second time, the same file is reused.
         const QString path = *sampleTrace(folder.filePath("again"));
         const QDateTime written = QFileInfo(path).lastModified();
         QCOMPARE(*sampleTrace(folder.filePath("again")), path);
@@ -196,7 +196,7 @@ class TestFirstSight : public QObject {
         QVERIFY(!sampleTrace("/proc/nowhere"));
     }
 
-    void aGpuShowsItsStreamsByRoleAndNoCounterBeforeThem() {
+    void gpuShowsItsStreamsByRoleBeforeCounters() {
         Shown shown({1366, 768}, simulatedTraining({.steps = 12, .gpuCount = 1}));
         QVERIFY(shown.wait());
         keepPicture(shown.window, "first-sight-1-gpu");
@@ -216,13 +216,13 @@ class TestFirstSight : public QObject {
         QVERIFY(placeOf("python3") < std::ssize(seen));
     }
 
-    void requestsThatStandForStepsAreCalledWhatTheyAre() {
+    void requestsAreNotCalledSteps() {
         Shown shown({1366, 768}, simulatedServer(1));
         QVERIFY(shown.wait());
         keepPicture(shown.window, "first-sight-server");
         QVERIFY(shown.card().isVisible());
         const QString about = shown.card().about();
-        // What one takes, which is less than from one to the next.
+        // The duration of one, which is less than the distance to the next.
         const QRegularExpression expected(
             "^40 ranges \"request #\": median (0\\.\\d+ ms|\\d+\\.\\d us), longest [\\d.]+ ms, "
             "one every 4\\.9\\d+ ms in the median; its GPU is idle [\\d.]+ % of the time\\.$");
@@ -235,7 +235,7 @@ class TestFirstSight : public QObject {
             return QString();
         };
         QCOMPARE(stepsTitle(shown), QString("Steps (requests)"));
-        // Of a training nobody needs to be told.
+        // A training needs no such note.
         Shown training({1366, 768}, simulatedTraining({.steps = 12}));
         QVERIFY(training.wait());
         QCOMPARE(stepsTitle(training), QString("Steps"));
@@ -243,7 +243,7 @@ class TestFirstSight : public QObject {
         QCOMPARE(training.card().about(), QString());
     }
 
-    void requestsOfSeveralThreadsAreSaidAndShown() {
+    void requestsOfSeveralThreadsAreReportedAndShown() {
         Shown shown({1366, 768}, simulatedServer(2));
         QVERIFY(shown.wait());
         keepPicture(shown.window, "first-sight-server-of-two-threads");
@@ -253,7 +253,7 @@ class TestFirstSight : public QObject {
         QVERIFY(shown.visible().startNs > 900 * ms);
     }
 
-    void aProgramWithoutGpuIsSaidToBeOneAndShownWhereItsRangesAre() {
+    void programWithoutGpuIsReportedAndShownAtItsRanges() {
         Shown shown({1366, 768}, simulatedCpuOnly());
         QVERIFY(shown.wait());
         keepPicture(shown.window, "first-sight-cpu");
@@ -264,14 +264,14 @@ class TestFirstSight : public QObject {
                                                "5.000 ms, one every 6.000 ms in the median."));
         QVERIFY(shown.visible().startNs > 3'900 * ms && shown.visible().endNs < 4'300 * ms);
         QVERIFY(shown.timeline().firstRange());
-        // The ranges are what the tables begin with.
+        // The tables open on the ranges.
         QCOMPARE(shown.page().tables().tabText(shown.page().tables().currentIndex()),
                  QString("NVTX ranges"));
         QVERIFY(!shown.page().guide().strip().isVisible());
     }
 
-    /// Nothing is there but what threads did: no table is empty, and none is offered that would be.
-    void whatThreadsDidIsShownWhereNothingElseIs() {
+    /// Only thread activity exists: no table is empty, and no empty one is offered.
+    void threadActivityAloneIsShown() {
         SimulatedTrace builder;
         const uint32_t at =
             builder.stack(noIndex, builder.intern("main"), builder.intern("a.py"), 1);
@@ -291,14 +291,14 @@ class TestFirstSight : public QObject {
             if (tables.isTabVisible(index)) offered << tables.tabText(index);
         for (const char* empty : {"Kernels", "NCCL", "CUDA API", "Memcpy bandwidth", "GPU time"})
             QVERIFY2(!offered.contains(empty), empty);
-        // By the menu it can be asked for all the same.
+        // The menu still offers it.
         for (QAction* command : shown.page().commands())
             if (command->text() == "Kernels") command->trigger();
         QCOMPARE(tables.tabText(tables.currentIndex()), QString("Kernels"));
         QVERIFY(tables.isTabVisible(tables.currentIndex()));
     }
 
-    void aPlainCudaProgramIsShownWhereItsGpuWorks() {
+    void plainCudaProgramIsShownAtItsGpuWork() {
         Shown shown({1366, 768}, simulatedPlainCuda());
         QVERIFY(shown.wait());
         keepPicture(shown.window, "first-sight-plain");
@@ -308,7 +308,7 @@ class TestFirstSight : public QObject {
         QVERIFY(shown.visible().durationNs() < 300 * ms);
     }
 
-    void whereRangesAreEverywhereItIsTheWorkThatIsShownAndLongNamesAreCut() {
+    void gpuWorkIsShownInsteadOfOmnipresentRangesAndLongNamesAreElided() {
         Shown shown({1366, 768}, simulatedWordyRanges());
         QVERIFY(shown.wait());
         keepPicture(shown.window, "first-sight-wordy");

@@ -43,7 +43,7 @@ struct Shown {
     bool wait() {
         return QTest::qWaitFor([this] { return !window.isBusy(); }, 30'000);
     }
-    /// Calls with the page of a cut when it begins to load, which may be over at once.
+    /// Calls `take` with the page of a cut when it begins to load, which may end at once.
     void whenLoading(std::function<void(LoadPage*)> take) {
         QObject::connect(page(), &FleetPage::openRequested, &window, [this, take] {
             take(qobject_cast<LoadPage*>(window.tabs().currentWidget()));
@@ -70,31 +70,31 @@ class TestFleetPage : public QObject {
         const ReportMaker maker{
             .ranks = 4, .perMachine = 4, .steps = 8, .firstStep = 0, .culprit = 3};
         maker.write(report_);
-        // One recorder a machine: its trace holds all ranks there.
+        // One recorder per machine: its trace contains all ranks there.
         editReport(report_, "UPDATE ranks SET trace = 'all.sqlite'");
         trace_ = folder_ / "traces" / "all.sqlite";
         QVERIFY(writeTraceFile(*simulatedTraining({.steps = 8, .gpuCount = 4}), trace_));
     }
 
-    void aReportOpensAsAMap() {
+    void reportOpensAsAMap() {
         Shown shown(report_);
         QVERIFY(shown.page());
         QCOMPARE(shown.page()->title(), QString("fleet.sqlite"));
         QVERIFY(shown.page()->view().map().hasFocus());
         QVERIFY(
             shown.window.recentFiles().paths().contains(QString::fromStdString(report_.string())));
-        // What is of timelines alone cannot be done here.
+        // Commands for timelines are off here.
         QVERIFY(!shown.window.actions().goTo->isEnabled());
         QVERIFY(!shown.window.searchBar().isEnabled());
         shown.window.actions().finder->trigger();
         QTest::keyClick(&shown.window, Qt::Key_Escape);
         for (QAction* action : shown.window.actions().timelineActions()) action->trigger();
-        // A second time it is the same tab.
+        // A second time opens the same tab.
         shown.window.openFiles({QString::fromStdString(report_.string())});
         QCOMPARE(shown.window.tabs().count(), 1);
     }
 
-    void whatIsMissingIsNamedAndTheFolderAskedFor() {
+    void missingTracesAreNamedAndTheirFolderRequested() {
         Shown shown(report_);
         FleetPage* page = shown.page();
         int asked = 0;
@@ -118,15 +118,15 @@ class TestFleetPage : public QObject {
         QVERIFY(trace);
         QCOMPARE(trace->trace()->processes.size(), size_t{3});  // ranks 3, 2 and 1
         QVERIFY(!page->offer().isVisible());
-        // Nothing was left beside the trace.
+        // No file is left next to the trace.
         QCOMPARE(
             std::distance(fs::directory_iterator(folder_ / "traces"), fs::directory_iterator()),
             ptrdiff_t{1});
-        // The cut is no file that people know.
+        // The cut is no recent file.
         QCOMPARE(shown.window.recentFiles().paths().size(), qsizetype{1});
     }
 
-    void aFolderThatAReportNamesElsewhereIsAskedFor() {
+    void folderElsewhereIsRequested() {
         const fs::path reports = folder_ / "reports";
         fs::create_directories(reports);
         fs::copy_file(report_, reports / "far.sqlite");
@@ -149,7 +149,7 @@ class TestFleetPage : public QObject {
         QVERIFY(shown.window.tabs().currentTrace());
     }
 
-    void aRubberBandOpensRanksAndStepsAsOneTrace() {
+    void rubberBandOpensRanksAndStepsAsOneTrace() {
         editReport(report_, "DELETE FROM job; INSERT INTO job VALUES ('" +
                                 (folder_ / "traces").string() + "')");
         Shown shown(report_);
@@ -162,7 +162,7 @@ class TestFleetPage : public QObject {
                          {});
         QApplication::sendEvent(&map, &move);
         QTest::mouseRelease(&map, Qt::LeftButton, {}, to);
-        QCOMPARE(shown.window.tabs().count(), 1);  // nothing opens by itself
+        QCOMPARE(shown.window.tabs().count(), 1);  // nothing opens without a request
         QString title;
         shown.whenLoading([&title](LoadPage* loading) { title = loading ? loading->title() : ""; });
         QTest::keyClick(&map, Qt::Key_Return);
@@ -178,12 +178,12 @@ class TestFleetPage : public QObject {
             names.emplace(shownTrace.strings.at(shownTrace.nvtx.text[row]));
         QVERIFY(names.contains("step 3"));
         QVERIFY(!names.contains("step 1") && !names.contains("step 6"));
-        // It is the owner's alone.
+        // The file is private.
         QCOMPARE(fs::status(shownTrace.path).permissions() & fs::perms::all,
                  fs::perms::owner_read | fs::perms::owner_write);
     }
 
-    void aCutIsCancelledByItsTab() {
+    void cutIsCancelledByItsTab() {
         Shown shown(report_);
         QTest::keyClick(&shown.page()->view().findings(), Qt::Key_Down);
         bool isLoading = false;
@@ -198,7 +198,7 @@ class TestFleetPage : public QObject {
         QVERIFY(shown.page());
     }
 
-    void moreRanksThanCanBeSeenAreRefused() {
+    void tooManyRanksAreRefused() {
         const fs::path many = folder_ / "many.sqlite";
         ReportMaker{.ranks = 64, .perMachine = 8, .steps = 4, .firstStep = 0, .culprit = 3}.write(
             many);
@@ -213,8 +213,8 @@ class TestFleetPage : public QObject {
                  QString("64 ranks are marked, and 32 at most open as one trace: mark fewer."));
     }
 
-    /// Nor does anything open that was asked for before, by what is marked now.
-    void aLaterRefusalHoldsForWhatIsBeingLookedFor() {
+    /// No earlier request opens with the current selection either.
+    void laterRefusalAppliesToAPendingSearch() {
         Shown shown(report_);
         FleetPage* page = shown.page();
         int opened = 0;
@@ -227,7 +227,7 @@ class TestFleetPage : public QObject {
         QVERIFY(page->offer().question().contains("mark fewer"));
     }
 
-    void aReportIsNoSideOfAComparison() {
+    void reportIsNoSideOfAComparison() {
         Shown shown(report_);
         shown.window.openComparison(
             {QString::fromStdString(report_.string()), QString::fromStdString(trace_.string())});
@@ -237,7 +237,7 @@ class TestFleetPage : public QObject {
         QVERIFY(loading->errorText().contains("is a report of many ranks and no trace"));
     }
 
-    void aSmallWindowStaysSmall() {
+    void smallWindowStaysSmall() {
         Shown shown(report_);
         shown.window.resize(700, 480);
         test::settle();
@@ -245,7 +245,7 @@ class TestFleetPage : public QObject {
         shown.window.grab();
     }
 
-    void aHostileReportIsOneSentence() {
+    void hostileReportIsOneSentence() {
         const fs::path broken = folder_ / "broken.sqlite";
         ReportMaker{}.write(broken);
         editReport(broken, "DROP TABLE steps");

@@ -38,7 +38,7 @@ namespace {
 
 constexpr int64_t us = 1'000;
 
-/// What stands in a row below that heading; null without it.
+/// Text of a row below that heading; null without it.
 QString cellOf(const ReportView& table, int row, const QString& heading) {
     const ReportModel& model = table.model();
     for (int column = 0; column < model.columnCount(); ++column)
@@ -49,7 +49,6 @@ QString cellOf(const ReportView& table, int row, const QString& heading) {
 
 }  // namespace
 
-/// How many clicks and keys it takes to get somewhere, to take something along, and to begin.
 class TestHandTasks : public QObject {
     Q_OBJECT
   private slots:
@@ -60,7 +59,7 @@ class TestHandTasks : public QObject {
         std::ofstream(folder_ / "cut.sqlite") << "no database";
     }
 
-    void theSlowestStepIsGoneToByItsName() {
+    void slowestStepIsReachedByItsName() {
         TaskHand hand(withALateRank());
         QVERIFY(hand.wait());
         QVERIFY(QTest::qWaitForWindowActive(&hand.window));
@@ -72,7 +71,7 @@ class TestHandTasks : public QObject {
         QCOMPARE(hand.said("go to the slowest step by name"), QString());
     }
 
-    void whereANameRunsIsListedWithItsRankAndThread() {
+    void instancesOfANameAreListedWithRankAndThread() {
         TaskHand hand(withALateRank());
         QVERIFY(hand.wait());
         QVERIFY(QTest::qWaitForWindowActive(&hand.window));
@@ -90,7 +89,7 @@ class TestHandTasks : public QObject {
         QCOMPARE(hand.said("on which rank a name runs"), QString());
     }
 
-    void aSliceBecomesTheRangeOfTheSums() {
+    void sliceBecomesTheRangeOfTheSums() {
         TaskHand hand(withALateRank());
         QVERIFY(hand.wait());
         const int64_t step = startOfAStep(hand.timeline().visibleRange()->range());
@@ -101,7 +100,7 @@ class TestHandTasks : public QObject {
         QCOMPARE(hand.said("a slice as range of the sums"), QString());
     }
 
-    void aSliceIsCopied() {
+    void sliceIsCopied() {
         TaskHand hand(withALateRank());
         QVERIFY(hand.wait());
         QVERIFY(QTest::qWaitForWindowActive(&hand.window));
@@ -114,13 +113,13 @@ class TestHandTasks : public QObject {
         QCOMPARE(hand.said("copy a slice"), QString());
     }
 
-    void aRightClickSaysWhatASliceCanDo() {
+    void rightClickListsTheActionsOfASlice() {
         TaskHand hand(withALateRank());
         QVERIFY(hand.wait());
         const int64_t step = startOfAStep(hand.timeline().visibleRange()->range());
         const QPoint place = hand.placeOn(0, step + 1'000 * us);
         hand.click(hand.canvas(), place, Qt::RightButton);
-        // The window system makes this of the click.
+        // The event that the window system creates for the click.
         QContextMenuEvent asked(QContextMenuEvent::Mouse, place, hand.canvas().mapToGlobal(place));
         QApplication::sendEvent(&hand.canvas(), &asked);
         const auto menus = hand.window.findChildren<QMenu*>();
@@ -149,7 +148,7 @@ class TestHandTasks : public QObject {
         QCOMPARE(hand.said("two runs of which one is late in every third step"), QString());
     }
 
-    void theSampleIsOneClickFromTheStart() {
+    void sampleIsOneClickFromTheStart() {
         TaskHand hand;
         qputenv("XDG_CACHE_HOME", QFile::encodeName(hand.folder.filePath("cache")));
         auto* sample = hand.window.startPage().findChild<QPushButton*>("sample");
@@ -161,7 +160,7 @@ class TestHandTasks : public QObject {
         QCOMPARE(hand.said("something to look at, without a trace"), QString());
     }
 
-    void aDamagedFileSaysWhatToDo() {
+    void corruptFileNamesTheAction() {
         TaskHand hand;
         hand.drop({path("cut")});
         const auto said = [&hand] {

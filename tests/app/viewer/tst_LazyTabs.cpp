@@ -49,7 +49,7 @@ struct Shown {
     Shown() : settings(folder.filePath("settings.ini")), window(settings) {
         window.resize(1300, 850);
         window.show();
-        // Of a file, since marks are kept beside it.
+        // From a file, because marks are stored next to it.
         const std::filesystem::path file = traceFolder / "run.sqlite";
         if (!writeTraceFile(*simulatedTraining({.steps = 3}), file)) qFatal("no trace");
         window.openFiles({QString::fromStdString(file.string())});
@@ -103,13 +103,13 @@ class TestLazyTabs : public QObject {
   private slots:
     void initTestCase() {
         registerIcons();
-        // Marks of traces that are no files are kept with the user's own data.
+        // Marks of traces without a file are stored in the user's data folder.
         qputenv("XDG_DATA_HOME", QFile::encodeName(userData_.path()));
     }
 
     void onlyTheTabInFrontHasContent() {
         Shown shown;
-        // Else it depends on how fast the run is explained whether that one was seen before.
+        // Otherwise it depends on the speed of the explanation which tab was shown before.
         shown.chooseKernels();
         QVERIFY(shown.wait());
         for (int index = 0; index < shown.tables().count(); ++index) {
@@ -120,18 +120,18 @@ class TestLazyTabs : public QObject {
         }
     }
 
-    void theStepsAreTheFirstToBeSeen() {
+    void stepsAreShownFirst() {
         Shown shown;
         QVERIFY(shown.wait());
         QCOMPARE(shown.tables().currentWidget(), shown.tab("Steps"));
         QVERIFY(shown.page().currentTable()->model().rowCount() > 0);
-        // Once: whoever then looks at kernels is left there.
+        // Only once: a user who then opens kernels stays there.
         shown.show("Kernels");
         shown.tables().setRun(shown.page().guide().run());
         QCOMPARE(shown.tables().currentWidget(), shown.tab("Kernels"));
     }
 
-    void whoLooksAtATableIsLeftThere() {
+    void openedTableStaysOpen() {
         Shown shown;
         QVERIFY(!shown.page().guide().run());
         shown.chooseKernels();
@@ -140,7 +140,7 @@ class TestLazyTabs : public QObject {
         QCOMPARE(shown.tables().currentWidget(), shown.tab("Kernels"));
     }
 
-    void whoWorksInATableIsLeftThere() {
+    void activeTableStaysOpenWhenStepsArrive() {
         Shown shown;
         QVERIFY(!shown.page().guide().run());
         const int before = shown.tables().currentIndex();
@@ -151,7 +151,7 @@ class TestLazyTabs : public QObject {
         QCOMPARE(shown.tables().currentIndex(), before);
     }
 
-    void aTabIsBusyUntilItsContentIsThere() {
+    void tabIsBusyUntilItsContentArrives() {
         Shown shown;
         QVERIFY(shown.wait());
         shown.show("NVTX ranges");
@@ -163,7 +163,7 @@ class TestLazyTabs : public QObject {
         QVERIFY(shown.page().currentTable()->model().rowCount() > 0);
     }
 
-    void aTabThatWasLeftAtOnceStaysEmpty() {
+    void tabLeftAtOnceStaysEmpty() {
         Shown shown;
         QVERIFY(shown.wait());
         shown.show("Topology");
@@ -174,7 +174,7 @@ class TestLazyTabs : public QObject {
         QTRY_VERIFY_WITH_TIMEOUT(shown.tab("Topology")->content(), patienceMs);
     }
 
-    void theSelectedRangeIsThatOfATabMadeLater() {
+    void lateTabUsesTheSelectedRange() {
         Shown shown;
         QVERIFY(shown.wait());
         shown.page().timeline().setSelectedRange(shown.someRange());
@@ -191,13 +191,13 @@ class TestLazyTabs : public QObject {
         QVERIFY(shown.page().currentTable());
         QVERIFY(shown.page().currentTable()->model().rowCount() > 0);
 
-        // It follows as those do that were there before.
+        // It follows like earlier tabs.
         shown.page().timeline().setSelectedRange(std::nullopt);
         QVERIFY(!bandwidth->scopeChoice().counted());
         QVERIFY(!shown.page().currentTable());
     }
 
-    void theFlameGraphFollowsTheSelectionFindsAndIsSaved() {
+    void flameGraphFollowsTheSelectionAndIsSearchedAndSaved() {
         Shown shown;
         QVERIFY(shown.wait());
         shown.show("Flame");
@@ -230,8 +230,7 @@ class TestLazyTabs : public QObject {
         QVERIFY(!exportFlameTo(*flame, "/no such folder/flame.svg"));
     }
 
-    /// Without stacks a search by them says why it finds nothing.
-    void aSearchByStacksNeedsThem() {
+    void stackSearchNeedsStacks() {
         Shown shown;
         QVERIFY(shown.wait());
         shown.page().hits().search("function:forward");
@@ -254,7 +253,7 @@ class TestLazyTabs : public QObject {
         QCOMPARE(totalTime(shown.page()), all);
     }
 
-    void kernelsAreToldApartAsTheUserWants() {
+    void kernelGroupingFollowsTheUserChoice() {
         Shown shown;
         QVERIFY(shown.wait());
         shown.show("Kernels");
@@ -271,7 +270,7 @@ class TestLazyTabs : public QObject {
         QVERIFY(kernels->view().model().rowCount() > 0);
     }
 
-    void eventsMadeLaterKnowTheViewAndTheSelectedEvent() {
+    void lateEventsUseTheViewAndTheSelectedEvent() {
         Shown shown;
         QVERIFY(shown.wait());
         TimelineView& timeline = shown.page().timeline();
@@ -285,7 +284,7 @@ class TestLazyTabs : public QObject {
         QCOMPARE(events.model().eventAt(events.table().currentIndex().row()), event);
     }
 
-    void whatIsAskedForIsMadeWithoutBeingShown() {
+    void requestedContentIsCreatedWithoutBeingShown() {
         Shown shown;
         QVERIFY(shown.wait());
         SqlPanel& sql = shown.page().tools().sql();
@@ -296,7 +295,7 @@ class TestLazyTabs : public QObject {
         QVERIFY(sql.isVisible());
     }
 
-    void marksMadeLaterShowTheSelectedOne() {
+    void lateMarksShowTheSelectedOne() {
         Shown shown;
         QVERIFY(shown.wait());
         MarkStore& store = shown.page().tools().markStore();
@@ -312,7 +311,7 @@ class TestLazyTabs : public QObject {
         QCOMPARE(store.selected(), first.id);
     }
 
-    void hitsFoundBeforeAreListed() {
+    void earlierHitsAreListed() {
         Shown shown;
         QVERIFY(shown.wait());
         shown.page().showName("memcpy");

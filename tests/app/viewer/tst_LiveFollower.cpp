@@ -25,8 +25,7 @@ namespace {
 
 constexpr int patienceMs = 60'000;
 
-/// A trace as it lies there while it is being recorded: under another name, and with a lock in the
-/// folder of its logs.
+/// A trace during recording: under a temporary name, and with a lock in the folder of its logs.
 struct Recording {
     Recording() {
         if (!writeTraceFile(*simulatedTraining({.steps = 3}), live.partial)) qFatal("no trace");
@@ -48,7 +47,7 @@ struct Recording {
     int lock = -1;
 };
 
-void takeCpuTime(std::chrono::nanoseconds wanted) {
+void useCpuTime(std::chrono::nanoseconds wanted) {
     const std::clock_t begin = std::clock();
     while (std::chrono::microseconds((std::clock() - begin) * 1'000'000 / CLOCKS_PER_SEC) < wanted)
         continue;
@@ -60,8 +59,8 @@ class TestLiveFollower : public QObject {
     Q_OBJECT
 
   private slots:
-    void refreshesTakeATenthOfACoreAtMost() {
-        // What takes next to nothing is done once a second.
+    void refreshesUseATenthOfACoreAtMost() {
+        // A cheap refresh is done once per second.
         QCOMPARE(refreshPeriod(0ns), std::chrono::nanoseconds(1s));
         QCOMPARE(refreshPeriod(100ms), std::chrono::nanoseconds(1s));
         for (const std::chrono::nanoseconds work :
@@ -71,7 +70,7 @@ class TestLiveFollower : public QObject {
         }
     }
 
-    void showsWhatThereIs() {
+    void showsTheTraceSoFar() {
         Recording recording;
         LiveFollower follower(recording.live);
         QSignalSpy refreshed(&follower, &LiveFollower::refreshed);
@@ -82,22 +81,22 @@ class TestLiveFollower : public QObject {
         QCOMPARE(trace->path, recording.live.finished);
     }
 
-    void theEndIsNoticedHoweverLongTheRest() {
+    void endIsDetectedDuringALongPause() {
         Recording recording;
         LiveFollower follower(recording.live);
         QSignalSpy refreshed(&follower, &LiveFollower::refreshed);
         QSignalSpy finished(&follower, &LiveFollower::finished);
         follower.start();
         QTRY_COMPARE_WITH_TIMEOUT(refreshed.size(), 1, patienceMs);
-        // Showing it took so long that the next refresh is far away.
-        takeCpuTime(500ms);
+        // The display took so long that the next refresh is far away.
+        useCpuTime(500ms);
         follower.noteShown();
         recording.finish();
         QTRY_COMPARE_WITH_TIMEOUT(finished.size(), 1, patienceMs);
         QCOMPARE(finished[0][0].value<TracePtr>()->path, recording.live.finished);
     }
 
-    void endsWhileItRests() {
+    void canBeDestroyedDuringAPause() {
         Recording recording;
         auto follower = std::make_unique<LiveFollower>(recording.live);
         QSignalSpy refreshed(follower.get(), &LiveFollower::refreshed);

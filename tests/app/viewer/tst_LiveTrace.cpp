@@ -28,8 +28,8 @@ namespace {
 
 constexpr int patienceMs = 60'000;
 
-/// `lanescope record` on a program that uses NVTX only, a step every tenth of a second, until it is
-/// told to end.
+/// `lanescope record` on a program that uses only NVTX, a step every tenth of a second, until it is
+/// terminated.
 struct Recording {
     Recording() {
         constexpr int steps = 10'000;
@@ -51,8 +51,8 @@ struct Recording {
         return QTest::qWaitFor([this] { return QFile::exists(in("out.sqlite.partial")); },
                                patienceMs);
     }
-    /// Ends `record` at once. What it started runs on, as it would on a user's machine, until the
-    /// test is over.
+    /// Ends `record` at once. Its program continues, as on a user's machine, until the end of the
+    /// test.
     void abandon() {
         const auto pid = process.processId();
         QFile children(QString("/proc/%1/task/%1/children").arg(pid));
@@ -99,13 +99,13 @@ class TestLiveTrace : public QObject {
                  qPrintable(bar->text()));
         QVERIFY2(bar->height() < 2 * bar->followButton().fontMetrics().height(),
                  "a line, and not a third of the timeline");
-        // More comes, and all of it stays in sight.
+        // More events arrive, and all of them stay visible.
         const uint32_t before = shown.ranges();
         QTRY_VERIFY_WITH_TIMEOUT(shown.ranges() > before, patienceMs);
         QVERIFY(shown.page()->timeline().visibleRange()->isFitted());
         QVERIFY(bar->isFollowing());
 
-        // Far in, the view moves on with the end and keeps its width.
+        // When zoomed in, the view moves with the end and keeps its width.
         QVERIFY(!shown.page()->timeline().canGoBack());
         VisibleRange& visible = *shown.page()->timeline().visibleRange();
         shown.page()->timeline().setFocus();
@@ -116,7 +116,7 @@ class TestLiveTrace : public QObject {
         QTRY_VERIFY_WITH_TIMEOUT(visible.range().startNs > close.startNs, patienceMs);
         QCOMPARE(visible.range().durationNs(), close.durationNs());
 
-        // Who looks elsewhere is left alone, with marks and selection.
+        // A user who navigates elsewhere stays there, with marks and selection.
         const TimeRange early{limits.startNs, limits.startNs + 100'000'000};
         visible.setRange(early);
         QVERIFY(!bar->isFollowing());
@@ -135,7 +135,7 @@ class TestLiveTrace : public QObject {
         const EventRef selected = shown.page()->timeline().selectedEvent();
         QCOMPARE(shown.page()->trace()->rangeOf(selected), eventRange);
 
-        // The button brings the end back.
+        // The button returns to the end.
         QTest::mouseClick(&bar->followButton(), Qt::LeftButton);
         QVERIFY(bar->isFollowing());
         QVERIFY(visible.range().endNs >= shown.page()->trace()->range.endNs);
@@ -143,7 +143,7 @@ class TestLiveTrace : public QObject {
         if (test::hasThreadSanitizer)
             QSKIP(
                 "The sanitizer of g++ 12 holds a signal back from a thread in waitpid, as record.");
-        // The finished trace takes its place by itself.
+        // The finished trace replaces it automatically.
         recording.process.terminate();
         QTRY_VERIFY_WITH_TIMEOUT(!bar->isVisible(), patienceMs);
         QTRY_COMPARE_WITH_TIMEOUT(recording.process.state(), QProcess::NotRunning, patienceMs);
@@ -157,7 +157,7 @@ class TestLiveTrace : public QObject {
         QVERIFY(QFile::exists(recording.in("out.sqlite.lanescope-notes.json")));
     }
 
-    void saysThatARecordingWasAbandoned() {
+    void reportsAnAbandonedRecording() {
         Recording recording;
         QVERIFY(recording.waitForBegin());
         Shown shown;

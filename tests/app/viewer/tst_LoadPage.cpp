@@ -31,7 +31,6 @@ using namespace lanescope::compare;
 using namespace lanescope::viewer;
 using namespace lanescope::views;
 
-/// The page of a comparison whose traces are being read shows the answer that is stored in them.
 class tst_LoadPage : public QObject {
     Q_OBJECT
   private slots:
@@ -45,7 +44,7 @@ class tst_LoadPage : public QObject {
         std::ofstream(folder_ / "damaged") << "SQLite format 3, or not";
     }
 
-    void showsTheStoredAnswerWhileTheTracesAreRead() {
+    void showsTheStoredAnswerDuringLoading() {
         LoadPage page(paths("a", "b"));
         QSignalSpy loaded(&page, &LoadPage::loaded);
         page.resize(1200, 800);
@@ -59,7 +58,7 @@ class tst_LoadPage : public QObject {
         QVERIFY(!page.preview().waterfall().parts().empty());
         QVERIFY(page.preview().steps().stepCount() >= 4);
         QVERIFY(page.preview().originText().contains("b is the first of"));
-        // Above the progress and the way out, which stay.
+        // Above the progress and the Cancel button, which stay.
         const auto bottom = [&page](const QWidget& widget) {
             return widget.mapTo(&page, widget.rect().bottomLeft()).y();
         };
@@ -68,7 +67,7 @@ class tst_LoadPage : public QObject {
         page.cancel();
     }
 
-    void chartsOfThePreviewTakeKeysAndClicks() {
+    void previewChartsAcceptKeysAndClicks() {
         LoadPage page(paths("a", "b"));
         page.resize(1200, 800);
         page.show();
@@ -85,7 +84,7 @@ class tst_LoadPage : public QObject {
         page.cancel();
     }
 
-    void cancelAsksForTheEndAndNothingArrivesAfterIt() {
+    void cancelEndsLoadingAndNothingArrivesLater() {
         LoadPage page(paths("a", "b"));
         QSignalSpy closed(&page, &LoadPage::closeRequested);
         QSignalSpy answered(&page, &LoadPage::answered);
@@ -99,7 +98,7 @@ class tst_LoadPage : public QObject {
         QCOMPARE(answered.count() + loaded.count(), 0);
     }
 
-    void cancelWorksBesideThePreview() {
+    void cancelWorksNextToThePreview() {
         DocumentTabs tabs;
         tabs.resize(1200, 800);
         tabs.show();
@@ -115,7 +114,7 @@ class tst_LoadPage : public QObject {
         QCOMPARE(tabs.count(), 0);
     }
 
-    void theDocumentTakesThePlaceOfThePreviewAndKeepsTheAnswer() {
+    void documentReplacesThePreviewAndKeepsTheAnswer() {
         DocumentTabs tabs;
         tabs.resize(1200, 800);
         tabs.show();
@@ -172,7 +171,7 @@ class tst_LoadPage : public QObject {
         QVERIFY(!page.preview().isVisible());
     }
 
-    void aFileThatCannotBeReadTakesThePreviewAway() {
+    void unreadableFileRemovesThePreview() {
         std::vector<std::filesystem::path> files = paths("a", "b");
         files.push_back(folder_ / "damaged");
         LoadPage page(files);
@@ -202,7 +201,7 @@ class tst_LoadPage : public QObject {
         QVERIFY(colour().lightness() > 150);
     }
 
-    void severalRunsASideOpenAsOneComparison() {
+    void severalRunsPerSideOpenAsOneComparison() {
         DocumentTabs tabs;
         tabs.resize(1200, 800);
         tabs.show();
@@ -222,7 +221,7 @@ class tst_LoadPage : public QObject {
 
   private:
     static constexpr int patienceMs = 60'000;
-    /// So many candidates that the page is still reading when the answer is there.
+    /// So many candidates that the page still loads when the answer is there.
     static constexpr int candidates = 30;
 
     void write(const char* name, double scale, bool isStored) {

@@ -99,7 +99,7 @@ class TestMainWindow : public QObject {
         QVERIFY(shown.window.actions().open->isEnabled());
     }
 
-    void aDroppedFileOpensAndIsRemembered() {
+    void droppedFileOpensAndIsRemembered() {
         Shown shown;
         shown.drop({first_});
         QVERIFY(shown.isAccepted);
@@ -134,7 +134,7 @@ class TestMainWindow : public QObject {
         QCOMPARE(page->currentTable()->isVisible(), true);
     }
 
-    void swappedSidesSwapTheTitleOfTheTab() {
+    void swappingSidesSwapsTheTitleOfTheTab() {
         Shown shown;
         shown.drop({first_, second_});
         QVERIFY(shown.wait());
@@ -147,7 +147,7 @@ class TestMainWindow : public QObject {
         QCOMPARE(title(), QString("first.lanescope against second.lanescope"));
     }
 
-    void textDroppedIsRefused() {
+    void droppedTextIsRefused() {
         Shown shown;
         QMimeData data;
         data.setText("hello");
@@ -157,7 +157,7 @@ class TestMainWindow : public QObject {
         QVERIFY(!enter.isAccepted());
     }
 
-    void aBadFileSaysWhyAndTheWindowStaysUsable() {
+    void badFileGivesTheReasonAndTheWindowStaysUsable() {
         Shown shown;
         shown.window.openFiles({bad_});
         QVERIFY(shown.wait());
@@ -171,7 +171,7 @@ class TestMainWindow : public QObject {
         QCOMPARE(shown.window.tabs().count(), 2);
     }
 
-    void theSameFileOpensOnce() {
+    void sameFileOpensOnce() {
         Shown shown;
         shown.window.openFiles({first_});
         QVERIFY(shown.wait());
@@ -180,7 +180,7 @@ class TestMainWindow : public QObject {
         QCOMPARE(shown.window.tabs().count(), 1);
     }
 
-    void aSecondTraceOffersToCompare() {
+    void secondTraceOffersAComparison() {
         Shown shown;
         shown.window.openFiles({first_});
         QVERIFY(shown.wait());
@@ -195,7 +195,7 @@ class TestMainWindow : public QObject {
         QVERIFY(!shown.window.offerBar().isVisible());
     }
 
-    void closingTheLastTabGoesBackToTheStartPage() {
+    void closingTheLastTabShowsTheStartPage() {
         Shown shown;
         shown.window.openFiles({first_});
         QVERIFY(shown.wait());
@@ -204,7 +204,7 @@ class TestMainWindow : public QObject {
         QVERIFY(!shown.window.searchBar().isEnabled());
     }
 
-    void closingATabThatIsStillReadingIsSafe() {
+    void closingALoadingTabIsSafe() {
         Shown shown;
         shown.window.openFiles({first_});
         shown.window.tabs().closeTab(0);
@@ -234,7 +234,7 @@ class TestMainWindow : public QObject {
         QVERIFY(shown.window.searchBar().countText().contains(" of "));
     }
 
-    void aRowOfATableLeadsToTheTimeline() {
+    void tableRowLeadsToTheTimeline() {
         Shown shown;
         shown.window.openFiles({first_});
         QVERIFY(shown.wait());
@@ -245,7 +245,7 @@ class TestMainWindow : public QObject {
         QCOMPARE(shown.window.searchBar().edit().text(), QString("memcpy HtoD"));
     }
 
-    void everyTabOfTheTablesCanBeShown() {
+    void everyTableTabCanBeShown() {
         Shown shown;
         shown.window.openFiles({first_});
         QVERIFY(shown.wait());
@@ -259,7 +259,7 @@ class TestMainWindow : public QObject {
         }
     }
 
-    void aFileThatIsOnItsWayIsNotOpenedTwice() {
+    void loadingFileIsNotOpenedTwice() {
         Shown shown;
         shown.window.openFiles({first_, first_});
         QCOMPARE(shown.window.tabs().count(), 1);
@@ -277,7 +277,7 @@ class TestMainWindow : public QObject {
         QVERIFY(!shown.window.tabs().currentTrace()->details().isVisible());
     }
 
-    void theThemeChangesAtOnce() {
+    void themeChangesAtOnce() {
         Shown shown;
         shown.window.openFiles({first_});
         QVERIFY(shown.wait());
@@ -307,7 +307,7 @@ class TestMainWindow : public QObject {
         QVERIFY(QString::fromStdString(refused.error().sentence).contains("/no/such/folder"));
     }
 
-    void abnormalEndsAreSaidInABanner() {
+    void abnormalEndsAreShownInABanner() {
         Shown shown;
         SimulatedTrace builder;
         builder.addApi(builder.defaultThread(), "cudaMalloc", 0, 1'000);
@@ -320,7 +320,7 @@ class TestMainWindow : public QObject {
         QVERIFY(page->tables().tabText(page->tables().currentIndex()).startsWith("Health"));
     }
 
-    void sizesAreKeptFromRunToRun() {
+    void sizesAreSaved() {
         QTemporaryDir folder;
         const QString file = folder.filePath("settings.ini");
         QList<int> sizes;
@@ -346,7 +346,7 @@ class TestMainWindow : public QObject {
         QCOMPARE(upperSplitter(window).sizes(), sizes);
     }
 
-    void tracksStayArrangedFromRunToRun() {
+    void trackArrangementIsSaved() {
         QTemporaryDir folder;
         const QString file = folder.filePath("settings.ini");
         TrackArrangement arrangement;
@@ -369,7 +369,7 @@ class TestMainWindow : public QObject {
         }
     }
 
-    void tracksOfAComparisonStayArrangedFromRunToRun() {
+    void trackArrangementOfAComparisonIsSaved() {
         QTemporaryDir folder;
         const QString file = folder.filePath("settings.ini");
         TrackArrangement arrangement;
@@ -393,7 +393,7 @@ class TestMainWindow : public QObject {
         }
     }
 
-    void theOpenDialogOpensWhatWasChosen() {
+    void openDialogOpensTheChosenFile() {
         Shown shown;
         chooseInNextDialog(first_);
         shown.window.actions().open->trigger();
@@ -402,7 +402,7 @@ class TestMainWindow : public QObject {
         QCOMPARE(shown.settings.folder(), QFileInfo(first_).absolutePath());
     }
 
-    void aCancelledDialogChangesNothing() {
+    void cancelledDialogChangesNothing() {
         Shown shown;
         chooseInNextDialog({});
         shown.window.actions().open->trigger();
@@ -412,7 +412,7 @@ class TestMainWindow : public QObject {
         QCOMPARE(shown.window.tabs().count(), 0);
     }
 
-    void theCompareDialogTakesTheOpenTraceForTheBaseline() {
+    void compareDialogUsesTheOpenTraceAsBaseline() {
         Shown shown;
         shown.window.openFiles({first_});
         QVERIFY(shown.wait());
@@ -424,7 +424,7 @@ class TestMainWindow : public QObject {
         QCOMPARE(page->title(), QString("second.lanescope against first.lanescope"));
     }
 
-    void theTableIsWrittenWhereTheDialogSays() {
+    void tableIsWrittenToTheChosenFile() {
         Shown shown;
         shown.window.openFiles({first_});
         QVERIFY(shown.wait());
@@ -452,7 +452,7 @@ class TestMainWindow : public QObject {
         QTest::mouseMove(handle, end);
         QTest::mouseRelease(handle, Qt::LeftButton, {}, end);
     }
-    /// Answers the file dialog that is about to open with `path`; empty cancels it.
+    /// Answers the next file dialog with `path`; empty cancels it.
     static void chooseInNextDialog(const QString& path) {
         QTimer::singleShot(0, qApp, [path] {
             auto* dialog = qobject_cast<QFileDialog*>(QApplication::activeModalWidget());

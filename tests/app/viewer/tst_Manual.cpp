@@ -19,10 +19,10 @@ using namespace lanescope::viewer;
 
 namespace {
 
-/// A place on a page that leads elsewhere.
+/// A link on a page.
 struct Link {
     QUrl target;
-    int position = 0;  ///< Of its first letter.
+    int position = 0;  ///< Offset of its first letter.
 };
 
 std::vector<Link> linksOf(const QTextBrowser& page) {
@@ -47,7 +47,7 @@ void click(QTextBrowser& page, const Link& link) {
     QTest::mouseClick(page.viewport(), Qt::LeftButton, {}, place);
 }
 
-/// The heading of that name is there and on the screen.
+/// Returns true if the heading of that name exists and is visible.
 bool showsHeading(const QTextBrowser& page, const QString& anchor) {
     for (QTextBlock block = page.document()->begin(); block.isValid(); block = block.next()) {
         if (block.blockFormat().headingLevel() == 0 ||
@@ -65,7 +65,7 @@ class TestManual : public QObject {
   private slots:
     void initTestCase() { registerIcons(); }
 
-    void f1OpensItOnceAndEscapeClosesIt() {
+    void f1OpensTheManualOnceAndEscapeClosesIt() {
         QTemporaryDir folder;
         AppSettings settings(folder.filePath("settings.ini"));
         MainWindow window(settings);
@@ -89,7 +89,7 @@ class TestManual : public QObject {
         QVERIFY(window.findChild<ManualWindow*>());
     }
 
-    void everyPageOfTheSourceIsInIt() {
+    void everySourcePageIsInTheManual() {
         const ManualWindow manual;
         QStringList shown;
         for (int row = 0; row < manual.contents().count(); ++row) {
@@ -106,7 +106,7 @@ class TestManual : public QObject {
             QVERIFY2(shown.contains(page), qPrintable(page));
     }
 
-    void aClickOnALinkGoesToItsHeading() {
+    void clickOnALinkGoesToItsHeading() {
         ManualWindow manual;
         manual.show();
         QVERIFY(QTest::qWaitForWindowExposed(&manual));
@@ -131,7 +131,7 @@ class TestManual : public QObject {
         QVERIFY(reached.size() >= 10);
     }
 
-    void theListAndTheButtonsFollow() {
+    void listAndButtonsFollow() {
         ManualWindow manual;
         manual.show();
         QVERIFY(QTest::qWaitForWindowExposed(&manual));
@@ -148,7 +148,7 @@ class TestManual : public QObject {
         QCOMPARE(contents.currentRow(), 2);
     }
 
-    void whatIsTypedIsFoundOnThePage() {
+    void typedTextIsFoundOnThePage() {
         ManualWindow manual;
         manual.show();
         QVERIFY(QTest::qWaitForWindowActive(&manual));
@@ -162,7 +162,7 @@ class TestManual : public QObject {
         QVERIFY(manual.page().textCursor().position() > first);
         QTest::keyClick(&manual.search(), Qt::Key_Return, Qt::ShiftModifier);
         QCOMPARE(manual.page().textCursor().position(), first);
-        // Behind the last one it begins anew.
+        // After the last hit, the search wraps around.
         manual.page().moveCursor(QTextCursor::End);
         QTest::keyClick(&manual, Qt::Key_F3);
         QCOMPARE(manual.page().textCursor().position(), first);
@@ -173,7 +173,7 @@ class TestManual : public QObject {
         QVERIFY2(manual.isVisible(), "Escape left the line and not the window");
     }
 
-    void nothingOutsideIsOpened() {
+    void externalLinksAreNotOpened() {
         ManualWindow manual;
         manual.show();
         const QUrl before = manual.page().source();

@@ -76,7 +76,7 @@ class TestPageTools : public QObject {
         QVERIFY(writeTraceFile(*simulatedTraining({.steps = 3}), trace_).has_value());
     }
 
-    void theKeySheetListsEveryKeyOfMarks() {
+    void keySheetListsEveryKeyOfMarks() {
         Shown shown(trace_);
         const ShortcutSheet sheet(shown.window.actions(), &shown.window);
         QStringList keys;
@@ -87,7 +87,7 @@ class TestPageTools : public QObject {
             QVERIFY2(keys.contains(ShortcutSheet::keysOf(*action)), qPrintable(action->text()));
     }
 
-    void mMarksAndTheMarkIsThereTheNextTime() {
+    void mCreatesAMarkThatIsSaved() {
         {
             Shown shown(trace_);
             shown.timeline().setFocus();
@@ -107,7 +107,7 @@ class TestPageTools : public QObject {
             QString("Marks (1)"));
     }
 
-    void mInATextIsALetter() {
+    void mInATextFieldIsALetter() {
         Shown shown(trace_);
         shown.show(shown.tools().eventsTab());
         QLineEdit& edit = shown.tools().events().wordsEdit();
@@ -134,7 +134,7 @@ class TestPageTools : public QObject {
         QCOMPARE(found->notes.marks.size(), size_t(1));
     }
 
-    void theMenuHasEveryCommandWithItsKey() {
+    void menuHasEveryCommandWithItsKey() {
         Shown shown(trace_);
         const MarkActions& actions = shown.window.markActions();
         QVERIFY(actions.add->isEnabled());
@@ -166,11 +166,11 @@ class TestPageTools : public QObject {
         QCOMPARE(found->notes.marks.size(), size_t(2));
     }
 
-    void marksThatCouldNotBeWrittenAreWrittenAtClosing() {
+    void unwrittenMarksAreWrittenAtClosing() {
         const std::filesystem::path notes = trace_.string() + ".lanescope-notes.json";
         {
             Shown shown(trace_);
-            // A folder with the name of the notes is in the way even of the superuser.
+            // A folder with the name of the notes blocks even root.
             std::filesystem::create_directory(notes);
             shown.timeline().setSelectedRange(TimeRange{1'000'000, 2'000'000});
             shown.window.markActions().add->trigger();
@@ -184,7 +184,7 @@ class TestPageTools : public QObject {
         QCOMPARE(found->notes.marks.size(), size_t(1));
     }
 
-    void damagedNotesAreToldAndKept() {
+    void corruptNotesAreReportedAndKept() {
         std::ofstream(trace_.string() + ".lanescope-notes.json") << "{ broken";
         Shown shown(trace_);
         QVERIFY(shown.tools().marksPanel().remark().contains("damaged"));
@@ -197,7 +197,7 @@ class TestPageTools : public QObject {
         QVERIFY(shown.tools().marksPanel().remark().contains("damaged-1"));
     }
 
-    void anEventIsSelectedInTableAndTimeline() {
+    void eventIsSelectedInTableAndTimeline() {
         Shown shown(trace_);
         EventsPanel& events = shown.tools().events();
         shown.show(shown.tools().eventsTab());
@@ -210,7 +210,7 @@ class TestPageTools : public QObject {
         QCOMPARE(events.table().currentIndex().row(), 6);
     }
 
-    void theTableFollowsTheTimeline() {
+    void tableFollowsTheTimeline() {
         Shown shown(trace_);
         EventsPanel& events = shown.tools().events();
         shown.show(shown.tools().eventsTab());
@@ -226,7 +226,7 @@ class TestPageTools : public QObject {
         QTRY_VERIFY(events.model().rowCount() < visibleRows);
     }
 
-    void aRowOfAnAnswerLeadsToTheTimeline() {
+    void answerRowLeadsToTheTimeline() {
         Shown shown(trace_);
         SqlPanel& sql = shown.tools().sql();
         shown.show(shown.tools().sqlTab());

@@ -16,7 +16,7 @@ using namespace lanescope::viewer;
 class TestRecentFiles : public QObject {
     Q_OBJECT
   private slots:
-    void theLastOpenedStandsFirstAndOnlyOnce() {
+    void lastOpenedFileIsFirstAndUnique() {
         QTemporaryDir folder;
         AppSettings settings(folder.filePath("settings.ini"));
         RecentFiles files(settings);
@@ -26,7 +26,7 @@ class TestRecentFiles : public QObject {
         QCOMPARE(files.paths(), QStringList({"/traces/a.lanescope", "/traces/b.lanescope"}));
     }
 
-    void areKeptFromRunToRun() {
+    void recentFilesAreSaved() {
         QTemporaryDir folder;
         {
             AppSettings settings(folder.filePath("settings.ini"));
@@ -36,7 +36,7 @@ class TestRecentFiles : public QObject {
         QCOMPARE(RecentFiles(settings).paths(), QStringList({"/traces/a.lanescope"}));
     }
 
-    void theListIsBounded() {
+    void listIsBounded() {
         QTemporaryDir folder;
         AppSettings settings(folder.filePath("settings.ini"));
         RecentFiles files(settings);
@@ -45,7 +45,7 @@ class TestRecentFiles : public QObject {
         QCOMPARE(files.paths().front(), QString("/traces/29"));
     }
 
-    void theMenuFollowsAndReportsTheChoice() {
+    void menuFollowsAndReportsTheChoice() {
         QTemporaryDir folder;
         AppSettings settings(folder.filePath("settings.ini"));
         RecentFiles files(settings);
@@ -63,7 +63,7 @@ class TestRecentFiles : public QObject {
         QVERIFY(!menu.isEnabled());
     }
 
-    void aComparisonIsOneEntryWithItsFolders() {
+    void comparisonIsOneEntryWithItsFolders() {
         QTemporaryDir folder;
         AppSettings settings(folder.filePath("settings.ini"));
         RecentFiles files(settings);
@@ -75,7 +75,7 @@ class TestRecentFiles : public QObject {
         QCOMPARE(RecentFiles::textOf(entry), QString("a.sqlite with b.sqlite – /traces, /other"));
         QCOMPARE(RecentFiles::textOf(QDir::homePath() + "/runs/c.sqlite"),
                  QString("c.sqlite – ~/runs"));
-        // What is gone is gone with its comparisons.
+        // A removed file removes its comparisons.
         files.remove("/other/b.sqlite");
         QCOMPARE(files.paths(), QStringList({"/traces/a.sqlite"}));
     }

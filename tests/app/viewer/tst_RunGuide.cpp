@@ -16,6 +16,7 @@
 #include "app/viewer/ViewerActions.h"
 #include "app/viewer/windowStyle.h"
 #include "model/analysis/IdleGaps.h"
+#include "model/explain/rules.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
@@ -53,7 +54,7 @@ struct Shown {
     TrackCanvas& canvas() { return *timeline().findChild<TrackCanvas*>(); }
     TimeRange visible() { return timeline().visibleRange()->range(); }
 
-    /// Where a moment of the first stream of a GPU stands on the canvas.
+    /// Position on the canvas of a time in the first stream of a GPU.
     QPoint placeOf(uint32_t gpu, int64_t timeNs) {
         const Trace& trace = *page().trace();
         for (uint32_t track = 0; track < trace.tracks.size(); ++track) {
@@ -67,7 +68,7 @@ struct Shown {
         }
         return {};
     }
-    /// The longest gap, in view.
+    /// The longest gap, made visible.
     const analysis::IdleGap& longestGap() {
         guide().idle().demand();
         if (!wait()) qFatal("the gaps were not found");
@@ -105,7 +106,7 @@ class TestRunGuide : public QObject {
   private slots:
     void initTestCase() { registerIcons(); }
 
-    void aTraceOpensOnItsSteadySteps() {
+    void traceOpensOnItsSteadySteps() {
         Shown shown;
         QVERIFY(shown.waitForFocus());
         const TimeRange steady = *shown.guide().run()->steady;
@@ -119,7 +120,7 @@ class TestRunGuide : public QObject {
         QCOMPARE(shown.visible(), first);
     }
 
-    void aTraceWithoutStepsOpensAsAWhole() {
+    void traceWithoutStepsOpensAsAWhole() {
         Shown shown(withoutSteps());
         QVERIFY(shown.waitForFocus());
         QVERIFY(shown.timeline().visibleRange()->isFitted());
@@ -129,7 +130,7 @@ class TestRunGuide : public QObject {
         QVERIFY(shown.timeline().visibleRange()->isFitted());
     }
 
-    void whoLooksElsewhereIsLeftThere() {
+    void userViewIsKeptWhenStepsArrive() {
         Shown shown;
         QTest::keyClick(&shown.timeline(), Qt::Key_W);
         const TimeRange chosen = shown.visible();
@@ -139,7 +140,7 @@ class TestRunGuide : public QObject {
         QCOMPARE(shown.visible(), chosen);
     }
 
-    void theCardIsShownAndClosesAndComesBack() {
+    void panelIsShownClosesAndReturns() {
         Shown shown;
         QVERIFY(shown.waitForFocus());
         ExplanationCard& card = shown.guide().card();
@@ -157,7 +158,7 @@ class TestRunGuide : public QObject {
         QVERIFY(!shown.settings.isPanelVisible("explanation"));
     }
 
-    void aFindingLeadsToItsPlace() {
+    void findingLeadsToItsPlace() {
         Shown shown(simulatedTraining({.steps = 12, .copiesFromPageableMemory = true}));
         QVERIFY(shown.wait());
         const auto& findings = shown.guide().card().findings();
@@ -175,7 +176,7 @@ class TestRunGuide : public QObject {
         }
     }
 
-    void aFindingAsksInSql() {
+    void findingOpensItsSqlQuery() {
         Shown shown(simulatedTraining({.steps = 12, .copiesFromPageableMemory = true}));
         QVERIFY(shown.wait());
         ExplanationCard& card = shown.guide().card();
@@ -191,17 +192,17 @@ class TestRunGuide : public QObject {
     void mutedRulesAreRemembered() {
         Shown shown;
         QVERIFY(shown.wait());
-        shown.guide().card().setMuted({explain::Rule::LaunchBound, explain::Rule::OddSteps});
+        shown.guide().card().setMuted({&explain::launchBoundRule, &explain::oddStepsRule});
         shown.page().storeLayout(shown.settings);
         Shown other;
         other.settings.setMutedRules(shown.settings.mutedRules());
         other.page().restoreLayout(other.settings);
         QCOMPARE(other.guide().card().muted(),
-                 (std::set{explain::Rule::LaunchBound, explain::Rule::OddSteps}));
+                 (std::set{&explain::launchBoundRule, &explain::oddStepsRule}));
         QVERIFY(other.wait());
     }
 
-    void aStepOfTheStripFillsTheView() {
+    void clickedStepOfTheStripFillsTheView() {
         Shown shown;
         QVERIFY(shown.wait());
         StepStrip& strip = shown.guide().strip();
@@ -230,7 +231,7 @@ class TestRunGuide : public QObject {
         QCOMPARE(chosen(), first);
     }
 
-    void restingOnAGapTellsWhy() {
+    void hoveringAGapExplainsIt() {
         Shown shown;
         QVERIFY(shown.wait());
         const analysis::IdleGap gap = shown.longestGap();
@@ -242,10 +243,10 @@ class TestRunGuide : public QObject {
         QVERIFY(shown.canvas().hoverCard().detail().contains("Click for more"));
     }
 
-    void aGapThatIsNotYetExplainedIsExplainedUnderThePointer() {
+    void pendingGapIsExplainedUnderThePointer() {
         Shown shown;
         QVERIFY(shown.wait());
-        // Known to the test by gaps of its own.
+        // Computed independently by the test.
         const Result<analysis::IdleGaps> gaps = analysis::IdleGaps::of(*shown.page().trace());
         const auto longest = gaps->longest().front();
         const TimeRange range = gaps->at(longest).range;
@@ -259,7 +260,7 @@ class TestRunGuide : public QObject {
             [&] { return shown.canvas().hoverCard().title().contains("idle for"); }));
     }
 
-    void aClickOnAGapOpensItsCard() {
+    void clickOnAGapOpensItsPanel() {
         Shown shown;
         QVERIFY(shown.waitForFocus());
         const analysis::IdleGap gap = shown.longestGap();
@@ -273,14 +274,14 @@ class TestRunGuide : public QObject {
         QTest::keyClick(&shown.timeline(), Qt::Key_Escape);
         QVERIFY(!shown.timeline().hasGapMark());
         QVERIFY(!shown.page().details().isVisible());
-        // A link to a neighbour shows what that is.
+        // A link to a neighbour shows it.
         QTest::mouseClick(&shown.canvas(), Qt::LeftButton, {}, place);
         emit shown.guide().idleCard().eventActivated(gap.next);
         QCOMPARE(shown.timeline().selectedEvent(), gap.next);
         QVERIFY(shown.page().details().isVisible());
     }
 
-    void keysWalkTheGapsFromTheLongestOn() {
+    void keysWalkTheGapsFromTheLongest() {
         Shown shown;
         QVERIFY(shown.waitForFocus());
         QTest::keyClick(&shown.timeline(), Qt::Key_I);

@@ -57,7 +57,7 @@ class TestSearchBar : public QObject {
         QVERIFY(!searched.timeline.selectedEvent().isValid());  // typing alone moves nothing
     }
 
-    void enterGoesFromHitToHitAndRound() {
+    void enterGoesFromHitToHitAndWrapsAround() {
         Searched searched;
         QTest::keyClicks(&searched.bar.edit(), "gemm");
         QVERIFY(searched.wait(3));
@@ -79,7 +79,7 @@ class TestSearchBar : public QObject {
         QCOMPARE(searched.navigator.current(), qint64(2));
     }
 
-    void enterRightAfterTypingWaitsForTheSearch() {
+    void enterAfterTypingWaitsForTheSearch() {
         Searched searched;
         QTest::keyClicks(&searched.bar.edit(), "softmax");
         searched.key(Qt::Key_Return);
@@ -97,7 +97,7 @@ class TestSearchBar : public QObject {
         QTRY_COMPARE(searched.timeline.selectedEvent(), EventRef(EventKind::Kernel, 3));
     }
 
-    void theFirstStepStartsWhereTheEyesAre() {
+    void firstStepStartsAtTheVisibleRange() {
         Searched searched;
         searched.timeline.visibleRange()->setRange({900'000, 2'600'000});
         QTest::keyClicks(&searched.bar.edit(), "gemm");
@@ -106,7 +106,7 @@ class TestSearchBar : public QObject {
         QCOMPARE(searched.navigator.current(), qint64(1));
     }
 
-    void whatIsNotThereIsSaid() {
+    void missingTextIsReported() {
         Searched searched;
         QTest::keyClicks(&searched.bar.edit(), "nothing like this");
         QTRY_COMPARE(searched.bar.countText(), QString("no hits"));
@@ -114,19 +114,19 @@ class TestSearchBar : public QObject {
         QCOMPARE(searched.navigator.current(), qint64(-1));
     }
 
-    void anExpressionIsSearchedByTheToggle() {
+    void toggleSearchesAnExpression() {
         Searched searched;
         searched.bar.expression().click();
         QVERIFY(searched.bar.expression().isChecked());
         QTest::keyClicks(&searched.bar.edit(), "^(soft|hard)max$");
         QVERIFY(searched.wait(1));
         QCOMPARE(searched.bar.countText(), QString("1 hit"));
-        // The same text as a part of a name is another search.
+        // The same text as a substring is another search.
         searched.bar.expression().click();
         QTRY_COMPARE(searched.bar.countText(), QString("no hits"));
     }
 
-    void aWrongExpressionIsExplained() {
+    void wrongExpressionIsExplained() {
         Searched searched;
         searched.bar.expression().click();
         QTest::keyClicks(&searched.bar.edit(), "gemm(");
@@ -139,7 +139,7 @@ class TestSearchBar : public QObject {
         QCOMPARE(searched.bar.countText(), QString("3 hits"));
     }
 
-    void hitsOfTwoTimelinesStandInOrderOfTime() {
+    void hitsOfTwoTimelinesAreSortedByTime() {
         const auto traceAt = [](int64_t offsetNs) {
             SimulatedTrace builder;
             for (int i = 0; i < 4; ++i)
@@ -162,7 +162,7 @@ class TestSearchBar : public QObject {
         }
     }
 
-    void escapeClearsAndGivesTheKeyboardBack() {
+    void escapeClearsAndReturnsTheFocus() {
         Searched searched;
         QSignalSpy dismissed(&searched.bar, &SearchBar::dismissed);
         QTest::keyClicks(&searched.bar.edit(), "gemm");
@@ -173,7 +173,7 @@ class TestSearchBar : public QObject {
         QVERIFY(searched.bar.countText().isEmpty());
     }
 
-    void theCrossClears() {
+    void crossClears() {
         Searched searched;
         QTest::keyClicks(&searched.bar.edit(), "gemm");
         QVERIFY(searched.wait(3));
@@ -184,7 +184,7 @@ class TestSearchBar : public QObject {
         QVERIFY(!cross->isVisible());
     }
 
-    void withoutADocumentItIsOff() {
+    void withoutDocumentItIsOff() {
         SearchBar bar;
         QVERIFY(!bar.isEnabled());
         bar.next();

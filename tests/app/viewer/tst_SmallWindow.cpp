@@ -52,7 +52,7 @@ struct Shown {
     bool wait() {
         return QTest::qWaitFor([this] { return !window.isBusy(); }, 60'000);
     }
-    /// Empty once everything has the room that it needs; heights follow widths by several turns.
+    /// Empty once everything has enough room; heights settle after several layout passes.
     QString lack() {
         QStringList lacks;
         for (int turn = 0; turn < 10; ++turn) QApplication::processEvents();
@@ -73,7 +73,7 @@ struct Shown {
     MainWindow window;
 };
 
-/// What of a widget the areas around it do not cut off, in its own coordinates.
+/// The part of a widget not clipped by surrounding areas, in its own coordinates.
 QRect seenOf(const QWidget& widget) {
     QRect seen = widget.rect();
     for (const QWidget* each = &widget; !each->isWindow(); each = each->parentWidget())
@@ -90,7 +90,6 @@ PageArea& areaOf(const QWidget& part) {
 
 }  // namespace
 
-/// Windows that are small, of a screen with small pixels, or of somebody who needs large letters.
 class TestSmallWindow : public QObject {
     Q_OBJECT
   private slots:
@@ -102,19 +101,19 @@ class TestSmallWindow : public QObject {
     }
     void cleanup() { QApplication::setFont(font_); }
 
-    void everythingHasRoom_data() {
+    void everythingFits_data() {
         QTest::addColumn<QSize>("size");
         QTest::addColumn<double>("points");
         QTest::newRow("laptop") << QSize(1366, 768) << 0.0;
         QTest::newRow("small") << QSize(700, 480) << 0.0;
-        // What a screen of 1366x768 has left where everything is twice as large.
+        // The remaining space of a 1366x768 screen at twice the scale.
         QTest::newRow("half a laptop") << QSize(683, 384) << 0.0;
         QTest::newRow("large letters") << QSize(1366, 768) << 18.0;
         QTest::newRow("larger letters") << QSize(1366, 768) << 20.0;
         QTest::newRow("narrow and larger letters") << QSize(700, 768) << 20.0;
         QTest::newRow("small and larger letters") << QSize(700, 480) << 20.0;
     }
-    void everythingHasRoom() {
+    void everythingFits() {
         QFETCH(QSize, size);
         QFETCH(double, points);
         if (points > 0) {
@@ -164,15 +163,15 @@ class TestSmallWindow : public QObject {
         QCOMPARE(shown.window.size(), size);
     }
 
-    /// What the screen has is known to Qt before the program begins.
-    void everythingHasRoomAndIsSharpOnAScreenOfSmallPixels() {
+    /// Qt reads the screen properties before the program begins.
+    void everythingFitsAndIsSharpOnAHighDensityScreen() {
         if (qEnvironmentVariableIsSet("QT_SCALE_FACTOR")) QSKIP("This is that program.");
         QProcess program;
         QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
         environment.insert("QT_SCALE_FACTOR", "2");
         program.setProcessEnvironment(environment);
         program.setProcessChannelMode(QProcess::MergedChannels);
-        for (const char* what : {"everythingHasRoom:half a laptop", "everythingHasRoom:small",
+        for (const char* what : {"everythingFits:half a laptop", "everythingFits:small",
                                  "iconsAreDrawnForTheirPixels"}) {
             program.start(QApplication::applicationFilePath(), {"tst_SmallWindow", QString(what)});
             QVERIFY(program.waitForFinished(120'000));
@@ -195,7 +194,7 @@ class TestSmallWindow : public QObject {
         QVERIFY(icons >= 20);
     }
 
-    void theSearchStaysInANarrowWindow() {
+    void searchStaysInANarrowWindow() {
         Shown shown({700, 480});
         shown.window.tabs().showTrace(baseline_);
         QVERIFY(shown.wait());
@@ -208,7 +207,7 @@ class TestSmallWindow : public QObject {
         QCOMPARE(shown.lack(), QString());
     }
 
-    void aQuestionOfLongNamesTakesMoreLines() {
+    void questionWithLongNamesUsesMoreLines() {
         Shown shown({700, 480});
         shown.window.tabs().showTrace(baseline_);
         QVERIFY(shown.wait());
@@ -224,7 +223,7 @@ class TestSmallWindow : public QObject {
         bar.hide();
     }
 
-    void whatIsClickedGrowsWithTheLetters() {
+    void clickTargetsGrowWithTheFont() {
         QFont large = font_;
         large.setPointSizeF(20);
         QApplication::setFont(large);
@@ -237,7 +236,7 @@ class TestSmallWindow : public QObject {
         QVERIFY(close);
         QVERIFY2(close->width() >= letters * 9 / 10 && close->height() >= letters * 9 / 10,
                  qPrintable(QString("%1 of %2").arg(close->height()).arg(letters)));
-        // Not all tables have room, so there are buttons to scroll them.
+        // Not all tables fit, so scroll buttons are shown.
         int scrollers = 0;
         for (const QToolButton* button :
              shown.window.tabs().currentTrace()->tables().tabBar()->findChildren<QToolButton*>()) {
@@ -249,7 +248,7 @@ class TestSmallWindow : public QObject {
         keepPicture(shown.window, "grown");
     }
 
-    void theFirstFindingIsWhole_data() {
+    void firstFindingIsComplete_data() {
         QTest::addColumn<QSize>("size");
         QTest::addColumn<double>("points");
         QTest::newRow("small") << QSize(700, 480) << 0.0;
@@ -257,7 +256,7 @@ class TestSmallWindow : public QObject {
         QTest::newRow("laptop, larger letters") << QSize(1366, 768) << 20.0;
         QTest::newRow("narrow, larger letters") << QSize(700, 768) << 20.0;
     }
-    void theFirstFindingIsWhole() {
+    void firstFindingIsComplete() {
         QFETCH(QSize, size);
         QFETCH(double, points);
         if (points > 0) {
@@ -277,19 +276,19 @@ class TestSmallWindow : public QObject {
         QCOMPARE(shown.window.size(), size);
     }
 
-    void aSmallComparisonIsScrolledAndClauseAndTabLeadIntoIt() {
+    void smallComparisonScrollsAndClausesAndTabLeadIntoIt() {
         Shown shown({700, 480});
         shown.window.tabs().showComparison(baseline_, candidate_);
         QVERIFY(shown.wait());
         CompareView& view = shown.comparison();
         QCOMPARE(shown.window.size(), QSize(700, 480));
         QTRY_VERIFY(view.height() > areaOf(view).viewport()->height());
-        // The answer, all of it, and what is compared come first.
+        // The complete answer and the compared runs come first.
         QCOMPARE(seenOf(view.headline()), view.headline().rect());
         QCOMPARE(seenOf(view.alignment()), view.alignment().rect());
         QTRY_VERIFY(view.alignment().y() >= view.headline().geometry().bottom());
         QVERIFY(!view.headline().shownHeadline().contains(QChar(0x2026)));
-        // By the bar everything is reached.
+        // The scroll bar reaches everything.
         QScrollBar& bar = *areaOf(view).verticalScrollBar();
         QVERIFY(bar.isVisible());
         for (const QWidget* part :
@@ -298,14 +297,14 @@ class TestSmallWindow : public QObject {
             bar.setValue(part->mapTo(&view, QPoint()).y());
             QCOMPARE(seenOf(*part), part->rect());
         }
-        // A step of the chart leads to the timelines, so they come to be seen.
+        // A chart step leads to the timelines, which become visible.
         bar.setValue(0);
         TimelineView& timeline = view.baseline().timeline();
         QVERIFY(seenOf(timeline).height() < timeline.height());
         view.steps().setFocus();
         QTest::keyClick(&view.steps(), Qt::Key_Right);
         QTRY_COMPARE(seenOf(timeline), timeline.rect());
-        // As does the keyboard that walks through the window.
+        // So does keyboard navigation through the window.
         bar.setValue(0);
         view.alignment().setFocus();
         for (int tabs = 0; tabs < 60; ++tabs) {
@@ -316,7 +315,7 @@ class TestSmallWindow : public QObject {
         }
     }
 
-    void aLargeWindowScrollsNothing() {
+    void largeWindowScrollsNothing() {
         Shown shown({1366, 768});
         shown.window.tabs().showTrace(baseline_);
         shown.window.tabs().showComparison(baseline_, candidate_);

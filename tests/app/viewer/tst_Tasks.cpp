@@ -12,6 +12,7 @@
 #include "app/viewer/TracePage.h"
 #include "app/viewer/TraceTables.h"
 #include "app/viewer/windowStyle.h"
+#include "model/explain/rules.h"
 #include "tests/app/viewer/TaskHand.h"
 #include "tests/support/keepPicture.h"
 #include "tests/support/runTest.h"
@@ -44,13 +45,12 @@ QString textOf(const ReportView& table) {
 
 }  // namespace
 
-/// How many clicks and keys the questions take that a trace is opened for.
 class TestTasks : public QObject {
     Q_OBJECT
   private slots:
     void initTestCase() { registerIcons(); }
 
-    void theSlowestStepIsOneClick() {
+    void slowestStepIsOneClick() {
         TaskHand hand(withALateRank());
         QVERIFY(hand.wait());
         const explain::StepGrid& grid = hand.guide().run()->grid;
@@ -64,10 +64,10 @@ class TestTasks : public QObject {
         QCOMPARE(hand.said("slowest step"), QString());
     }
 
-    void whyAGpuIsIdleIsOneClick() {
+    void reasonOfAnIdleGpuIsOneClick() {
         TaskHand hand(withALateRank());
         QVERIFY(hand.wait());
-        // Between the collective and the optimizer of a step that is seen at first.
+        // Between the collective and the optimizer of an initially visible step.
         const int64_t step = startOfAStep(hand.timeline().visibleRange()->range());
         hand.click(hand.canvas(), hand.placeOn(0, step + 6'300 * us));
         QVERIFY(hand.wait());
@@ -79,7 +79,7 @@ class TestTasks : public QObject {
         QCOMPARE(hand.said("why idle"), QString());
     }
 
-    void theLateRankAndItsReasonStandThere() {
+    void lateRankAndItsReasonAreShown() {
         TaskHand hand(withALateRank());
         QVERIFY(hand.wait());
         keepPicture(hand.window, "task-late-rank");
@@ -87,13 +87,13 @@ class TestTasks : public QObject {
         QVERIFY(card.isVisible());
         QVERIFY(!card.findings().empty() && card.findings().front()->isVisible());
         const auto& first = card.explanation().findings.front();
-        QCOMPARE(first.rule, explain::Rule::LateRank);
+        QCOMPARE(first.rule, &explain::lateRankRule);
         for (const char* part : {"rank 1", "tokenizer_kernel"})
             QVERIFY2(first.sentence.find(part) != std::string::npos, first.sentence.c_str());
         QCOMPARE(hand.said("late rank, and why"), QString());
     }
 
-    void whichStepsARankIsLateInStandsThere() {
+    void stepsWithALateRankAreShown() {
         TaskHand hand(withALateRank(3));
         QVERIFY(hand.wait());
         keepPicture(hand.window, "task-late-third");
@@ -101,7 +101,7 @@ class TestTasks : public QObject {
         QVERIFY(std::ranges::any_of(findings, [](const FindingButton* each) {
             return each->isVisible() && each->sentence().contains("rank 1");
         }));
-        // The strip shows what rank 0 waits: in every third step, and in no other.
+        // The strip shows rank 0 waiting in every third step, and in no other.
         QVERIFY(hand.guide().strip().isVisible());
         const analysis::RunSummary& summary = hand.guide().run()->summary;
         const explain::StepGrid& grid = hand.guide().run()->grid;
@@ -115,7 +115,7 @@ class TestTasks : public QObject {
         QCOMPARE(hand.said("which steps it is late in"), QString());
     }
 
-    void howLateEachRankIsInEachCollectiveIsATable() {
+    void latenessByRankAndCollectiveIsATable() {
         TaskHand hand(withALateRank());
         QVERIFY(hand.wait());
         hand.openTable("Steps");
@@ -135,7 +135,7 @@ class TestTasks : public QObject {
         QCOMPARE(hand.said("late rank as a table"), QString());
     }
 
-    void theNextLongestGapIsAKey() {
+    void nextLongestGapIsOneKey() {
         TaskHand hand(withALateRank());
         QVERIFY(hand.wait());
         hand.key(hand.timeline(), Qt::Key_I);
@@ -143,7 +143,7 @@ class TestTasks : public QObject {
         QCOMPARE(hand.said("the longest gap, and why"), QString());
     }
 
-    void theFirstPictureIsSteadySteps() {
+    void firstViewIsSteadySteps() {
         TaskHand hand(withALateRank());
         QVERIFY(hand.wait());
         const TimeRange visible = hand.timeline().visibleRange()->range();
@@ -158,7 +158,7 @@ class TestTasks : public QObject {
         QCOMPARE(hand.said("steady steps in the first picture"), QString());
     }
 
-    void whatToChangeFirstStandsThereAndIsOneClickAway() {
+    void topFindingIsShownAndOneClickAway() {
         TaskHand hand(withALateRank());
         QVERIFY(hand.wait());
         FindingButton& first = *hand.guide().card().findings().front();
@@ -170,7 +170,7 @@ class TestTasks : public QObject {
         QCOMPARE(hand.said("its place"), QString());
     }
 
-    void whoLaunchedAKernelIsOneClick() {
+    void launchOfAKernelIsOneClick() {
         TaskHand hand(withALateRank());
         QVERIFY(hand.wait());
         const int64_t step = startOfAStep(hand.timeline().visibleRange()->range());
@@ -194,7 +194,7 @@ class TestTasks : public QObject {
         QCOMPARE(hand.said("HtoD bandwidth"), QString());
     }
 
-    void tabReachesTheCardTheStripAndTheTables() {
+    void tabReachesThePanelTheStripAndTheTables() {
         TaskHand hand(withALateRank());
         QVERIFY(hand.wait());
         QVERIFY(QTest::qWaitForWindowActive(&hand.window));

@@ -36,8 +36,8 @@ using namespace lanescope::views;
 
 namespace {
 
-/// Why the text of a widget cannot be read in full; empty if it can.
-QString whatIsCut(const QWidget& widget) {
+/// Reason why the text of a widget is not fully readable; empty if it is.
+QString unreadableReason(const QWidget& widget) {
     const auto isLow = [&](int needed) { return widget.height() < needed; };
     const int textHeight = widget.fontMetrics().height();
     if (const auto* label = qobject_cast<const QLabel*>(&widget)) {
@@ -69,12 +69,12 @@ QStringList cutTexts(const QWidget& window) {
     QStringList cut;
     for (const QWidget* widget : window.findChildren<QWidget*>()) {
         if (!widget->isVisible()) continue;
-        if (const QString what = whatIsCut(*widget); !what.isEmpty()) cut << what;
+        if (const QString what = unreadableReason(*widget); !what.isEmpty()) cut << what;
     }
     return cut;
 }
 
-/// The height at which the text in an area stands, lines at its edges left out; -1 without text.
+/// Vertical centre of the text in an area, without lines at its edges; -1 without text.
 double middleOfText(QWidget& widget, QRect area) {
     area.adjust(3, 3, -3, -3);
     const QImage image = widget.grab(area).toImage();
@@ -89,7 +89,7 @@ double middleOfText(QWidget& widget, QRect area) {
     return top < 0 ? -1 : area.top() + (top + bottom) / 2.0;
 }
 
-/// Bars that have nothing to say yet are hidden, unlike the pages of tabs that are not in front.
+/// Bars without content are hidden, unlike the pages of background tabs.
 bool isInHiddenBar(const QWidget& widget) {
     for (const QWidget* each = &widget; each; each = each->parentWidget())
         if (each->isHidden() && !qobject_cast<const QStackedWidget*>(each->parentWidget()))
@@ -108,7 +108,7 @@ class TestTextFits : public QObject {
     }
     void cleanup() { QApplication::setFont(font_); }
 
-    void aNarrowWindowKeepsTheSearchAndTheTimeline() {
+    void narrowWindowKeepsTheSearchAndTheTimeline() {
         QTemporaryDir folder;
         AppSettings settings(folder.filePath("settings.ini"));
         MainWindow window(settings);
@@ -126,14 +126,14 @@ class TestTextFits : public QObject {
         QVERIFY(page->details().isVisible());
     }
 
-    void everyTextIsWhole_data() {
+    void everyTextIsComplete_data() {
         QTest::addColumn<double>("factor");
         QTest::newRow("as it is") << 1.0;
         QTest::newRow("a quarter larger") << 1.25;
         QTest::newRow("half as large again") << 1.5;
         QTest::newRow("twice as large") << 2.0;
     }
-    void everyTextIsWhole() {
+    void everyTextIsComplete() {
         QFETCH(double, factor);
         QFont larger = font_;
         larger.setPointSizeF(font_.pointSizeF() * factor);
@@ -152,7 +152,7 @@ class TestTextFits : public QObject {
         for (int index = 0; index < tables.count(); ++index) {
             tables.setCurrentIndex(index);
             QVERIFY(QTest::qWaitFor([&] { return !window.isBusy(); }, 60'000));
-            // A layout takes several turns to come to rest where heights follow widths.
+            // A layout needs several passes to settle where heights follow widths.
             QVERIFY2(QTest::qWaitFor([&] { return cutTexts(window).isEmpty(); }),
                      qPrintable(tables.tabText(index) + ": " + cutTexts(window).join(", ")));
         }
@@ -168,7 +168,7 @@ class TestTextFits : public QObject {
         QCOMPARE(cutTexts(window).join("; "), QString());
     }
 
-    void everyControlHasAName() {
+    void everyControlHasAnAccessibleName() {
         QTemporaryDir folder;
         AppSettings settings(folder.filePath("settings.ini"));
         MainWindow window(settings);
@@ -181,7 +181,7 @@ class TestTextFits : public QObject {
         for (QWidget* widget : window.findChildren<QWidget*>()) {
             const bool canHaveFocus = (widget->focusPolicy() & Qt::TabFocus) == Qt::TabFocus;
             const bool isReached = widget->isEnabled() && canHaveFocus && !widget->focusProxy();
-            // Tabs and lists in a page that is not in front are there all the same.
+            // Tabs and lists in a background page exist as well.
             if (!isReached || isInHiddenBar(*widget)) continue;
             QAccessibleInterface* interface = QAccessible::queryAccessibleInterface(widget);
             const QString name = interface ? interface->text(QAccessible::Name) : QString();
@@ -193,7 +193,7 @@ class TestTextFits : public QObject {
         QVERIFY2(nameless.isEmpty(), qPrintable(nameless.join("; ")));
     }
 
-    void rowsOfTheTopologyStandBesideTheirHeadingsAndAboveTheScrollBar() {
+    void topologyRowsAreAlignedWithHeadingsAndAboveTheScrollBar() {
         TopologyPanel panel;
         panel.setStyleSheet(windowStyle(Theme::light()));
         panel.setTrace(simulatedMachine({.gpuCount = 2, .steps = 2, .linksPerGpu = 18}));

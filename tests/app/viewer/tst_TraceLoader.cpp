@@ -28,7 +28,7 @@ using namespace lanescope::viewer;
 
 namespace {
 
-/// The pool has one thread, and so many jobs that go on until this is destroyed.
+/// A pool with one thread, and jobs that run until destruction.
 class BusyPool {
   public:
     explicit BusyPool(int jobs) : threads_(pool_.maxThreadCount()), jobs_(jobs) {
@@ -61,7 +61,7 @@ class TestTraceLoader : public QObject {
         std::ofstream(folder_ / "bad.lanescope") << "this is no database";
     }
 
-    void anIndexThatTurnsOutDamagedIsSaidAndRemoved() {
+    void corruptIndexIsReportedAndRemoved() {
         const auto path = folder_ / "indexed.lanescope";
         QVERIFY(writeTraceFile(*trace_, path).has_value());
         OpenOptions always;
@@ -96,7 +96,7 @@ class TestTraceLoader : public QObject {
         QVERIFY(!loader.isRunning());
     }
 
-    void aFileThatIsNoTraceIsASentence() {
+    void foreignFileIsOneSentence() {
         TraceLoader loader(folder_ / "bad.lanescope");
         QSignalSpy failed(&loader, &TraceLoader::failed);
         loader.start();
@@ -104,7 +104,7 @@ class TestTraceLoader : public QObject {
         QVERIFY(failed.front().front().toString().contains("bad.lanescope"));
     }
 
-    void whatIsLeftOutOfAFolderIsSaidAboveThePage() {
+    void skippedFilesOfAFolderAreReportedAboveThePage() {
         const auto folder = folder_ / "twins";
         std::filesystem::create_directories(folder);
         std::ofstream(folder / "a.json")
@@ -120,7 +120,7 @@ class TestTraceLoader : public QObject {
         QVERIFY(said && said->isVisible());
         QCOMPARE(said->question(),
                  "a.json.gz is left out: it is there unpacked, too. Open it by itself to see it.");
-        // Nothing is said of a folder without such a file.
+        // A folder without such a file has no note.
         std::filesystem::remove(folder / "a.json.gz");
         std::filesystem::rename(folder, folder_ / "one");
         tabs.openTrace(folder_ / "one");
@@ -138,7 +138,7 @@ class TestTraceLoader : public QObject {
         QCOMPARE(loaded.count() + failed.count(), 0);
     }
 
-    void mayBeDestroyedWhileReading() {
+    void mayBeDestroyedDuringReading() {
         int arrived = 0;
         for (int i = 0; i < 20; ++i) {
             TraceLoader loader(folder_ / "good.lanescope");
@@ -150,7 +150,7 @@ class TestTraceLoader : public QObject {
         }
         test::settle();
         QCOMPARE(arrived, 0);
-        // The threads that were lent for reading are given back.
+        // The threads reserved for reading are released.
         QCOMPARE(QThreadPool::globalInstance()->activeThreadCount(), 0);
     }
 
@@ -162,8 +162,8 @@ class TestTraceLoader : public QObject {
         QVERIFY(loaded.wait(30'000));
     }
 
-    void destroyingItWaitsForNothing() {
-        // All threads are taken, that of the reading too, so it has not begun when it is destroyed.
+    void destructionDoesNotWait() {
+        // All threads are in use, including the reader's, so it has not begun when it is destroyed.
         const BusyPool pool(2);
         QElapsedTimer timer;
         {
@@ -174,7 +174,7 @@ class TestTraceLoader : public QObject {
         QVERIFY2(timer.elapsed() < 1'000, qPrintable(QString::number(timer.elapsed())));
     }
 
-    void thePageShowsWhyAFileCannotBeShownAndCanBeClosed() {
+    void pageShowsWhyAFileFailedAndCanBeClosed() {
         LoadPage page({folder_ / "bad.lanescope"});
         QSignalSpy failed(&page, &LoadPage::failed);
         QSignalSpy closed(&page, &LoadPage::closeRequested);
@@ -187,7 +187,7 @@ class TestTraceLoader : public QObject {
         QCOMPARE(closed.count(), 1);
     }
 
-    void thePageReadsBothSidesOfAComparisonInOrder() {
+    void pageReadsBothSidesOfAComparisonInOrder() {
         LoadPage page({folder_ / "good.lanescope", folder_ / "good.lanescope"});
         QSignalSpy loaded(&page, &LoadPage::loaded);
         page.start();

@@ -37,7 +37,7 @@ class TestViewerOptions : public QObject {
         QCOMPARE(parse({"--compare", "a"}).error(), 2);
     }
 
-    void severalRunsASideAreTwoPrograms() {
+    void severalRunsPerSideAreTwoPrograms() {
         const auto options = parse({"--baseline", "a1", "a2", "--candidate", "b1", "b2", "b3"});
         QVERIFY(options.has_value());
         QVERIFY(options->isComparison);
@@ -50,7 +50,7 @@ class TestViewerOptions : public QObject {
         QCOMPARE(parse({"--compare", "a", "b", "--baseline", "c", "--candidate", "d"}).error(), 2);
     }
 
-    void renderTakesSizeThemeAndSelection() {
+    void renderAcceptsSizeThemeAndSelection() {
         const auto options = parse({"a", "--render", "p.png", "--size", "800x600", "--theme",
                                     "dark", "--select", "10ms:25.5ms", "--find", "gemm"});
         QVERIFY(options.has_value());
@@ -61,7 +61,7 @@ class TestViewerOptions : public QObject {
         QCOMPARE(options->render->find, std::string("gemm"));
     }
 
-    void mistakesEndWithStatusTwo() {
+    void usageErrorsEndWithStatusTwo() {
         QCOMPARE(parse({"--no-such-option"}).error(), 2);
         QCOMPARE(parse({"a", "--render", "p.png", "--size", "huge"}).error(), 2);
         QCOMPARE(parse({"a", "--size", "800x600"}).error(), 2);
@@ -69,7 +69,7 @@ class TestViewerOptions : public QObject {
         QCOMPARE(parse({"--help"}).error(), 0);
     }
 
-    void rangesTakeUnits_data() {
+    void rangesAcceptUnits_data() {
         QTest::addColumn<QString>("text");
         QTest::addColumn<qlonglong>("start");
         QTest::addColumn<qlonglong>("end");
@@ -77,7 +77,7 @@ class TestViewerOptions : public QObject {
         QTest::newRow("seconds by default") << "0.5:1" << 500'000'000ll << 1'000'000'000ll;
         QTest::newRow("mixed") << "10ns:1us" << 10ll << 1'000ll;
     }
-    void rangesTakeUnits() {
+    void rangesAcceptUnits() {
         QFETCH(QString, text);
         QFETCH(qlonglong, start);
         QFETCH(qlonglong, end);

@@ -27,7 +27,7 @@ struct Outcome {
 Outcome runViewer(const QStringList& arguments, const QString& display = {}) {
     QProcess process;
     QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
-    environment.remove("QT_QPA_PLATFORM");  // it must find out by itself that it needs no display
+    environment.remove("QT_QPA_PLATFORM");  // it must detect by itself that it needs no display
     environment.remove("DISPLAY");
     if (!display.isEmpty()) environment.insert("DISPLAY", display);
     environment.remove("WAYLAND_DISPLAY");
@@ -38,7 +38,7 @@ Outcome runViewer(const QStringList& arguments, const QString& display = {}) {
             process.readAllStandardOutput(), process.readAllStandardError()};
 }
 
-/// How many colours a picture has, up to a limit: one that shows something has many.
+/// Number of colours of a picture, up to a limit: a picture with content has many.
 int colorCount(const QImage& image) {
     QSet<QRgb> colors;
     for (int y = 0; y < image.height(); y += 3) {
@@ -73,14 +73,14 @@ class TestViewerProgram : public QObject {
         QCOMPARE(lines[2], QString("Qt ") + qVersion() + ", compiled with " QT_VERSION_STR);
     }
 
-    void aMissingDisplayIsASentenceAndAStatus() {
+    void missingDisplayIsASentenceAndAStatus() {
         const Outcome outcome = runViewer({baseline_});
         QCOMPARE(outcome.status, 1);
         QVERIFY(outcome.errors.startsWith("lanescope-viewer: There is no display here"));
         QCOMPARE(outcome.errors.count('\n'), 1);
     }
 
-    void anUnreachableDisplayIsASentenceAndAStatus() {
+    void unreachableDisplayIsASentenceAndAStatus() {
         const Outcome outcome = runViewer({baseline_}, ":4711");
         QCOMPARE(outcome.status, 1);
         QVERIFY2(outcome.errors.startsWith("lanescope-viewer: The display \":4711\" cannot be"),
@@ -88,7 +88,7 @@ class TestViewerProgram : public QObject {
         QCOMPARE(outcome.errors.count('\n'), 1);
     }
 
-    void rendersATraceInTheAskedSize() {
+    void rendersATraceInTheRequestedSize() {
         const Outcome outcome = runViewer(
             {baseline_, "--render", picture_, "--size", "1200x800", "--select", "1ms:5ms"});
         QVERIFY2(outcome.status == 0, qPrintable(outcome.errors));
@@ -98,7 +98,7 @@ class TestViewerProgram : public QObject {
         QVERIFY(colorCount(image) > 50);
     }
 
-    void whatCannotBeShownIsASentenceAndAStatus_data() {
+    void unshowableTraceIsASentenceAndAStatus_data() {
         QTest::addColumn<QStringList>("asked");
         QTest::addColumn<QString>("mentions");
         QTest::newRow("no hit") << QStringList{"--find", "zzzqq"} << "--find: nothing has";
@@ -109,7 +109,7 @@ class TestViewerProgram : public QObject {
         QTest::newRow("full disk") << QStringList{"--render", "/dev/full"} << "No space left";
     }
 
-    void whatCannotBeShownIsASentenceAndAStatus() {
+    void unshowableTraceIsASentenceAndAStatus() {
         QFETCH(QStringList, asked);
         QFETCH(QString, mentions);
         QStringList arguments{baseline_};
@@ -120,7 +120,7 @@ class TestViewerProgram : public QObject {
         QCOMPARE(outcome.errors.count('\n'), 1);
     }
 
-    void noNameReachesTheTerminalAsItIs() {
+    void namesAreEscapedForTheTerminal() {
         const QString name = QString::fromUtf8("no\x1b[31m\n\xc2\x9b\xe2\x80\xaesuch");
         for (const QStringList& asked : {QStringList{name, "--render", picture_},
                                          {baseline_, "--render", picture_, "--size", name},
@@ -135,7 +135,7 @@ class TestViewerProgram : public QObject {
         }
     }
 
-    void rendersAComparisonInTheDark() {
+    void rendersAComparisonInTheDarkTheme() {
         const Outcome outcome = runViewer(
             {"--compare", baseline_, candidate_, "--render", picture_, "--theme", "dark"});
         QVERIFY2(outcome.status == 0, qPrintable(outcome.errors));
@@ -144,7 +144,7 @@ class TestViewerProgram : public QObject {
         QVERIFY(image.pixelColor(3, 3).lightness() < 100);
     }
 
-    void rendersOneStepOfAComparisonWithTheGhostOfTheBaseline() {
+    void rendersOneStepOfAComparisonWithTheBaselineOverlay() {
         const Outcome plain =
             runViewer({"--compare", baseline_, candidate_, "--render", picture_, "--step", "1"});
         QVERIFY2(plain.status == 0, qPrintable(plain.errors));
@@ -160,7 +160,7 @@ class TestViewerProgram : public QObject {
         QCOMPARE(runViewer({baseline_, "--render", picture_, "--ghost"}).status, 1);
     }
 
-    void aFileThatCannotBeShownIsASentenceAndAStatus() {
+    void unreadableFileIsASentenceAndAStatus() {
         const QString bad = QString::fromStdString((folder_ / "bad.sqlite").string());
         std::ofstream(bad.toStdString()) << "no database";
         const Outcome outcome = runViewer({bad, "--render", picture_});
@@ -170,7 +170,7 @@ class TestViewerProgram : public QObject {
         QCOMPARE(outcome.errors.count('\n'), 1);
     }
 
-    void aPictureThatCannotBeMadeIsAMistakeOfUse_data() {
+    void impossiblePictureIsAUsageError_data() {
         QTest::addColumn<QString>("name");
         QTest::addColumn<QString>("mentions");
         QTest::newRow("no name") << ""
@@ -181,7 +181,7 @@ class TestViewerProgram : public QObject {
                               << "end in .png";
     }
 
-    void aPictureThatCannotBeMadeIsAMistakeOfUse() {
+    void impossiblePictureIsAUsageError() {
         QFETCH(QString, name);
         QFETCH(QString, mentions);
         const Outcome outcome = runViewer({baseline_, "--render", name});
@@ -192,7 +192,7 @@ class TestViewerProgram : public QObject {
         QVERIFY(name.isEmpty() || !QFile::exists(name));
     }
 
-    void aRangeOutsideTheTraceIsASentenceAndAStatus() {
+    void rangeOutsideTheTraceIsASentenceAndAStatus() {
         for (const char* option : {"--select", "--visible"}) {
             const Outcome outcome =
                 runViewer({baseline_, "--render", picture_, option, "5000s:5001s"});
@@ -202,7 +202,7 @@ class TestViewerProgram : public QObject {
         }
     }
 
-    void rendersWhatACommandShows() {
+    void rendersTheResultOfACommand() {
         QCOMPARE(runViewer({baseline_, "--render", picture_}).status, 0);
         const QImage plain(picture_);
         for (const char* command : {"By kind", "Keyboard and mouse", "Colour"}) {
@@ -221,17 +221,17 @@ class TestViewerProgram : public QObject {
         QCOMPARE(impossible.errors.count('\n'), 1);
     }
 
-    void anUnknownTableIsAnsweredWithThoseThatAre() {
+    void unknownTableListsTheExistingOnes() {
         const Outcome outcome = runViewer({baseline_, "--render", picture_, "--table", "nosuch"});
         QCOMPARE(outcome.status, 1);
         QVERIFY(outcome.errors.contains("Kernels, Memcpy bandwidth"));
     }
 
-    void aPlaceThatCannotBeWrittenIsASentenceAndAStatus() {
+    void unwritablePathIsASentenceAndAStatus() {
         const Outcome outcome = runViewer({baseline_, "--render", "/no/such/folder/picture.png"});
         QCOMPARE(outcome.status, 1);
         QVERIFY(outcome.errors.contains("/no/such/folder/picture.png"));
-        // Before anything is read or drawn.
+        // Before reading or drawing.
         for (const char* place : {"/no/such/folder/picture.png", "/"}) {
             const Outcome early = runViewer({"/no/such/trace.sqlite", "--render", place});
             QCOMPARE(early.status, 1);
@@ -239,7 +239,7 @@ class TestViewerProgram : public QObject {
                      qPrintable(early.errors));
             QCOMPARE(early.errors.count('\n'), 1);
         }
-        // A picture that is not made takes nothing away.
+        // A failed picture removes nothing.
         const std::filesystem::path former = folder_ / "former.png";
         std::ofstream(former) << "former";
         QCOMPARE(runViewer({baseline_, "--render", QString::fromStdString(former.string()), "--do",
@@ -249,7 +249,7 @@ class TestViewerProgram : public QObject {
         QCOMPARE(std::filesystem::file_size(former), uintmax_t{6});
     }
 
-    void noPictureReplacesATrace() {
+    void picturesNeverReplaceATrace() {
         const QString other = baseline_ + ".other";
         QVERIFY(QFile::copy(candidate_, other));
         for (const QString& trace : {other, baseline_}) {
@@ -262,7 +262,7 @@ class TestViewerProgram : public QObject {
             QVERIFY2(outcome.status != 0, qPrintable(outcome.errors));
             QVERIFY2(outcome.errors.contains("Will not write over " + trace + ", which is a trace"),
                      qPrintable(outcome.errors));
-            // What a variable of a script that is not set makes of it.
+            // The result of an unset script variable.
             const Outcome unset = runViewer({"--render=", trace});
             QCOMPARE(unset.status, 2);
             QVERIFY2(unset.errors.contains("--render= has no value"), qPrintable(unset.errors));
@@ -270,16 +270,16 @@ class TestViewerProgram : public QObject {
         }
     }
 
-    void aPictureIsItsOwnersOnly() {
+    void pictureIsPrivate() {
         QFile::remove(picture_);
         QCOMPARE(runViewer({baseline_, "--render", picture_}).status, 0);
         const auto others = QFileDevice::ReadGroup | QFileDevice::ReadOther;
         QVERIFY(!(QFile::permissions(picture_) & others));
     }
 
-    void aPictureHasTheVeryNameThatWasAskedFor() {
+    void pictureHasExactlyTheRequestedName() {
         const std::filesystem::path name = folder_ / "\xff.png";
-        // Qt has no words that are not UTF-8, so the shell puts the name together.
+        // Qt arguments are valid UTF-8 only, so the shell builds the name.
         QProcess shell;
         shell.start("sh", {"-c", "exec \"$0\" --render \"$(printf '%s/\\377.png' \"$1\")\" \"$2\"",
                            LANESCOPE_BINARY_DIR "/bin/lanescope-viewer",
@@ -292,7 +292,7 @@ class TestViewerProgram : public QObject {
         QVERIFY(!QImage::fromData(QByteArray::fromStdString(bytes)).isNull());
     }
 
-    void whatIsWrongWithATraceIsSaidBesideItsPicture() {
+    void traceProblemsAreReportedWithItsPicture() {
         const std::filesystem::path trace = folder_ / "broken.sqlite";
         QVERIFY(writeSealedTraceFile(*simulatedTraining({.steps = 100}), trace).has_value());
         const QString name = QString::fromStdString(trace.string());
@@ -306,7 +306,7 @@ class TestViewerProgram : public QObject {
             file.seekp(at);
             file.put(static_cast<char>(was ^ by));
         };
-        // One byte after the other: a picture does not read all.
+        // One byte after the other: a picture does not read everything.
         Outcome damaged;
         const auto bytes = static_cast<std::streamoff>(std::filesystem::file_size(index));
         for (int part = 1; part < 16 && damaged.status != 1; ++part) {
@@ -325,7 +325,7 @@ class TestViewerProgram : public QObject {
         const Outcome again = runViewer({name, "--render", picture_});
         QCOMPARE(again.status, 0);
         QCOMPARE(again.errors, QString());
-        // The trace itself: it is shown, with the word of `stats`.
+        // The trace itself: it is shown, with the message of `stats`.
         change(trace, static_cast<std::streamoff>(std::filesystem::file_size(trace) / 2), 1);
         const Outcome broken = runViewer({name, "--render", picture_});
         QCOMPARE(broken.status, 0);

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The least that CUPTI costs: a library that the driver injects (CUDA_INJECTION64_PATH), which
-// switches activity kinds on and throws the records away unread. What a profiler adds beyond it is
-// the profiler's own.
+//
+// Measures the minimum cost of CUPTI: a library injected by the driver (CUDA_INJECTION64_PATH),
+// which enables activity kinds and discards the records unread. Any additional cost is the
+// profiler's own.
 //
 // CUPTI_PROBE is a comma-separated list: kernel, memcpy, memset, sync, event, overhead (kinds);
-// runtime=all|filtered|launch and driver=launch (API records: the whole kind, the whole kind but
-// for calls that only ask, launches alone); callbacks=launch (callbacks in place of records);
+// runtime=all|filtered|launch and driver=launch (API records: the whole kind, the whole kind
+// without query calls, launches alone); callbacks=launch (callbacks in place of records);
 // buffer=KIB, buffers=N, perthread=0|1, zeroed=0|1, touch=0|1 (zero buffers on another thread),
-// flush=MS. PROBE_REPORT=FILE receives what it counted.
+// flush=MS. PROBE_REPORT=FILE receives the counts.
 
 #include <cupti.h>
 #include <dlfcn.h>
@@ -42,13 +43,13 @@ struct Cupti {
     decltype(&cuptiSetThreadIdType) threadIdType;
 } cupti;
 
-constexpr int mostBuffers = 256;
+constexpr int maxBuffers = 256;
 std::string options;
 size_t bufferBytes = 4u << 20;
 int bufferCount = 16;
 bool zeroOnOtherThread = false;
-std::atomic<uint8_t*> freeBuffers[mostBuffers];
-std::atomic<uint8_t*> usedBuffers[mostBuffers];
+std::atomic<uint8_t*> freeBuffers[maxBuffers];
+std::atomic<uint8_t*> usedBuffers[maxBuffers];
 bool keepsCalls = false;
 bool usesTsc = false;
 std::atomic<uint32_t> lastKernelCorrelation{0};
@@ -65,7 +66,7 @@ long number(const char* key, long otherwise) {
 }
 
 uint8_t* takeFrom(std::atomic<uint8_t*>* buffers) {
-    for (int i = 0; i < mostBuffers; ++i) {
+    for (int i = 0; i < maxBuffers; ++i) {
         if (buffers[i].load(std::memory_order_relaxed)) {
             if (uint8_t* found = buffers[i].exchange(nullptr)) return found;
         }
@@ -73,7 +74,7 @@ uint8_t* takeFrom(std::atomic<uint8_t*>* buffers) {
     return nullptr;
 }
 void putInto(std::atomic<uint8_t*>* buffers, uint8_t* buffer) {
-    for (int i = 0; i < mostBuffers; ++i) {
+    for (int i = 0; i < maxBuffers; ++i) {
         uint8_t* none = nullptr;
         if (buffers[i].compare_exchange_strong(none, buffer)) return;
     }

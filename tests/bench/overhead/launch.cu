@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What it takes to launch an empty kernel, back to back, until all have run: nanoseconds a kernel.
+//
+// Measures launching an empty kernel back to back until all have run: nanoseconds per kernel.
 //
 // usage: launch KERNELS
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a pair of nvtxRangePush and nvtxRangePop costs the calling thread, in nanoseconds: the
-// median of several batches. Paced, because nobody pushes ten million ranges a second for long:
-// between the batches a recorder's writer catches up.
+//
+// Measures the cost of a pair of nvtxRangePush and nvtxRangePop for the calling thread, in
+// nanoseconds: the median of several batches. Paced, because real programs do not push ten million
+// ranges per second for long: a recorder's writer catches up between the batches.
 
 #include <nvtx3/nvToolsExt.h>
 

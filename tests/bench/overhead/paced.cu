@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Launches empty kernels at a given rate for a given time, inside NVTX ranges, and then says what the
-// process has cost: memory, and processor time of each thread. Run it bare and recorded.
+//
+// Launches empty kernels at a given rate for a given time, inside NVTX ranges, and then prints the
+// cost of the process: memory, and CPU time of each thread. Run it with and without a recorder.
 //
 // usage: paced KERNELS_PER_SECOND SECONDS
 
@@ -35,7 +36,6 @@ void printMemory() {
     }
 }
 
-/// Seconds of processor time by thread name.
 void printThreads() {
     std::map<std::string, double> seconds;
     DIR* tasks = ::opendir("/proc/self/task");

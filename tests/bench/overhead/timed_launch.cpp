@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Launches an empty kernel for whoever loads this library, a Python program say, and notes how long
-// each launch took.
+//
+// Launches an empty kernel for any program that loads this library, for example in Python, and
+// records the duration of each launch.
 //
 //     g++ -O2 -shared -fPIC -o timed_launch.so timed_launch.cpp -ldl
 //
-// Needs neither CUDA's headers nor its libraries, but a context that is current.
+// Needs neither CUDA's headers nor its libraries, but a current context.
 #include <dlfcn.h>
 #include <time.h>
 
@@ -20,11 +21,11 @@ using Launch = int(void*, unsigned, unsigned, unsigned, unsigned, unsigned, unsi
 
 const char kernelText[] =
     ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry nothing()\n{\n    ret;\n}\n";
-constexpr size_t mostLaunches = 1u << 20;
+constexpr size_t maxLaunches = 1u << 20;
 
 Launch* launch = nullptr;
 void* kernel = nullptr;
-uint32_t times[mostLaunches];
+uint32_t times[maxLaunches];
 size_t launches = 0;
 
 int64_t nowNs() {
@@ -35,7 +36,7 @@ int64_t nowNs() {
 
 }  // namespace
 
-/// Answers 0, or the error of the driver, or -1 where there is none.
+/// Returns 0, or the error of the driver, or -1 without a driver.
 extern "C" int timedBegin() {
     void* const driver = dlopen("libcuda.so.1", RTLD_NOW);
     if (!driver) return -1;
@@ -53,11 +54,11 @@ extern "C" void timedLaunch() {
     const int64_t begunNs = nowNs();
     launch(kernel, 1, 1, 1, 32, 1, 1, 0, nullptr, nullptr, nullptr);
     const int64_t tookNs = nowNs() - begunNs;
-    if (launches < mostLaunches) times[launches++] = static_cast<uint32_t>(tookNs);
+    if (launches < maxLaunches) times[launches++] = static_cast<uint32_t>(tookNs);
 }
 
-/// The times in nanoseconds so far, in order, and how many there are; the next launch is the first
-/// again.
+/// Returns the times in nanoseconds so far, in order, and their number; restarts with the next
+/// launch.
 extern "C" const uint32_t* timedTake(size_t* count) {
     *count = launches;
     launches = 0;

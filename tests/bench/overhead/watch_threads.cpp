@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Looks at the threads of a program as `lanescope record` does, and does nothing else, so that a
-// program can switch the looks off and on by SIGSTOP and SIGCONT to its parent: what they cost it
-// is then told by one run.
+//
+// Samples the threads of a program like `lanescope record`, and does nothing else. The program can
+// stop and continue the sampling by SIGSTOP and SIGCONT to its parent, so that one run measures the
+// cost.
 //
 // usage: watch_threads FOLDER HZ PROGRAM [ARGUMENT...]
 //
-// Leaves the log of what was seen in FOLDER. Ends as the program does, and says before what it took
-// of a core.
+// Leaves the log of the samples in FOLDER. Exits like the program, and first prints its share of a
+// core.
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>

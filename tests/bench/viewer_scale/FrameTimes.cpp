@@ -29,8 +29,8 @@ void FrameTimes::paint(const std::function<void()>& move, const std::function<vo
     const int64_t read = faults.read - faultsBefore.read;
     cpu_.add(cpuMs);
     wall_.add(wallMs);
-    mostFaults_ = std::max(mostFaults_, mapped);
-    mostReads_ = std::max(mostReads_, read);
+    maxFaults_ = std::max(maxFaults_, mapped);
+    maxReads_ = std::max(maxReads_, read);
     const int number = count_++;
     if (cpuMs <= slowestMs_) return;
     slowestMs_ = cpuMs;

@@ -6,14 +6,14 @@
 
 namespace lanescope {
 
-/// An application that notes how much CPU time each kind of widget takes to paint.
+/// An application that measures the CPU time of painting by kind of widget.
 class MeasuredApplication : public QApplication {
   public:
     using QApplication::QApplication;
 
     bool notify(QObject* receiver, QEvent* event) override;
 
-    /// By name of class, in milliseconds, since they were forgotten last.
+    /// By class name, in milliseconds, since the last reset.
     const std::map<QString, double>& paintMs() const { return paintMs_; }
     void forgetPaints() { paintMs_.clear(); }
 

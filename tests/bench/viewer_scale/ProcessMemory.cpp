@@ -10,7 +10,7 @@
 namespace lanescope {
 
 ProcessMemory processMemory() {
-    ::malloc_trim(0);  // what was given back already is no memory of the trace
+    ::malloc_trim(0);  // freed memory does not belong to the trace
     ProcessMemory memory;
     std::ifstream status("/proc/self/status");
     for (std::string line; std::getline(status, line);) {

@@ -5,24 +5,24 @@
 
 namespace lanescope {
 
-/// Memory of this process that is in RAM.
+/// Resident memory of this process.
 struct ProcessMemory {
-    int64_t anonymousBytes = 0;  ///< Its own.
-    int64_t mappedBytes = 0;     ///< Of files, which the system can take back.
+    int64_t anonymousBytes = 0;  ///< Private memory.
+    int64_t mappedBytes = 0;     ///< Memory of files, which the system can reclaim.
 };
 
-/// Zero where the system does not say.
+/// Returns zero if unknown.
 ProcessMemory processMemory();
 
-/// How many pages this thread has touched that were not mapped.
+/// Number of page faults of this thread.
 struct PageFaults {
-    int64_t mapped = 0;  ///< Those that were in RAM.
-    int64_t read = 0;    ///< Those that had to be read from the disk.
+    int64_t mapped = 0;  ///< Pages that were in RAM.
+    int64_t read = 0;    ///< Pages read from the disk.
 };
 
 PageFaults threadPageFaults();
 
-/// CPU time that the kernel took for this thread so far, in milliseconds.
+/// Returns the kernel CPU time of this thread so far, in milliseconds.
 double threadSystemMs();
 
 }  // namespace lanescope

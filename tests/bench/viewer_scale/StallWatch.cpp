@@ -20,13 +20,13 @@ StallWatch::StallWatch() {
 
 void StallWatch::restart() {
     longestNs_ = 0;
-    longestCpuMs_ = 0;
+    maxStallCpuMs_ = 0;
     begin();
 }
 
 void StallWatch::tick() {
     longestNs_ = std::max(longestNs_, sinceTick_.nsecsElapsed());
-    longestCpuMs_ = std::max(longestCpuMs_, threadCpuMs() - cpuAtTickMs_);
+    maxStallCpuMs_ = std::max(maxStallCpuMs_, threadCpuMs() - cpuAtTickMs_);
     begin();
 }
 
@@ -35,12 +35,12 @@ void StallWatch::begin() {
     cpuAtTickMs_ = threadCpuMs();
 }
 
-double StallWatch::longestMs() const {
+double StallWatch::maxStallMs() const {
     return static_cast<double>(std::max(longestNs_, sinceTick_.nsecsElapsed())) / 1e6;
 }
 
-double StallWatch::longestCpuMs() const {
-    return std::max(longestCpuMs_, threadCpuMs() - cpuAtTickMs_);
+double StallWatch::maxStallCpuMs() const {
+    return std::max(maxStallCpuMs_, threadCpuMs() - cpuAtTickMs_);
 }
 
 }  // namespace lanescope

@@ -6,19 +6,18 @@
 
 namespace lanescope {
 
-/// Watches the event loop of the thread that it lives on: a timer that should tick every few
-/// milliseconds, and how long it did not.
+/// Watches the event loop of its own thread: a timer that should tick every few milliseconds, and
+/// the time without ticks.
 class StallWatch {
   public:
     StallWatch();
 
-    /// Forgets what was seen.
     void restart();
-    /// The longest time without a tick, up to now.
-    double longestMs() const;
-    /// The most CPU time that this thread took without a tick: what of a stall is the program's own
-    /// doing, where other programs want the machine too.
-    double longestCpuMs() const;
+    /// Returns the longest time without a tick so far.
+    double maxStallMs() const;
+    /// Returns the maximum CPU time of this thread without a tick: the program's own part of a
+    /// stall on a busy machine.
+    double maxStallCpuMs() const;
 
   private:
     void tick();
@@ -28,7 +27,7 @@ class StallWatch {
     QElapsedTimer sinceTick_;
     qint64 longestNs_ = 0;
     double cpuAtTickMs_ = 0;
-    double longestCpuMs_ = 0;
+    double maxStallCpuMs_ = 0;
 };
 
 }  // namespace lanescope

@@ -7,29 +7,29 @@
 
 namespace lanescope {
 
-/// Times of the same thing done again and again, in milliseconds.
+/// Repeated measurements of one action, in milliseconds.
 class Times {
   public:
     void add(double ms) { ms_.push_back(ms); }
     bool isEmpty() const { return ms_.empty(); }
-    /// The time that `share` of all do not exceed; 0.5 is the median. 0 without any.
+    /// Returns the time not exceeded by `share` of all; 0.5 is the median. 0 if there are none.
     double quantile(double share) const;
     double median() const { return quantile(0.5); }
     double longest() const { return quantile(1); }
     double shortest() const { return quantile(0); }
-    /// How many took how long, a line for each power of two of microseconds.
+    /// Returns the number of measurements per power of two of microseconds, one line each.
     QString histogram() const;
 
   private:
     std::vector<double> ms_;
 };
 
-/// CPU time that this thread, or all threads of the process, have taken so far, in milliseconds.
+/// Returns the CPU time of this thread, or of all threads of the process, so far, in milliseconds.
 double threadCpuMs();
 double processCpuMs();
 
-/// How much CPU time `work` takes on this thread, in milliseconds: what other programs do on the
-/// machine changes that less than the time on the wall.
+/// Returns the CPU time of `work` on this thread, in milliseconds, which other programs affect less
+/// than wall time.
 template <class Work>
 double cpuMillisecondsOf(Work work) {
     const double before = threadCpuMs();
@@ -37,7 +37,7 @@ double cpuMillisecondsOf(Work work) {
     return threadCpuMs() - before;
 }
 
-/// How long `work` takes, in milliseconds.
+/// Returns the duration of `work`, in milliseconds.
 template <class Work>
 double millisecondsOf(Work work) {
     QElapsedTimer timer;

@@ -33,8 +33,8 @@ constexpr int64_t globalTidOf(int rank, int thread) {
     return globalTid(pidOf(rank), pidOf(rank) + static_cast<uint32_t>(thread) * 10);
 }
 
-/// What makes a file of ours look like an export of another profiler.
-constexpr const char* makeForeign =
+/// SQL that gives a Lanescope file the form of another profiler's export.
+constexpr const char* foreignFormatSql =
     "DELETE FROM META_DATA_EXPORT; DROP TABLE LANESCOPE_NCCL_OPERATIONS;"
     "DROP TABLE LANESCOPE_NCCL_COMMUNICATORS; DROP TABLE LANESCOPE_NCCL_PLUGIN_OPERATIONS;"
     "DROP TABLE LANESCOPE_HEALTH; DROP TABLE LANESCOPE_PROPERTIES;"
@@ -82,12 +82,12 @@ class TraceFileWriter::File {
                     fact.value = "yes: written by a generator, nothing was measured on a GPU");
         if (error_) return fail(*error_);
         if (auto done = database_.execute("COMMIT"); !done) return done;
-        if (kind_ == FileKind::Foreign) return database_.execute(makeForeign);
+        if (kind_ == FileKind::Foreign) return database_.execute(foreignFormatSql);
         return {};
     }
 
   private:
-    /// For rows of which there are many.
+    /// Inserters for the frequent kinds of rows.
     struct Inserters {
         Inserters(const Database& database, FirstError& error)
             : kernels(database, tables::kernels, error),
@@ -256,7 +256,7 @@ class TraceFileWriter::File {
     FirstError error_;
     std::unique_ptr<Inserters> inserters_;
     int64_t firstKernel_ = 0, firstCall_ = 0, firstRange_ = 0, firstThread_ = 0, domainName_ = 0;
-    int64_t rangeRows_ = 0;  ///< Written to NVTX_EVENTS, whose row ids count from 1.
+    int64_t rangeRows_ = 0;  ///< Rows written to NVTX_EVENTS, whose row ids count from 1.
 };
 
 Result<TraceFileWriter> TraceFileWriter::create(const std::filesystem::path& path, FileKind kind,

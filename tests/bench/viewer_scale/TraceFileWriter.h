@@ -9,10 +9,10 @@
 
 namespace lanescope::bench {
 
-/// Which kind of file to write.
+/// Kind of file to write.
 enum class FileKind {
-    Ours,     ///< With `application_id` and the tables of our own.
-    Foreign,  ///< The tables that other profilers' exports share with ours, and nothing else.
+    Ours,     ///< With `application_id` and Lanescope's own tables.
+    Foreign,  ///< Only the tables shared with exports of other profilers.
 };
 
 /// Writes simulated rows into a new trace file, in the order they come, without indexes.
@@ -25,7 +25,7 @@ class TraceFileWriter {
     ~TraceFileWriter();
 
     Result<void> write(const StepRows& rows);
-    /// Writes what is left. `endNs` is when both processes ended.
+    /// Writes the remaining rows. `endNs` is the end of both processes.
     Result<void> finish(int64_t endNs);
 
   private:

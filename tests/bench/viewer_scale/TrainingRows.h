@@ -9,8 +9,8 @@
 
 namespace lanescope::bench {
 
-// Rows of a simulated trace as they go into the file, a step of training at a time. Names are ids
-// into `SimulatedNames`, ranks are processes, times nanoseconds from the start.
+// Rows of a simulated trace in file format, one training step at a time. Names are ids into
+// `SimulatedNames`, ranks are processes, times nanoseconds from the start.
 
 struct KernelRow {
     int64_t startNs, endNs;
@@ -55,8 +55,8 @@ struct MemoryEventRow {
 
 struct NvtxRow {
     int64_t startNs, endNs;
-    int64_t ncclBytes;  ///< -1: no call of NCCL.
-    uint16_t range;     ///< Index into the names of ranges; that of a step is followed by `step`.
+    int64_t ncclBytes;  ///< -1: no NCCL call.
+    uint16_t range;     ///< Index into the range names; the name of a step is followed by `step`.
     uint32_t step;
     uint8_t rank, thread;
 };
@@ -76,7 +76,7 @@ struct StepRows {
     int64_t count() const;
 };
 
-/// Every name that occurs but for the numbers of steps.
+/// All names except step numbers.
 struct SimulatedNames {
     struct Kernel {
         std::string demangled, shortName;

@@ -25,7 +25,7 @@ enum Call : uint8_t {
     mallocAsync,
     hostAlloc,
 };
-/// The names of ranges: a few by hand, then those of layers and of what a layer does.
+/// Range names: a few fixed ones, then those of layers and their parts.
 enum Range : uint16_t {
     stepRange,
     forwardRange,
@@ -139,7 +139,7 @@ class TrainingSimulation::Rank {
         gpuNs_.fill(simulation.timeNs_);
     }
 
-    /// Returns when everything of the step has ended.
+    /// Returns the end of all work of the step.
     int64_t run(uint32_t step) {
         const int64_t startNs = cpuNs_[forward];
         load();
@@ -161,7 +161,7 @@ class TrainingSimulation::Rank {
         rows_.ranges.push_back({startNs, endNs, bytes, range, step, number_, thread});
     }
 
-    /// A call of `ns`; returns its correlation.
+    /// Makes a call of `ns`; returns its correlation.
     uint32_t call(Thread thread, Call what, int64_t ns) {
         const int64_t startNs = cpuNs_[thread] + jittered(900);
         cpuNs_[thread] = startNs + jittered(ns);
@@ -169,7 +169,8 @@ class TrainingSimulation::Rank {
         return correlation_;
     }
 
-    /// When work that `thread` has just launched begins on `stream`, which is busy from then on.
+    /// Returns the start of work that `thread` has just launched on `stream`, and occupies the
+    /// stream from then on.
     int64_t beginOnGpu(Thread thread, StreamSlot stream, int64_t ns) {
         const int64_t startNs =
             std::max(cpuNs_[thread] + jittered(2'400), gpuNs_[stream] + jittered(900));
@@ -358,7 +359,7 @@ TrainingSimulation::TrainingSimulation(uint64_t seed)
 }
 
 uint64_t TrainingSimulation::random() {
-    // SplitMix64: two multiplications a number, and the same on every machine.
+    // SplitMix64: two multiplications per number, and the same on every machine.
     uint64_t mixed = randomState_ += 0x9e3779b97f4a7c15u;
     mixed = (mixed ^ mixed >> 30) * 0xbf58476d1ce4e5b9u;
     mixed = (mixed ^ mixed >> 27) * 0x94d049bb133111ebu;

@@ -8,9 +8,9 @@
 
 namespace lanescope::bench {
 
-/// A data-parallel training on two simulated GPUs: a process and rank a GPU, each with four streams
-/// and four threads (forward and optimizer, backward, loading, watching) that keep NVTX ranges four
-/// deep. The same seed gives the same rows. Nothing in it was measured on a GPU.
+/// A data-parallel training on two simulated GPUs: one process and rank per GPU, each with four
+/// streams and four threads (forward and optimizer, backward, loading, watching) with NVTX ranges
+/// four deep. The same seed gives the same rows. Nothing in it was measured on a GPU.
 class TrainingSimulation {
   public:
     static constexpr int rankCount = 2;
@@ -21,21 +21,21 @@ class TrainingSimulation {
     explicit TrainingSimulation(uint64_t seed);
 
     const SimulatedNames& names() const { return names_; }
-    /// Fills `rows` with the next step, which begins after everything of the last one has ended.
+    /// Fills `rows` with the next step, which begins after the end of the previous one.
     void nextStep(StepRows& rows);
-    /// When the last step ended.
+    /// End of the last step.
     int64_t endNs() const { return timeNs_; }
 
   private:
     class Rank;
-    /// Of a name, drawn once: how long it takes and how many blocks it starts.
+    /// Duration and number of blocks of a name, drawn once.
     struct KernelShape {
         int64_t durationNs;
         uint16_t gridX;
     };
 
     uint64_t random();
-    /// `ns` give or take an eighth.
+    /// Returns `ns` plus or minus an eighth.
     int64_t jittered(int64_t ns);
 
     SimulatedNames names_;
@@ -43,7 +43,7 @@ class TrainingSimulation {
     uint64_t randomState_;
     uint32_t step_ = 0;
     int64_t timeNs_ = 1'000'000;
-    std::vector<uint32_t> correlations_;  ///< The last one of each rank.
+    std::vector<uint32_t> correlations_;  ///< The last correlation of each rank.
 };
 
 }  // namespace lanescope::bench

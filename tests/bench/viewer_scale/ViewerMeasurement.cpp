@@ -28,7 +28,7 @@ using namespace views;
 namespace {
 
 constexpr QSize screen{1920, 1080};
-/// Opening takes this long without an index; then once must do.
+/// Opening time without an index above which one round must be enough.
 constexpr double longMs = 20'000;
 
 class Measurement {
@@ -47,7 +47,7 @@ class Measurement {
     }
 
   private:
-    /// From asking for the file to its picture; nothing if it cannot be read.
+    /// Returns the time from the request of the file to its picture; nullopt if it is unreadable.
     std::optional<double> open(QString& error) {
         auto view = std::make_unique<TimelineView>();
         view->resize(screen);
@@ -85,7 +85,6 @@ class Measurement {
         return trace_ ? std::optional(ms) : std::nullopt;
     }
 
-    /// What a window without any events takes.
     void measureEmptyWindow() {
         const ProcessMemory before = processMemory();
         TraceBuilder builder;
@@ -145,7 +144,7 @@ class Measurement {
         values_["diskBytes"] = fileBytes + indexBytes;
     }
 
-    /// What is compared with: nothing but filling small rectangles.
+    /// Measures the baseline: filling small rectangles only.
     void measureFloor() {
         std::mt19937 random(1);
         QImage image(screen, QImage::Format_ARGB32_Premultiplied);
@@ -162,7 +161,7 @@ class Measurement {
         values_["floorMs"] = times.median();
     }
 
-    /// Moves the view and paints it whole.
+    /// Moves the view and paints it completely.
     template <class Move>
     void paintFrame(FrameTimes& frames, Move move) {
         frames.paint(
@@ -202,8 +201,8 @@ class Measurement {
         values_["frameP99Ms"] = frames.cpu().quantile(0.99);
         values_["frameMaxMs"] = frames.cpu().longest();
         values_["frameWallMaxMs"] = frames.wall().longest();
-        values_["frameFaultsMax"] = double(frames.mostFaults());
-        values_["frameReadsMax"] = double(frames.mostReads());
+        values_["frameFaultsMax"] = double(frames.maxFaults());
+        values_["frameReadsMax"] = double(frames.maxReads());
         values_["slowestFrame"] = frames.slowest();
         values_["histogram"] = frames.cpu().histogram();
     }
@@ -240,7 +239,7 @@ class Measurement {
         values_["selectMaxMs"] = times.longest();
     }
 
-    /// From a quarter of the trace on, as where somebody looks.
+    /// From a quarter of the trace on, as in typical use.
     void measureSearch() {
         const int64_t fromNs = trace_->range.startNs + trace_->range.durationNs() / 4;
         Times first, all;
@@ -281,7 +280,7 @@ class Measurement {
     const std::filesystem::path path_;
     const int rounds_;
     QJsonObject values_;
-    Times openRead_, openCpu_, openFaults_;  ///< Of each opening.
+    Times openRead_, openCpu_, openFaults_;  ///< Per opening.
     TracePtr trace_;
     std::unique_ptr<TimelineView> view_;
 };

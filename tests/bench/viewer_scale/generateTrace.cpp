@@ -10,7 +10,7 @@ using namespace lanescope::bench;
 
 namespace {
 
-/// Returns how many events were written, at least `wanted`: the last step is written whole.
+/// Returns the number of written events, at least `wanted`: the last step is written completely.
 Result<int64_t> generate(const std::filesystem::path& path, int64_t wanted, uint64_t seed,
                          FileKind kind) {
     TrainingSimulation simulation(seed);

@@ -11,10 +11,10 @@ namespace lanescope {
 
 namespace {
 
-/// Scanning takes this long for the largest traces; then one round must do.
+/// Scan time of the largest traces above which one round must be enough.
 constexpr double longMs = 10'000;
 
-/// Looks at all cells and keeps none. The sum keeps the reading from being optimized away.
+/// Reads all cells and stores none. The sum keeps the reading from being optimized away.
 uint64_t scan(const Database& database) {
     uint64_t sum = 0;
     for (const char* sql :
@@ -39,9 +39,9 @@ Result<QJsonObject> measureReading(const std::filesystem::path& path, int rounds
     const auto database = Database::openReadOnly(path);
     if (!database) return fail(database.error());
     uint64_t sum = 0;
-    sum += scan(*database);  // brings the file into memory
+    sum += scan(*database);  // loads the file into memory
     Times scans, reads, cpu, ratios;
-    // By turns, so that what else the machine does meets both alike.
+    // Interleaved, so that other load affects both alike.
     for (int round = 0; round == 0 || (round < rounds && scans.longest() < longMs); ++round) {
         const double scanMs = millisecondsOf([&] { sum += scan(*database); });
         if (const auto removed = removeIndexes(path); !removed) return fail(removed.error());

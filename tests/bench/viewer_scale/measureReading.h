@@ -8,9 +8,9 @@
 
 namespace lanescope {
 
-/// What the first opening of a trace costs: reading it and making its index, compared with looking
-/// at every cell of its tables of events by SQL, on one thread. Both by turns, `rounds` times;
-/// times on the wall and CPU time in milliseconds, by name. Leaves the index.
+/// Measures the first opening of a trace: reading it and making its index, compared with reading
+/// every cell of its event tables by SQL, on one thread. Both interleaved, `rounds` times; wall and
+/// CPU time in milliseconds, by name. Leaves the index.
 Result<QJsonObject> measureReading(const std::filesystem::path& path, int rounds);
 
 }  // namespace lanescope

@@ -23,7 +23,7 @@ using namespace viewer;
 
 namespace {
 
-/// Lets the event loop run until `isDone`, or for ten minutes.
+/// Runs the event loop until `isDone`, or for ten minutes.
 template <class Condition>
 void runUntil(Condition isDone) {
     QElapsedTimer timer;
@@ -50,8 +50,8 @@ Result<QJsonObject> measureStalls(const std::filesystem::path& path) {
     StallWatch watch;
     runFor(200);
     const auto note = [&](const QString& name) {
-        values[name + QStringLiteral("Ms")] = watch.longestMs();
-        values[name + QStringLiteral("CpuMs")] = watch.longestCpuMs();
+        values[name + QStringLiteral("Ms")] = watch.maxStallMs();
+        values[name + QStringLiteral("CpuMs")] = watch.maxStallCpuMs();
         watch.restart();
     };
 

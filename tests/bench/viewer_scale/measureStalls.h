@@ -8,10 +8,9 @@
 
 namespace lanescope {
 
-/// Opens the file in the viewer's window, searches, drags a selection and looks at every summary:
-/// how long the event loop stood still at most, and the most CPU time it took of that, in
-/// milliseconds, by name. In a process of its own it finds fonts and icons as cold as a viewer that
-/// was just started.
+/// Opens the file in the viewer's window, searches, drags a selection and shows every summary.
+/// Returns the longest stall of the event loop, and its maximum CPU time, in milliseconds, by name.
+/// In its own process, fonts and icons are as cold as in a new viewer.
 Result<QJsonObject> measureStalls(const std::filesystem::path& path);
 
 }  // namespace lanescope

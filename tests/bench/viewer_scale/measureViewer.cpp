@@ -19,7 +19,7 @@ using namespace lanescope::viewer;
 
 namespace {
 
-/// Arguments that make this program measure one thing of one file and print JSON.
+/// Arguments that make this program measure one aspect of one file and print JSON.
 const QString reading = QStringLiteral("--reading");
 const QString viewing = QStringLiteral("--viewing");
 const QString stalling = QStringLiteral("--stalling");
@@ -37,7 +37,7 @@ int measureOne(const QString& what, const QString& file, int rounds) {
     return 0;
 }
 
-/// Measures a file in a process of its own, so that memory is that of this file alone.
+/// Measures a file in its own process, so that the memory is that of this file alone.
 QJsonObject measureInChild(const QString& what, const QString& file, int rounds) {
     QProcess child;
     child.setProcessChannelMode(QProcess::ForwardedErrorChannel);

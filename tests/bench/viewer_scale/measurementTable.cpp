@@ -12,7 +12,7 @@ struct Row {
     const char* title;
     const char* key;
     int decimals;
-    /// By which the value is divided; null for none.
+    /// Divisor of the value; null if none.
     const char* divisor = nullptr;
     double scale = 1;
 };

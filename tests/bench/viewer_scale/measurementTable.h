@@ -6,8 +6,8 @@
 
 namespace lanescope {
 
-/// What `measureViewer` said of several files as a table in Markdown, a column a file, with the
-/// frame times of each as a histogram below.
+/// Returns the results of `measureViewer` for several files as a Markdown table, one column per
+/// file, with the frame times of each as a histogram below.
 QString measurementTable(const QJsonArray& files);
 
 }  // namespace lanescope

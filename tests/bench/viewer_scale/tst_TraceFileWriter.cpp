@@ -14,7 +14,7 @@ using namespace lanescope::bench;
 
 namespace {
 
-/// Writes some steps; returns how many events there are.
+/// Writes some steps; returns the number of events.
 int64_t write(const std::filesystem::path& path, uint64_t seed, FileKind kind) {
     TrainingSimulation simulation(seed);
     auto writer = TraceFileWriter::create(path, kind, simulation.names());
@@ -46,13 +46,13 @@ class tst_TraceFileWriter : public QObject {
     Q_OBJECT
 
   private slots:
-    void everyRowIsReadBack_data() {
+    void everyRowRoundTrips_data() {
         QTest::addColumn<bool>("isForeign");
         QTest::newRow("ours") << false;
         QTest::newRow("foreign") << true;
     }
 
-    void everyRowIsReadBack() {
+    void everyRowRoundTrips() {
         QFETCH(bool, isInternalFrame);
         const TemporaryFolder folder;
         const FileKind kind = isInternalFrame ? FileKind::Foreign : FileKind::Ours;
@@ -81,7 +81,7 @@ class tst_TraceFileWriter : public QObject {
         for (const uint16_t depth : deepest) QCOMPARE(int(depth), 3);
     }
 
-    void theSameSeedWritesTheSameFile() {
+    void equalSeedsWriteEqualFiles() {
         const TemporaryFolder folder;
         QVERIFY(write(folder / "first", 7, FileKind::Ours) > 0);
         QVERIFY(write(folder / "second", 7, FileKind::Ours) > 0);

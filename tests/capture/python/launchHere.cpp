@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// SIMULATED: lets Python programs launch kernels, by ctypes, on the GPU that the stand-in for
-// libcupti plays, with the agent beside them; capture and launch CUDA graphs there; and call NVTX.
+//
+// SIMULATED: lets Python programs launch kernels, by ctypes, on the GPU of the libcupti stand-in,
+// with the agent loaded; capture and launch CUDA graphs there; and call NVTX.
 
 #include <cuda.h>
 #include <cupti.h>
@@ -52,7 +53,7 @@ uint32_t launch(CUpti_CallbackId call, uint64_t graphNode) {
 
 }  // namespace
 
-/// What the driver does in cuInit, and a first context. Answers 0 if it could.
+/// Does the driver's part of cuInit and creates a first context. Returns 0 on success.
 EXPORT int beginCuda(const char* agent, const char* cupti) {
     void* const agentLibrary = ::dlopen(agent, RTLD_NOW | RTLD_LOCAL);
     void* const cuptiLibrary = ::dlopen(cupti, RTLD_NOW | RTLD_LOCAL);
@@ -70,13 +71,13 @@ EXPORT int beginCuda(const char* agent, const char* cupti) {
     return 0;
 }
 
-/// Launches a kernel; answers the call's correlation.
+/// Launches a kernel; returns the call's correlation.
 EXPORT uint32_t launchHere() {
     return launch(CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, 0);
 }
 
-/// Captures a node of a CUDA graph; copies one, as when the graph is made ready to run; launches a
-/// graph of one such node, and answers the call's correlation.
+/// Captures a node of a CUDA graph; copies one, as on instantiation; launches a graph of one such
+/// node, and returns the call's correlation.
 EXPORT void captureHere(uint64_t node) {
     simulateGraphNode(node, 0);
 }
@@ -102,7 +103,7 @@ EXPORT uint64_t startHere(const char* text) {
 EXPORT void endHere(uint64_t range) {
     nvtxRangeEnd(range);
 }
-/// Pushes and pops `count` ranges from this line; answers nanoseconds of each pair.
+/// Pushes and pops `count` ranges from this line; returns nanoseconds per pair.
 EXPORT double pushRow(int count) {
     const uint64_t beginNs = nowNs();
     for (int i = 0; i < count; ++i) {
@@ -112,7 +113,7 @@ EXPORT double pushRow(int count) {
     return static_cast<double>(nowNs() - beginNs) / count;
 }
 
-/// The same `count` times from this line; answers nanoseconds of each.
+/// Launches `count` times from this line; returns nanoseconds per launch.
 EXPORT double launchRow(int count) {
     const uint64_t beginNs = nowNs();
     for (int i = 0; i < count; ++i)

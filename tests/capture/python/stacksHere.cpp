@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// For Python programs, by ctypes: the stack of whoever calls, as the agent would record it.
+//
+// For Python programs, by ctypes: the caller's stack as the agent would record it.
 
 #include <chrono>
 #include <cstdio>
@@ -16,7 +17,7 @@ using namespace lanescope::agent::python;
 
 namespace {
 
-/// Keeps what threads tell, as the agent's writer does.
+/// Stack sink that stores everything, like the agent's writer.
 class Kept final : public StackSink {
   public:
     bool addCode(uint32_t code, std::string_view function, std::string_view file) override {
@@ -29,7 +30,7 @@ class Kept final : public StackSink {
         stacks_[stack] = {parent, code, line};
         return true;
     }
-    /// A line for each frame, the innermost first: file, function, line.
+    /// Returns a line for each frame, the innermost first: file, function, line.
     std::string text(uint32_t stack) {
         const std::lock_guard lock(mutex_);
         std::string text;
@@ -63,8 +64,8 @@ uint32_t number() {
 
 }  // namespace
 
-/// The stack of the caller as `Kept::text` writes it; answers how many bytes it has, of which as
-/// many are written as there is room for.
+/// Writes the caller's stack like `Kept::text`, at most `room` bytes; returns its full size in
+/// bytes.
 EXPORT size_t stacksHere(char* into, size_t room) {
     const std::string text = kept.text(number());
     std::memcpy(into, text.data(), text.size() < room ? text.size() : room);
@@ -75,8 +76,8 @@ EXPORT uint32_t stackNumber() {
     return number();
 }
 
-/// How many nanoseconds each of `count` looks at the caller's stack takes, in between of which
-/// `coldBytes` of other memory are written.
+/// Measures nanoseconds of each of `count` samples of the caller's stack, with `coldBytes` of other
+/// memory written in between.
 EXPORT void stacksMeasure(int count, size_t coldBytes, double* ns) {
     static char* const other = new char[size_t{64} << 20]();
     number();
@@ -89,14 +90,14 @@ EXPORT void stacksMeasure(int count, size_t coldBytes, double* ns) {
     }
 }
 
-/// How many nanoseconds two readings of the clock take with nothing between.
+/// Returns nanoseconds of two clock readings with nothing between.
 EXPORT double stacksMeasureClock() {
     const auto begin = std::chrono::steady_clock::now();
     return std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - begin)
         .count();
 }
 
-/// Nanoseconds of each look in a row of `count`, without a clock in between.
+/// Returns nanoseconds per sample in a row of `count`, without clock readings in between.
 EXPORT double stacksMeasureRow(int count) {
     const auto begin = std::chrono::steady_clock::now();
     for (int i = 0; i < count; ++i) number();
@@ -105,7 +106,8 @@ EXPORT double stacksMeasureRow(int count) {
            count;
 }
 
-/// What was found: state, why it was refused, version, and the layout's numbers, into `into`.
+/// Writes the detected state, the reason of a refusal, the version, and the layout's numbers into
+/// `into`.
 EXPORT void stacksInterpreter(char* into, size_t room) {
     interpreter.look();
     const FrameLayout& l = interpreter.layout();

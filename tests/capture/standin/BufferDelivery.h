@@ -11,18 +11,17 @@
 
 namespace lanescope::standin {
 
-/// SIMULATED: gives buffers back on a thread of CUPTI's own, one after the other. Meanwhile it
-/// holds a lock that CUPTI's functions take as well, so whoever calls one of them while a buffer is
-/// given to him, or keeps there what somebody who calls one is waiting for, stands still for ever.
-/// Never destroyed: a flush may come while the process ends.
+/// SIMULATED: returns buffers on CUPTI's own thread, one after the other. Meanwhile it holds a lock
+/// that CUPTI's functions take as well. A callback that calls one of them, or waits for another
+/// thread that does, therefore deadlocks. Never destroyed: a flush may come while the process ends.
 class BufferDelivery {
   public:
-    /// Any thread. The thread begins with the first.
+    /// Any thread. The first call starts the thread.
     void give(CUpti_BuffersCallbackCompleteFunc complete, uint8_t* memory, size_t bytes,
               size_t usedBytes);
-    /// Waits until all that was given so far has arrived. Any thread.
+    /// Waits until all buffers so far have arrived. Any thread.
     void waitForAll();
-    /// What a function of CUPTI's waits for at its beginning.
+    /// Waits like the start of a CUPTI function.
     void pass() { const std::lock_guard lock(delivering_); }
 
   private:
@@ -34,7 +33,7 @@ class BufferDelivery {
     void run();
 
     std::mutex delivering_;  // taken before the other
-    std::mutex mutex_;       // guards what follows
+    std::mutex mutex_;       // guards the members below
     std::condition_variable changed_;
     std::deque<Buffer> waiting_;
     uint64_t given_ = 0, arrived_ = 0;

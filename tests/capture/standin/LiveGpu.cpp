@@ -21,9 +21,10 @@ int64_t nowNs() {
 
 }  // namespace
 
-void LiveGpu::begin(const std::string& path, int64_t delayUs, bool tellsEarly, bool overtakes) {
+void LiveGpu::begin(const std::string& path, int64_t delayUs, bool reservesRecordEarly,
+                    bool overtakes) {
     delayNs_ = delayUs * 1'000;
-    tellsEarly_ = tellsEarly;
+    reservesRecordEarly_ = reservesRecordEarly;
     overtakes_ = overtakes;
     void* library = path.empty() ? nullptr : ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (!library) return;
@@ -55,7 +56,7 @@ void LiveGpu::launch(int thread, int step) {
     call.threadId = static_cast<uint32_t>(::syscall(SYS_gettid));
     if (simulateRecord_) simulateRecord_(&call);
     const Kernel kernel{launchedNs + delayNs_, correlation, thread, step};
-    if (tellsEarly_) emit(kernel);
+    if (reservesRecordEarly_) emit(kernel);
     const std::lock_guard lock(mutex_);
     running_.push_back(kernel);
 }
@@ -69,7 +70,7 @@ void LiveGpu::emitDue() {
             done = running_.front();
             running_.pop_front();
         }
-        if (!tellsEarly_) emit(done);
+        if (!reservesRecordEarly_) emit(done);
     }
 }
 

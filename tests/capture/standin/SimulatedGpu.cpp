@@ -79,7 +79,7 @@ void SimulatedGpu::emitCall(uint32_t correlation, uint32_t callbackId, bool isDr
     call.kind = isDriver ? CUPTI_ACTIVITY_KIND_DRIVER : CUPTI_ACTIVITY_KIND_RUNTIME;
     call.cbid = callbackId;
     placeInTime(call, plan_, correlation);
-    call.start -= 1'000;  // a call begins before the work that it starts
+    call.start -= 1'000;  // a call begins before its work
     call.end = call.start + 400;
     call.processId = static_cast<uint32_t>(::getpid());
     call.threadId = static_cast<uint32_t>(::syscall(SYS_gettid));

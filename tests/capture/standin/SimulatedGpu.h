@@ -9,30 +9,27 @@
 
 namespace lanescope::standin {
 
-/// SIMULATED: a GPU whose work is made up. Says what it "did" to the stand-in for libcupti, if that
-/// is in this process; without it the program runs on unrecorded. Any thread.
+/// SIMULATED: a GPU with invented work. Reports its work to the libcupti stand-in, if that is in
+/// this process; without it the program runs unrecorded. Any thread.
 class SimulatedGpu {
   public:
-    /// Does what cuInit does: calls the library that CUDA_INJECTION64_PATH names.
+    /// Simulates cuInit: calls the library named by CUDA_INJECTION64_PATH.
     static void initializeDriver();
-    /// Finds the stand-in for libcupti at `path` and makes one simulated context on one device.
+    /// Finds the libcupti stand-in at `path` and creates one simulated context on one device.
     void begin(const std::string& path, const TrainingPlan& plan);
-    /// Moves the plan in time: what comes counts from there. No other thread may be at work.
+    /// Moves the plan in time: later work counts from there. No other thread may be active.
     void setBase(int64_t baseNs) { plan_.baseNs = baseNs; }
 
-    /// A kernel and the runtime call that launched it; the first of a step is also launched by the
-    /// driver.
+    /// Launches a kernel by a runtime call; the first of a step also has a driver call.
     void launchKernel(uint32_t correlation, bool alsoDriverCall) const;
     void launchUntimedKernel(uint32_t correlation) const;
     void copy(uint32_t correlation, bool toDevice) const;
     void clear(uint32_t correlation) const;
     void wait(uint32_t correlation) const;
-    /// A record of every kind that is not recorded by default, and odd ones: of a kind that nobody
-    /// asked for, and a kernel without a name. All of them at `plan.baseNs`, numbered from
-    /// `rareCorrelation`.
+    /// Emits a record of every kind not recorded by default, and odd ones: of an unrequested kind,
+    /// and a kernel without a name. All of them at `plan.baseNs`, numbered from `rareCorrelation`.
     void emitRareRecords() const;
     static constexpr uint32_t rareCorrelation = 4'000'000'001;
-    /// A call of the kind that programs make all the time and that says nothing.
     void askForDevice() const;
 
   private:

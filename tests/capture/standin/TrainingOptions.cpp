@@ -34,7 +34,7 @@ TrainingOptions readOptions(int argc, char** argv) {
         {"--live", flag(o.live)},
         {"--rare", flag(o.rare)},
         {"--gpu-delay-us", number(o.gpuDelayUs)},
-        {"--tells-early", flag(o.tellsEarly)},
+        {"--tells-early", flag(o.reservesRecordEarly)},
         {"--overtakes", flag(o.overtakes)},
         {"--leaves-running", flag(o.leavesRunning)},
         {"--locks-badly", flag(o.locksBadly)},

@@ -7,33 +7,32 @@
 
 namespace lanescope::standin {
 
-/// What the command line of the stand-in training asks for. `--name value` for each; see the
-/// parser.
+/// Command line options of the stand-in training. `--name value` for each; see the parser.
 struct TrainingOptions {
     TrainingPlan plan;
     int stepMs = 0;           ///< A pause after each step,
     bool longSteps = false;   ///< or before its range ends.
-    std::string cupti;        ///< The stand-in for libcupti; without it there is no simulated GPU.
+    std::string cupti;        ///< The libcupti stand-in; without it there is no simulated GPU.
     bool cuptiFirst = false;  ///< Loaded before the driver starts, as PyTorch does.
     bool nvtxFirst = false;   ///< An NVTX call before the driver starts.
     bool live = false;        ///< Kernels by the clock (`LiveGpu`) instead of by the plan.
     int gpuDelayUs = 0;       ///< With `live`: from a launch to its kernel.
-    bool tellsEarly = false;  ///< With `live`: see `LiveGpu::begin`; and the next.
+    bool reservesRecordEarly = false;  ///< With `live`: see `LiveGpu::begin`; and the next.
     bool overtakes = false;
     bool leavesRunning = false;  ///< With `live`: ends without waiting for the GPU.
     bool locksBadly = false;     ///< Takes two locks in both orders, one after the other.
     int profileFrom = 0;   ///< With `live`: cudaProfilerStart before this step, counted from 1,
     int profileTo = 0;     ///< and cudaProfilerStop after that one.
-    int profileEvery = 0;  ///< And so again after so many steps.
+    int profileEvery = 0;  ///< And repeated after that many steps.
     bool rare = false;     ///< `SimulatedGpu::emitRareRecords`, half a second after the start.
     bool nvtx = true;
     bool driver = true;
     std::string
         fork;  ///< Children that use nvtx, do nothing and exit, are quiet (_exit), or get a term.
-    int churn = 0;               ///< So many short threads that use NVTX.
-    int threadsPerRound = 4;     ///< Of which so many live at once.
+    int churn = 0;               ///< Number of short threads that use NVTX.
+    int threadsPerRound = 4;     ///< Number of these alive at once.
     int strayThreads = 0;        ///< Threads that use NVTX until the process is gone.
-    int depth = 0;               ///< Nest so many ranges.
+    int depth = 0;               ///< Number of nested ranges.
     std::string plugin;          ///< A second shared object with NVTX to load and call.
     bool closeStandard = false;  ///< Closes descriptors 0 to 2 before anything else.
     std::string closeAll;        ///< Closes all other descriptors half way, then writes this file.
@@ -41,7 +40,7 @@ struct TrainingOptions {
     int exitCode = 0;
 };
 
-/// Reads the command line; on a mistake prints it and ends the program with 2.
+/// Reads the command line; on an error prints it and exits with 2.
 TrainingOptions readOptions(int argc, char** argv);
 
 }  // namespace lanescope::standin

@@ -5,8 +5,8 @@
 
 namespace lanescope::standin {
 
-/// SIMULATED: what the stand-in training does, as arithmetic, so that a test can say of every
-/// record what it must be. Nothing here happened on a GPU.
+/// SIMULATED: the stand-in training as arithmetic, so that a test can compute every expected
+/// record. Nothing here happened on a GPU.
 struct TrainingPlan {
     int64_t baseNs = 0;
     int threads = 1;
@@ -18,7 +18,8 @@ struct TrainingPlan {
     static constexpr int correlationsPerStepBeyondKernels = 4;  // two memcpys, a memset, a wait
 
     int correlationsPerStep() const { return kernelsPerStep + correlationsPerStepBeyondKernels; }
-    /// Of the `index`-th operation, kernels first, of a thread's step. Never 0.
+    /// Returns the correlation of the `index`-th operation (kernels first) of a thread's step.
+    /// Never 0.
     uint32_t correlation(int thread, int step, int index) const {
         return static_cast<uint32_t>(thread) * correlationsPerThread +
                static_cast<uint32_t>(step * correlationsPerStep() + index) + 1;
@@ -33,9 +34,11 @@ struct TrainingPlan {
     int64_t memcpys() const { return int64_t{threads} * steps * 2; }
     int64_t memsets() const { return int64_t{threads} * steps; }
     int64_t waits() const { return int64_t{threads} * steps; }
-    /// Of the driver, for every kernel, memcpy, memset and wait; what is recorded by default.
+    /// Returns the number of driver calls for every kernel, memcpy, memset and wait, which are
+    /// recorded by default.
     int64_t driverCalls() const { return int64_t{threads} * steps * correlationsPerStep(); }
-    /// What is recorded of kernels and memcpys with `api=all`, and of a step's first kernel twice.
+    /// Returns the number of recorded calls of kernels and memcpys with `api=all`; a step's first
+    /// kernel counts twice.
     int64_t allCallsOfWork() const { return int64_t{threads} * steps * (kernelsPerStep + 2 + 1); }
 };
 
@@ -49,7 +52,7 @@ inline const char* kernelName(uint32_t correlation) {
 inline constexpr uint64_t copyBytes = 1u << 20;
 inline constexpr uint64_t communicatorHash = 0xfeedfacecafebeefu;
 
-/// Laid out like the payload of NCCL's AllReduce ranges.
+/// Layout of the payload of NCCL's AllReduce ranges.
 struct AllReducePayload {
     uint64_t communicator;
     uint64_t bytes;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// SIMULATED: what the stand-in for libcupti calls the functions of CUDA, those that tests use.
+//
+// SIMULATED: names of CUDA functions in the libcupti stand-in, as far as tests use them.
 
 #include <cupti.h>
 
@@ -15,7 +16,7 @@ SIMULATED_EXPORT CUptiResult cuptiGetCallbackName(CUpti_CallbackDomain domain, u
                         : uint32_t{CUPTI_RUNTIME_TRACE_CBID_SIZE})) {
         return CUPTI_ERROR_INVALID_PARAMETER;
     }
-    // Asked while the program's exit handlers run, so never taken down.
+    // Used while the program's exit handlers run, so never destroyed.
     static const auto& driver = *new std::map<uint32_t, const char*>{
         {CUPTI_DRIVER_TRACE_CBID_cuLaunchKernel, "cuLaunchKernel"},
         {CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch, "cuGraphLaunch"},

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// To be preloaded: notes in which order the threads of a process take locks, one within the other.
-// An order that some threads take the other way round stands still for ever once two of them meet,
-// which may take years; so it is found here without their meeting. STANDIN_LOCK_ORDER is a file to
-// which a line is added for each such order. Takes no memory and calls nobody while it notes.
+//
+// To be preloaded: records in which order the threads of a process take locks, one within the
+// other. Threads that use opposite orders deadlock once they meet, which may take years; this finds
+// the orders without a meeting. STANDIN_LOCK_ORDER is a file that gets a line for each such order.
+// Allocates nothing and calls no function while it records.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -16,20 +17,20 @@ namespace {
 
 using LockFunction = int(pthread_mutex_t*);
 
-constexpr size_t mostHeld = 32, mostOrders = 4096;
+constexpr size_t maxHeldLocks = 32, maxOrders = 4096;
 
 struct Order {
     const void *outer, *inner;
 };
 
-// Of the thread; a lock that is not let go in turn is found by its address.
-thread_local const void* held[mostHeld];
+// Per thread; a lock released out of order is found by its address.
+thread_local const void* held[maxHeldLocks];
 thread_local size_t heldCount = 0;
 
-std::atomic_flag isNoting = ATOMIC_FLAG_INIT;  // guards what follows
-Order orders[mostOrders];
+std::atomic_flag isNoting = ATOMIC_FLAG_INIT;  // guards the variables below
+Order orders[maxOrders];
 size_t orderCount = 0;
-bool isReached[mostOrders];
+bool isReached[maxOrders];
 
 LockFunction* next(const char* name) {
     return reinterpret_cast<LockFunction*>(::dlsym(RTLD_NEXT, name));
@@ -41,7 +42,7 @@ bool isKnown(const Order& order) {
     return false;
 }
 
-/// Whether some thread took `last` within `first`, or within what was taken within it, and so on.
+/// Returns true if some thread took `last` within `first`, directly or transitively.
 bool leadsTo(const void* first, const void* last) {
     for (size_t at = 0; at < orderCount; ++at) isReached[at] = orders[at].outer == first;
     for (bool isNew = true; isNew;) {
@@ -69,17 +70,17 @@ void say(const Order& order) {
     ::close(file);
 }
 
-void noteTaken(const void* lock) {
+void recordAcquired(const void* lock) {
     while (isNoting.test_and_set(std::memory_order_acquire)) {
     }
     for (size_t at = 0; at < heldCount; ++at) {
         const Order order{held[at], lock};
-        if (order.outer == lock || isKnown(order) || orderCount == mostOrders) continue;
+        if (order.outer == lock || isKnown(order) || orderCount == maxOrders) continue;
         if (leadsTo(lock, order.outer)) say(order);
         orders[orderCount++] = order;
     }
     isNoting.clear(std::memory_order_release);
-    if (heldCount < mostHeld) held[heldCount++] = lock;
+    if (heldCount < maxHeldLocks) held[heldCount++] = lock;
 }
 
 void noteLeft(const void* lock) {
@@ -91,7 +92,7 @@ void noteLeft(const void* lock) {
     }
 }
 
-/// In a forked child nobody is left who would stop noting.
+/// A forked child has no thread that would reset the flag.
 [[maybe_unused]] const int watchesForks =
     ::pthread_atfork(nullptr, nullptr, [] { isNoting.clear(std::memory_order_release); });
 
@@ -101,8 +102,8 @@ void noteLeft(const void* lock) {
 
 INTERPOSED int pthread_mutex_lock(pthread_mutex_t* lock) {
     static LockFunction* const real = next("pthread_mutex_lock");
-    // Noted before it waits, as that is what would hang.
-    noteTaken(lock);
+    // Recorded before it waits, because the wait would hang.
+    recordAcquired(lock);
     const int result = real(lock);
     if (result != 0) noteLeft(lock);
     return result;
@@ -111,7 +112,7 @@ INTERPOSED int pthread_mutex_lock(pthread_mutex_t* lock) {
 INTERPOSED int pthread_mutex_trylock(pthread_mutex_t* lock) {
     static LockFunction* const real = next("pthread_mutex_trylock");
     const int result = real(lock);
-    if (result == 0) noteTaken(lock);
+    if (result == 0) recordAcquired(lock);
     return result;
 }
 

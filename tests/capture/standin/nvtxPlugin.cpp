@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A second shared object that uses NVTX, as NCCL does beside the program.
+//
+// A second shared object that uses NVTX, as NCCL does in addition to the program.
 
 #include <nvtx3/nvToolsExt.h>
 

@@ -5,7 +5,7 @@
 
 namespace lanescope::standin {
 
-/// The NVTX calls of one training step on the calling thread, in the way of a framework: ranges by
+/// Makes the NVTX calls of one training step on the calling thread, like a framework: ranges by
 /// name, by registered string, in a domain, with plain and extended payloads, and across threads.
 void beginStep(int step);
 void beginForward();
@@ -17,9 +17,9 @@ uint64_t beginOptimizer();
 void endOptimizer(uint64_t range);
 void endStep();
 
-/// One range whose payload is the id of the calling thread.
+/// Makes one range whose payload is the id of the calling thread.
 void rangeWithThreadId(int number);
-/// Nested ranges deeper than programs go, and an end too many.
+/// Nests ranges deeper than real programs, with one surplus end.
 void nestDeeply(int depth);
 
 }  // namespace lanescope::standin

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// SIMULATED: a stand-in for libcupti, for tests on machines without a GPU. It keeps CUPTI's
-// manners, as far as the agent sees them: buffers asked for on the thread that works, one for each
-// thread; records in the layout of the version it plays; buffers given back when they are full or
-// flushed, if asked for on a thread of its own, and not while work in them is under way.
+//
+// SIMULATED: a stand-in for libcupti, for tests on machines without a GPU. It behaves like CUPTI as
+// far as the agent is concerned: buffers requested on the working thread, one for each thread;
+// records in the layout of the simulated version; buffers returned when full or flushed, optionally
+// on its own thread, and not while work in them runs.
 
 #include <cupti.h>
 #include <cupti_activity_deprecated.h>
@@ -32,12 +33,13 @@ long fromEnvironment(const char* name, long otherwise) {
     return value && *value ? std::atol(value) : otherwise;
 }
 
-/// The buffer of one working thread.
+/// Buffer of one working thread.
 struct ThreadBuffer {
     std::mutex mutex;
     uint8_t* memory = nullptr;
     size_t bytes = 0, used = 0;
-    std::vector<CUpti_ActivityKernel9*> kernels;  ///< In it, if one keeps back what is under way.
+    std::vector<CUpti_ActivityKernel9*>
+        kernels;  ///< Its kernels, if unfinished ones are kept back.
 };
 
 struct Simulation {
@@ -49,11 +51,11 @@ struct Simulation {
     CUpti_BuffersCallbackCompleteFunc complete = nullptr;
     CUpti_CallbackFunc callback = nullptr;
     void* callbackData = nullptr;
-    std::atomic<bool> tellsContexts{false};
-    std::atomic<bool> saidDropped{false};
-    std::atomic<bool> gaveForeign{false};
+    std::atomic<bool> reportsContexts{false};
+    std::atomic<bool> reportedDropped{false};
+    std::atomic<bool> returnedForeign{false};
 
-    std::mutex mutex;  // guards what follows
+    std::mutex mutex;  // guards the members below
     std::set<int> kinds;
     std::set<CUpti_CallbackId> runtimeCallsOff, driverCallsOn, driverCallbacksOn, resourcesOn;
     std::list<ThreadBuffer> buffers;
@@ -65,13 +67,13 @@ Simulation& simulation() {
     return *it;
 }
 
-// By the release notes and headers of each version. Written down apart from the agent's own table,
-// so that the two are tests of each other.
+// Record sizes by the release notes and headers of each version. Written independently of the
+// agent's own table, so that the two test each other.
 size_t recordBytes(CUpti_ActivityKind kind) {
     const long version = simulation().version;
     constexpr long v12_0 = 19, v12_2 = 20, v12_3 = 21, v12_4 = 22, v12_6 = 24, v12_8 = 26;
     constexpr long v13_0 = 130000, v13_1 = 130100, v13_4 = 130400;
-    constexpr size_t kernel11 = 224, kernel13 = 240;  // newer than the headers we build with
+    constexpr size_t kernel11 = 224, kernel13 = 240;  // newer than our build headers
     switch (kind) {
         case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL:
             return version >= v13_4   ? kernel13
@@ -117,21 +119,20 @@ size_t recordBytes(CUpti_ActivityKind kind) {
         case CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER:
             return version >= v12_8 ? sizeof(CUpti_ActivityUnifiedMemoryCounter3)
                                     : sizeof(CUpti_ActivityUnifiedMemoryCounter2);
-        case CUPTI_ACTIVITY_KIND_JIT:  // one that nobody asked for
+        case CUPTI_ACTIVITY_KIND_JIT:  // a kind that was not requested
             return sizeof(CUpti_ActivityJit2);
         default:
             return 0;
     }
 }
 
-/// How much of a record its newest struct in our headers has.
+/// Returns the size of a record's newest struct in our headers.
 size_t newestBytes(CUpti_ActivityKind kind) {
     return kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL ? sizeof(CUpti_ActivityKernel10)
                                                          : SIZE_MAX;
 }
 
-// Behind each record lies what no reader may take for a part of it: as a pointer, not one that can
-// be freed; as a number, none that anything has.
+// Bytes after each record that no reader may use: invalid as a pointer, and unused as a number.
 constexpr size_t poisonBytes = 64;
 constexpr int poison = 0xa5;
 
@@ -144,7 +145,7 @@ ThreadBuffer& threadBuffer() {
     return *mine;
 }
 
-/// Gives the buffer back; its mutex is held.
+/// Returns the buffer; its mutex is held.
 void completeBuffer(ThreadBuffer& buffer) {
     Simulation& s = simulation();
     if (!buffer.memory) return;
@@ -162,8 +163,8 @@ uint64_t nowNs() {
                                      .count());
 }
 
-/// Whether a kernel in the buffer has not ended yet. With `endsThem` there are none afterwards:
-/// what is known of them is that they were launched.
+/// Returns true if a kernel in the buffer has not ended yet. With `endsThem` there are none
+/// afterwards: only their launch is known.
 bool isUnderWay(ThreadBuffer& buffer, bool endsThem) {
     const uint64_t now = nowNs();
     bool isAny = false;
@@ -195,10 +196,10 @@ bool isStolen() {
            std::chrono::steady_clock::now() - begun > std::chrono::milliseconds(stolenMs);
 }
 
-/// Once, an empty one: what is in it does not matter.
-bool giveForeignBuffer() {
+/// Returns one empty buffer of another tool; its content does not matter.
+bool returnForeignBuffer() {
     static uint8_t foreign[64];
-    if (std::getenv("STANDIN_CUPTI_MIXED") && !simulation().gaveForeign.exchange(true))
+    if (std::getenv("STANDIN_CUPTI_MIXED") && !simulation().returnedForeign.exchange(true))
         simulation().complete(nullptr, 0, foreign, sizeof foreign, 0);
     return false;
 }
@@ -219,7 +220,7 @@ CUptiResult subscribeResult() {
 
 SIMULATED_EXPORT void simulateContext() {
     Simulation& s = simulation();
-    if (!s.tellsContexts.load() || std::getenv("STANDIN_CUPTI_SILENT")) return;
+    if (!s.reportsContexts.load() || std::getenv("STANDIN_CUPTI_SILENT")) return;
     CUpti_ResourceData data{};
     s.callback(s.callbackData, CUPTI_CB_DOMAIN_RESOURCE, CUPTI_CBID_RESOURCE_CONTEXT_CREATED,
                &data);
@@ -259,7 +260,7 @@ SIMULATED_EXPORT void simulateDriverCall(uint32_t callbackId, uint32_t correlati
     data.correlationId = correlation;
     data.callbackSite = CUPTI_API_ENTER;
     s.callback(s.callbackData, CUPTI_CB_DOMAIN_DRIVER_API, callbackId, &data);
-    // A launch takes the driver two or three microseconds; a recorder may count on the half.
+    // A launch takes the driver two or three microseconds; a recorder may rely on half of that.
     const auto end = std::chrono::steady_clock::now() + std::chrono::microseconds(1);
     while (std::chrono::steady_clock::now() < end) {
     }
@@ -272,7 +273,7 @@ SIMULATED_EXPORT bool simulateRecord(const void* record) {
     Simulation& s = simulation();
     const size_t bytes = recordBytes(activity.kind);
     if (!s.request || bytes == 0 || !isWanted(activity)) return false;
-    if (isStolen()) return giveForeignBuffer();
+    if (isStolen()) return returnForeignBuffer();
     ThreadBuffer& buffer = threadBuffer();
     const std::lock_guard lock(buffer.mutex);
     if (buffer.memory && buffer.used + bytes + poisonBytes > buffer.bytes) completeBuffer(buffer);
@@ -329,7 +330,7 @@ SIMULATED_EXPORT CUptiResult cuptiEnableCallback(uint32_t enable, CUpti_Subscrib
                                                  CUpti_CallbackDomain domain, CUpti_CallbackId id) {
     simulation().delivery.pass();
     if (domain == CUPTI_CB_DOMAIN_RESOURCE && id == CUPTI_CBID_RESOURCE_CONTEXT_CREATED) {
-        simulation().tellsContexts.store(enable != 0);
+        simulation().reportsContexts.store(enable != 0);
     } else if (domain == CUPTI_CB_DOMAIN_RESOURCE) {
         const std::lock_guard lock(simulation().mutex);
         if (enable)
@@ -428,7 +429,7 @@ SIMULATED_EXPORT CUptiResult cuptiActivityGetNextRecord(uint8_t* buffer, size_t 
     uint8_t* next = buffer;
     if (*record)
         next = reinterpret_cast<uint8_t*>(*record) + recordBytes((*record)->kind) + poisonBytes;
-    // A buffer that CUPTI itself cannot read to the end.
+    // A buffer that CUPTI itself cannot read completely.
     static const long readable = fromEnvironment("STANDIN_CUPTI_READABLE", 0);
     if (readable > 0 && next - buffer > readable) return CUPTI_ERROR_UNKNOWN;
     if (next + sizeof(CUpti_ActivityKind) > buffer + validBytes)
@@ -441,7 +442,7 @@ SIMULATED_EXPORT CUptiResult cuptiActivityGetNumDroppedRecords(CUcontext, uint32
                                                                size_t* dropped) {
     simulation().delivery.pass();
     const long count = fromEnvironment("STANDIN_CUPTI_DROPPED", 0);
-    *dropped = simulation().saidDropped.exchange(true) ? 0 : static_cast<size_t>(count);
+    *dropped = simulation().reportedDropped.exchange(true) ? 0 : static_cast<size_t>(count);
     return CUPTI_SUCCESS;
 }
 

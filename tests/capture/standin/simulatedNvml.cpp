@@ -1,21 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
+//
 // SIMULATED: an NVML for tests of the samplers on machines without a GPU. Its structs are laid out
-// here by hand, number by number, from NVIDIA's documentation, so that it shares no mistake with
-// who asks. What it plays is said in STANDIN_NVML, "name=value,name=value":
-//   gpus (2), links (4) of each GPU    all counters grow with time, each link at its own rate
-//   down=N         link N is not up
-//   lost-ms=N      GPU 0 falls off its bus after so long
-//   reset-ms=N     after so long all counts begin anew
-//   hang-ms=N      after so long no call comes back
-//   until-ms=N     but from then on all do
-//   init=N         nvmlInit answers N
-//   mig=1          as a GPU that is split: no utilization, processes or NVLinks
-//   gpm=1          has GPM
-//   bare=1         every value but the memory is not supported
-//   us-NAME=N      each such call takes so many microseconds of the processor: us-utilization,
-//                  us-memory, us-power, us-temperature, us-clock, us-throttle, us-processes,
-//                  us-energy and us-link (each field asked for), us-gpm
-//   gpm-dear=N     the first N samples of GPM take 50 times as long
+// by hand from NVIDIA's documentation, so that it shares no mistake with its caller. STANDIN_NVML
+// configures it, "name=value,name=value":
+//   gpus (2), links (4) of each GPU
+//   all counters grow with time, each link at its own rate
+//   down=N       link N is not up
+//   lost-ms=N    GPU 0 falls off its bus after that time
+//   reset-ms=N   after that time all counts restart
+//   hang-ms=N    after that time no call returns
+//   until-ms=N   but from then on all do
+//   init=N       nvmlInit returns N
+//   mig=1        a split GPU: no utilization, processes or NVLinks
+//   gpm=1        has GPM
+//   bare=1       every value except memory is unsupported
+//   us-NAME=N    each such call takes that many microseconds of CPU time: us-utilization,
+//   us-memory, us-power, us-temperature, us-clock, us-throttle, us-processes, us-energy and us-link
+//   (per requested field), us-gpm
+//   gpm-dear=N   the first N samples of GPM take 50 times as long
 #include <unistd.h>
 
 #include <cstdint>
@@ -37,7 +39,7 @@ constexpr unsigned allLinks = 0xffffffff;
 constexpr unsigned typeUnsignedLongLong = 3;  // nvmlValueType_t
 constexpr int smClock = 1;                    // nvmlClockType_t
 
-/// Writes a member of a struct that lies so many bytes behind its beginning.
+/// Writes a struct member at a byte offset.
 template <class Value>
 void put(void* structure, size_t at, Value value) {
     std::memcpy(static_cast<char*>(structure) + at, &value, sizeof value);
@@ -49,7 +51,7 @@ Value get(const void* structure, size_t at) {
     return value;
 }
 
-/// nvmlPciInfo_t: two texts and five numbers, of which we say the bus.
+/// nvmlPciInfo_t: two texts and five numbers; only the bus is set.
 void putPciInfo(void* info, unsigned bus) {
     std::memset(info, 0, 68);
     put(info, 20, bus);
@@ -74,14 +76,14 @@ int64_t elapsedMs() {
     return now(CLOCK_MONOTONIC) - begun;
 }
 
-/// Time as counters see it.
+/// Time on which the counters depend.
 int64_t countedMs() {
     const long resetMs = setting("reset-ms", -1);
     const int64_t elapsed = elapsedMs();
     return resetMs >= 0 && elapsed > resetMs ? elapsed - resetMs : elapsed + 1'000'000;
 }
 
-/// Makes the processor work as long as the call named so is to take.
+/// Uses the CPU for the configured duration of the named call.
 void spend(const char* name) {
     const int64_t costNs = setting((std::string("us-") + name).c_str(), 0) * 1000;
     const auto used = [] {
@@ -96,7 +98,7 @@ int indexOf(void* device) {
     return static_cast<int>(reinterpret_cast<intptr_t>(device)) - 1;
 }
 
-/// Whether the call fails, and how.
+/// Returns the error of the call, or 0.
 int trouble(void* device) {
     const int64_t elapsed = elapsedMs();
     const long hangMs = setting("hang-ms", -1), untilMs = setting("until-ms", -1);
@@ -198,7 +200,7 @@ EXPORTED int nvmlDeviceGetMemoryInfo_v2(void* device, void* memory) {
     constexpr unsigned secondOf40Bytes = 0x2000028;
     unsigned version = 0;
     std::memcpy(&version, memory, sizeof version);
-    if (version != secondOf40Bytes) return 25;  // as the library says of an argument's version
+    if (version != secondOf40Bytes) return 25;  // the library's answer to a wrong argument version
     const unsigned long long numbers[] = {1000, 50, 600, 350};  // total, reserved, free, used
     std::memcpy(static_cast<char*>(memory) + sizeof numbers[0], numbers, sizeof numbers);
     return 0;
@@ -301,7 +303,7 @@ EXPORTED int nvmlGpmSampleGet(void* device, void* sample) {
     *static_cast<int64_t*>(sample) = now(CLOCK_MONOTONIC);
     return trouble(device);
 }
-/// Answers zeros, as the GPU does, where the samples are too near; and now and then by itself.
+/// Returns zeros, like a real GPU, if the samples are too close; and occasionally without a reason.
 EXPORTED int nvmlGpmMetricsGet(void* metrics) {
     constexpr size_t firstMetric = 24, metricBytes = 40;
     static int calls = 0;

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+//
 // SIMULATED: a CUPTI that samples hardware counters of GPUs, for tests on machines without one. The
-// value of every metric is the number of the sample, from 0. What it plays is said in STANDIN_PM,
+// value of every metric is the number of the sample, from 0. STANDIN_PM configures it,
 // "name=value,name=value":
-//   refuse=N       cuptiPmSamplingEnable answers N
-//   restart=1      each decoding begins at the front of the counter data
-//   fresh=1        decodes into fresh counter data only
-//   lose=N         of each N samples the last two are lost
-// STANDIN_PM_COUNT names a file that gets how often counter data were made ready.
+//   refuse=N   cuptiPmSamplingEnable returns N
+//   restart=1  each decoding begins at the front of the counter data
+//   fresh=1    decodes only into fresh counter data
+//   lose=N     of each N samples the last two are lost
+// STANDIN_PM_COUNT names a file that gets the number of counter data initializations.
 #include <cupti_pmsampling.h>
 #include <cupti_profiler_host.h>
 #include <cupti_profiler_target.h>
@@ -25,12 +26,12 @@
 namespace {
 
 constexpr size_t devices = 8;
-constexpr size_t imageBytes = 16;  // of what nobody looks into
+constexpr size_t imageBytes = 16;  // opaque content
 
 struct Sampling {
     uint64_t intervalNs = 1'000'000;
     uint64_t startedNs = 0;
-    uint64_t given = 0;  ///< Samples since then.
+    uint64_t given = 0;  ///< Number of samples since then.
     bool runs = false;
 };
 Sampling samplings[devices];

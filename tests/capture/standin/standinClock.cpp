@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// SIMULATED: preloaded, a clock that is set back in a sampler process, a second after it began to
-// ask, by the seconds that STANDIN_CLOCK_BACK says; and in a program that says so itself, by what
-// it gives `standinSetClock`.
+//
+// SIMULATED: a preloaded clock. In a sampler process it is set back by STANDIN_CLOCK_BACK seconds,
+// a second after the first query; in a program, by calls of `standinSetClock`.
 #include <sys/syscall.h>
 #include <unistd.h>
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// SIMULATED: a CUDA driver with GPUs that copy at rates of their own and a clock that only their
-// copies move. For tests of measuring on machines without a GPU. STANDIN_CUDA tells what is odd:
-// "none" no GPU, "broken" cuInit fails, "full" no memory, "frozen" a clock that does not move.
+//
+// SIMULATED: a CUDA driver with GPUs that copy at their own rates and a clock that only their
+// copies advance. For tests of measuring on machines without a GPU. STANDIN_CUDA selects a fault:
+// "none" no GPU, "broken" cuInit fails, "full" no memory, "frozen" a constant clock.
 
 #include <cstddef>
 #include <cstdint>
@@ -21,7 +22,7 @@ bool is(const char* oddity) {
     return text != nullptr && std::strcmp(text, oddity) == 0;
 }
 
-/// Takes the time that `bytes` need at a rate.
+/// Advances the clock by the time of `bytes` at a rate.
 int pass(size_t bytes, double gigabytesPerSecond) {
     if (!is("frozen")) nowNs += 5'000 + static_cast<double>(bytes) / gigabytesPerSecond;
     return 0;
@@ -31,7 +32,7 @@ struct Event {
     double atNs = 0;
 };
 
-/// Something for a stream to point at.
+/// Target of stream pointers.
 char place[1];
 
 }  // namespace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program that calls NVTX under conditions that are hard on whoever lives in it. The first word
-// says which; what it prints and its status are the same without an agent.
+//
+// A program that calls NVTX under conditions that are hard for an agent. The first argument selects
+// the condition; output and status are the same without an agent.
 
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -26,7 +27,7 @@
 #include <thread>
 #include <vector>
 
-// Of the C library, by which compilers register what is to be done at exit, and undo it.
+// From the C library; compilers use it to register and remove exit handlers.
 extern "C" int __cxa_atexit(void (*function)(void*), void* argument, void* owner);
 extern "C" void __cxa_finalize(void* owner);
 
@@ -49,12 +50,12 @@ void pause(int milliseconds) {
 
 constexpr int statusOfFullMemory = 4;
 
-/// Everything that the allocator and the kernel still give.
+/// Takes all memory that the allocator and the kernel still provide.
 struct FullMemory {
     FullMemory() {
         rlimit limit{};
         ::getrlimit(RLIMIT_AS, &limit);
-        limit.rlim_cur = 1u << 20;  // less than what is there already
+        limit.rlim_cur = 1u << 20;  // less than already in use
         ::setrlimit(RLIMIT_AS, &limit);
         for (size_t bytes = 1u << 20; bytes >= 16; bytes /= 2)
             while (void* const piece = std::malloc(bytes)) {
@@ -96,7 +97,7 @@ void everyKindOfCall() {
     nvtxNameOsThreadA(static_cast<uint32_t>(::syscall(SYS_gettid)), "a thread with a long name");
 }
 
-/// A thread whose first call comes when there is no memory any more, and one that has called.
+/// A thread whose first call comes without memory, and one with earlier calls.
 int fullMemory() {
     range("before");
     std::atomic<bool> isFull{false}, hasCalled{false};
@@ -128,7 +129,7 @@ volatile sig_atomic_t handled = 0;
 void onAlarm(int) {
     handled = handled + 1;
     const int before = errno;
-    // Longer than what it interrupts, so that the two need rooms of different sizes.
+    // Longer than the interrupted call, so that the two need buffers of different sizes.
     range("handler, which has a name that is longer than those of the ranges that it interrupts");
     if (errno != before) std::_Exit(9);
 }
@@ -164,8 +165,8 @@ int callsInHandlers(int microseconds, int milliseconds) {
 
 // --- clocks
 
-/// A range of a third of a second while the clock of the machine is set: `standinSetClock` is of a
-/// library that was loaded before.
+/// A range of a third of a second during a clock change; `standinSetClock` is from a preloaded
+/// library.
 int clockIsSet(int seconds) {
     const auto set = reinterpret_cast<void (*)(long)>(::dlsym(RTLD_DEFAULT, "standinSetClock"));
     if (!set) return 77;
@@ -209,7 +210,7 @@ int withoutDescriptors() {
     return 0;
 }
 
-/// Children that call and leave at once, without their exit handlers.
+/// Children that call and exit at once, without their exit handlers.
 int shortChildren(int count) {
     range("before");
     pause(100);
@@ -224,7 +225,7 @@ int shortChildren(int count) {
     return 0;
 }
 
-/// Takes the numbers that others use for a file of its own, once; tells what is wrong with that.
+/// Once takes the descriptor numbers of others for its own file; returns what is wrong with it.
 int takeDescriptors(const std::string& path) {
     const int own = ::open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     if (::write(own, "mine", 4) != 4) return 5;
@@ -235,8 +236,8 @@ int takeDescriptors(const std::string& path) {
     return ::stat(path.c_str(), &status) == 0 && status.st_size == 4 ? 0 : 6;
 }
 
-/// Does so all the while, so that it also happens between any two calls of whoever else has some
-/// open.
+/// Does so repeatedly, so that it also happens between any two calls of another user of
+/// descriptors.
 int takesDescriptors(const char* path) {
     range("before");
     pause(100);
@@ -256,7 +257,7 @@ int takesDescriptors(const char* path) {
 
 /// Forks while other threads make the first calls of a process that was itself forked.
 int forksAtOnce() {
-    // A fork while NVTX itself is being set up leaves a child that waits for ever, recorded or not.
+    // A fork during the setup of NVTX itself leaves a child that waits forever, recorded or not.
     range("before");
     for (int round = 0; round < 30; ++round) {
         const pid_t branch = ::fork();
@@ -281,8 +282,8 @@ int forksAtOnce() {
     return 0;
 }
 
-/// Forks while another thread is mostly inside the C library's list of exit handlers, whose lock a
-/// child finds as it was.
+/// Forks while another thread is mostly inside the C library's exit handler list, whose lock state
+/// a child inherits.
 int forksAmongExitHandlers() {
     range("before");
     std::atomic<bool> isOver{false};

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A stand-in for NCCL: loads the profiler plugin that NCCL_PROFILER_PLUGIN names and tells it of
-// simulated operations as NCCL does. It lays descriptors out by hand, byte by byte, from NCCL's
-// headers, so that it does not share a mistake with the plugin.
+//
+// A stand-in for NCCL: loads the profiler plugin named by NCCL_PROFILER_PLUGIN and passes it
+// simulated operations as NCCL does. It lays out descriptors by hand, byte by byte, from NCCL's
+// headers, so that it shares no mistake with the plugin.
 //
 // usage: standin-nccl VERSION SCENARIO
 
@@ -22,7 +23,7 @@ namespace {
 constexpr int groupType = 1, collType = 2, p2pType = 4, proxyOpType = 8, groupApiType = 256,
               collApiType = 512, p2pApiType = 1024, launchType = 2048, copyEngineType = 4096;
 
-/// The table of functions behind ncclProfiler_vN, in its order.
+/// The function table of ncclProfiler_vN, in its order.
 struct Table {
     const char* name;
     void* init;
@@ -59,7 +60,7 @@ void* makeCommunicator(uint64_t hash, const char* name, int ranks, int rank) {
     return context;
 }
 
-/// A descriptor of any version: put values where NCCL's headers have them.
+/// A descriptor of any version, with values at the offsets of NCCL's headers.
 class Descriptor {
   public:
     Descriptor(int type, void* parent, int rank) {
@@ -75,7 +76,7 @@ class Descriptor {
         std::memcpy(bytes_ + offset, &value, sizeof value);
         return *this;
     }
-    /// Puts a value into the union.
+    /// Writes a value into the union.
     template <class T>
     Descriptor& with(size_t offset, T value) {
         return put(24 + offset, value);
@@ -142,7 +143,7 @@ void* startTask(void* context, void* call, void* group, const Operation& o) {
     return d.start(context);
 }
 
-/// As ncclGroupEnd hands a plan of operations over.
+/// Submits a plan of operations like ncclGroupEnd.
 void run(void* context, const std::vector<Operation>& operations, bool stopsBackwards = false) {
     void* groupCall = nullptr;
     std::vector<void*> calls(operations.size(), nullptr);
@@ -205,7 +206,7 @@ void threads() {
     for (std::thread& thread : all) thread.join();
 }
 
-/// What no NCCL does, or only a later one.
+/// Events that no NCCL sends, or only a later one.
 void odd() {
     void* context = makeCommunicator(0xabc, nullptr, 8, 1);
     Operation nameless{nullptr, 5, nullptr, 1, nullptr, nullptr};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// SIMULATED: stands for PyTorch in a process, which is known by the name of its library.
+//
+// SIMULATED: represents PyTorch in a process, which is detected by its library name.
 extern "C" int simulatedTorch() {
     return 0;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// SIMULATED: plays a training run without a GPU, for tests of the capture. Real are its NVTX calls,
-// its threads, its children and the ways in which it ends; its GPU work is made up by
-// `TrainingPlan`.
+//
+// SIMULATED: plays a training run without a GPU, for tests of the capture. Its NVTX calls, threads,
+// children and endings are real; `TrainingPlan` invents its GPU work.
 
 #include <dlfcn.h>
 #include <sys/wait.h>
@@ -64,7 +64,7 @@ void runStep(const TrainingOptions& options, const SimulatedGpu& gpu, int thread
     if (!options.longSteps && options.stepMs > 0) pause();
 }
 
-/// A step whose kernels run by the clock.
+/// Runs a step whose kernels run by the clock.
 void runLiveStep(const TrainingOptions& options, LiveGpu& gpu, int thread, int step) {
     const int place = options.profileEvery ? step % options.profileEvery + 1 : step + 1;
     if (thread == 0 && place == options.profileFrom) gpu.startProfiler();
@@ -103,7 +103,7 @@ void train(const TrainingOptions& options, const SimulatedGpu& gpu, LiveGpu& liv
     }
 }
 
-/// As daemons do it: in a session of its own, without terminal and descriptors.
+/// Becomes a daemon: its own session, without terminal and descriptors.
 [[noreturn]] void becomeDaemon() {
     if (::setsid() < 0 || ::fork() != 0) ::_exit(0);
     for (int item = 0; item < 50; ++item) rangeWithThreadId(item);
@@ -114,7 +114,7 @@ void train(const TrainingOptions& options, const SimulatedGpu& gpu, LiveGpu& liv
     std::exit(0);
 }
 
-/// Children as data loaders are: forked in the middle of the run, from a process with threads.
+/// Forks children like data loaders: in the middle of the run, from a process with threads.
 void forkChildren(const std::string& how) {
     if (how == "daemon") {
         std::fflush(stdout);
@@ -129,7 +129,7 @@ void forkChildren(const std::string& how) {
         std::fflush(stdout);
         const pid_t child = how == "vfork" ? ::vfork() : ::fork();
         if (child == 0) {
-            // Not raise, which takes the thread's number from the memory that is the parent's.
+            // Not raise, which reads the thread's number from memory shared with the parent.
             if (how == "vfork") {
                 ::kill(::getpid(), SIGTERM);
                 ::_exit(0);
@@ -138,7 +138,7 @@ void forkChildren(const std::string& how) {
                 for (int item = 0; item < 50; ++item) rangeWithThreadId(item);
                 std::exit(0);
             }
-            // Half a second of work and gone, as Python's multiprocessing goes.
+            // Half a second of work and then _exit, like Python's multiprocessing.
             if (how == "worker") {
                 for (int item = 0; item < 1000; ++item) {
                     rangeWithThreadId(item);
@@ -180,7 +180,7 @@ void lockBadly() {
 
 void closeEverythingAndWrite(const std::string& path) {
     for (int descriptor = 3; descriptor < 1024; ++descriptor) ::close(descriptor);
-    // Takes the lowest numbers that have become free, as many as any other code held.
+    // Takes the lowest freed numbers, as many as any other code held.
     std::vector<FILE*> files;
     for (int i = 0; i < 20; ++i)
         files.push_back(std::fopen((path + std::to_string(i)).c_str(), "w"));
@@ -223,13 +223,13 @@ int endBy(const TrainingOptions& options) {
 }  // namespace
 
 /// Read by the address sanitizer's runtime when it is linked in. Its leak checker stops at exit
-/// threads that were begun by a library opened at run time, and dies of it.
+/// threads of a dlopened library, and crashes on it.
 extern "C" const char* __asan_default_options();
 extern "C" const char* __asan_default_options() {
     return "detect_leaks=0";
 }
 
-/// Read by the thread sanitizer's runtime, which would end a child that begins threads after a
+/// Read by the thread sanitizer's runtime, which would end a child that starts threads after a
 /// fork.
 extern "C" const char* __tsan_default_options();
 extern "C" const char* __tsan_default_options() {
@@ -237,7 +237,7 @@ extern "C" const char* __tsan_default_options() {
 }
 
 /// Read by the thread sanitizer's runtime. NVTX's headers replace function pointers while other
-/// threads read them, which does no harm; and to close descriptors that others use is meant here.
+/// threads read them, which is harmless; and closing descriptors used by others is intended here.
 extern "C" const char* __tsan_default_suppressions();
 extern "C" const char* __tsan_default_suppressions() {
     return "race:nvtx3/nvtxDetail/\nrace:closeEverythingAndWrite";
@@ -256,10 +256,11 @@ int main(int argc, char** argv) {
     if (options.driver) {
         SimulatedGpu::initializeDriver();
         gpu.begin(options.cupti, options.plan);
-        live.begin(options.cupti, options.gpuDelayUs, options.tellsEarly, options.overtakes);
+        live.begin(options.cupti, options.gpuDelayUs, options.reservesRecordEarly,
+                   options.overtakes);
     }
     if (options.rare) {
-        // Some kinds are asked for only when the first context is there.
+        // Some kinds are enabled only after the first context exists.
         std::this_thread::sleep_for(std::chrono::milliseconds(600));
         gpu.emitRareRecords();
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// SIMULATED: what survivor.py does instead of PyTorch where there is none.
+//
+// SIMULATED: replaces PyTorch in survivor.py where it is not installed.
 
 #include <nvtx3/nvToolsExt.h>
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// SIMULATED: a slow disk, for LD_PRELOAD: whatever is written in several parts, as logs are, takes
+//
+// SIMULATED: a slow disk, for LD_PRELOAD: vectored writes, as used for logs, take
 // STANDIN_SLOW_WRITE_MS milliseconds longer.
 
 #include <dlfcn.h>

@@ -6,8 +6,8 @@
 
 namespace lanescope::fuzz {
 
-/// A folder for what can be read only from files, in memory where there is a file system there. It
-/// goes with the value.
+/// A temporary folder for data that can be read only from files, in memory if a file system there
+/// exists. Removed with the value.
 class Scratch {
   public:
     Scratch();
@@ -16,16 +16,15 @@ class Scratch {
     Scratch& operator=(const Scratch&) = delete;
 
     std::filesystem::path operator/(std::string_view name) const { return path_ / name; }
-    /// Writes a file anew.
+    /// Writes or replaces a file.
     std::filesystem::path write(std::string_view name, std::string_view bytes) const;
-    /// Removes all that is in it.
     void clear() const;
 
   private:
     std::filesystem::path path_;
 };
 
-/// A file without a name that holds `bytes`.
+/// A file without a name that contains `bytes`.
 class NamelessFile {
   public:
     explicit NamelessFile(std::string_view bytes);

@@ -16,7 +16,7 @@ namespace lanescope::fuzz {
 
 namespace {
 
-constexpr size_t mostTables = 80, mostColumns = 60, mostRows = 3000, mostRepeated = 20'000;
+constexpr size_t maxTables = 80, maxColumns = 60, maxRows = 3000, maxRepeatedRows = 20'000;
 
 template <class Number>
 bool isNumber(std::string_view text, Number& number, int base = 10) {
@@ -28,7 +28,7 @@ bool isNumber(std::string_view text, Number& number, int base = 10) {
     return read.ec == std::errc() && read.ptr == text.data() + text.size();
 }
 
-/// A name as SQL has it, whatever is in it.
+/// Returns a name quoted for SQL, whatever its content.
 std::string quoted(std::string_view name) {
     std::string text = "\"";
     for (const char letter : name) text += letter == '"' ? "\"\"" : std::string(1, letter);
@@ -50,15 +50,15 @@ std::string unescaped(std::string_view text) {
     return plain;
 }
 
-/// "5+2" as the number 5, 7, 9 ... of a row that is repeated, "5?9" as one of 5 to 13; false for
-/// any other word.
+/// Binds "5+2" as the number 5, 7, 9 ... of a repeated row, "5?9" as one of 5 to 13; returns false
+/// for any other word.
 bool bindVaried(sqlite3_stmt* into, int index, std::string_view word, size_t repeated) {
     const size_t sign = word.find_first_of("+?", 1);
     uint64_t first = 0, second = 0;
     if (sign == word.npos || !isNumber(word.substr(0, sign), first) ||
         !isNumber(word.substr(sign + 1), second))
         return false;
-    // Multiplied and shifted numbers that grow are in no order.
+    // Multiplying and shifting makes growing numbers unordered.
     constexpr uint64_t factor = 0x9e3779b97f4a7c15;
     const uint64_t more = word[sign] == '+'
                               ? second * repeated
@@ -67,7 +67,7 @@ bool bindVaried(sqlite3_stmt* into, int index, std::string_view word, size_t rep
     return true;
 }
 
-/// A row of these values, which is that number of those that are repeated.
+/// Inserts a row of these values; the row number selects repeated values.
 void insert(sqlite3_stmt* into, std::span<const std::string_view> values,
             std::optional<size_t> repeated) {
     const auto columns = static_cast<size_t>(sqlite3_bind_parameter_count(into));
@@ -81,7 +81,7 @@ void insert(sqlite3_stmt* into, std::span<const std::string_view> values,
     sqlite3_clear_bindings(into);
 }
 
-/// The statement that a row of the new table goes through; null for a table that cannot be.
+/// Returns the insert statement of the new table; null if the table is impossible.
 sqlite3_stmt* makeTable(sqlite3* database, const std::vector<std::string_view>& line) {
     if (line.size() < 3) return nullptr;
     std::string columns, values;
@@ -110,7 +110,7 @@ std::string_view takeUntil(std::string_view& rest, char separator) {
 
 std::vector<std::string_view> wordsOf(std::string_view line) {
     std::vector<std::string_view> found;
-    while (!line.empty() && found.size() <= mostColumns)
+    while (!line.empty() && found.size() <= maxColumns)
         if (const std::string_view word = takeUntil(line, ' '); !word.empty())
             found.push_back(word);
     return found;
@@ -158,14 +158,14 @@ SqlitePtr databaseOf(std::string_view sheet) {
     while (!sheet.empty()) {
         const std::vector<std::string_view> line = wordsOf(takeUntil(sheet, '\n'));
         if (line.empty()) continue;
-        if (line[0] == "T" && tables++ < mostTables) {
+        if (line[0] == "T" && tables++ < maxTables) {
             sqlite3_finalize(into);
             into = makeTable(raw, line);
-        } else if (line[0] == "R" && into != nullptr && rows++ < mostRows) {
+        } else if (line[0] == "R" && into != nullptr && rows++ < maxRows) {
             insert(into, std::span(line).subspan(1), std::nullopt);
         } else if (size_t count = 0; line[0] == "M" && into != nullptr && line.size() > 1 &&
                                      isNumber(line[1], count)) {
-            for (size_t row = 0; row < count && repeated < mostRepeated; ++row, ++repeated)
+            for (size_t row = 0; row < count && repeated < maxRepeatedRows; ++row, ++repeated)
                 insert(into, std::span(line).subspan(2), row);
         } else if (int32_t id = 0; line[0] == "A" && line.size() == 2 && isNumber(line[1], id)) {
             const std::string pragma = "PRAGMA application_id = " + std::to_string(id);

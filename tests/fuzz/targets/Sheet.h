@@ -16,30 +16,29 @@ struct CloseSqlite {
 };
 using SqlitePtr = std::unique_ptr<sqlite3, CloseSqlite>;
 
-/// What stands before the next `separator`; both are taken from `rest`.
+/// Returns the text before the next `separator`, and removes both from `rest`.
 std::string_view takeUntil(std::string_view& rest, char separator);
-/// The words of a line, by spaces; no more than there may be columns.
+/// Returns the words of a line, separated by spaces, up to the maximum number of columns.
 std::vector<std::string_view> wordsOf(std::string_view line);
 
-/// Tables as text, so that what is broken are cells and columns, not the pages of SQLite, which has
-/// fuzzers of its own. Lines are
+/// Returns a database of tables as text, so that fuzzing breaks cells and columns instead of
+/// SQLite's pages, for which SQLite has its own fuzzers. Lines are
 ///
-///     T name column column ...    a table; its columns have no type, so a cell holds anything
+///     T name column column ...    a table; columns have no type, so a cell may contain anything
 ///     R value value ...           a row of the last table: 12, 1.5, ~ for NULL, 'text, x00ff
-///     M count value value ...     as many rows: with 5+2 for a number it is 5, 7, 9 ..., with 5?9
-///                                 one of 5 to 13 each time
+///     M count value value ...     that many rows: 5+2 gives 5, 7, 9 ..., 5?9 gives one of 5 to 13
 ///     A number                    the application id
 ///
-/// In texts %xx is the byte of that number. Other lines and what is too much are left out.
+/// In texts, %xx is the byte of that number. Other lines and excess content are skipped.
 SqlitePtr databaseOf(std::string_view sheet);
 
-/// Gives a parameter of a statement the value of a word of a sheet.
+/// Binds a word of a sheet to a statement parameter.
 void bindWord(sqlite3_stmt* statement, int index, std::string_view word);
 
-/// A database in memory with the content of a file.
+/// Returns a database in memory with the content of a file.
 SqlitePtr databaseFrom(std::string_view file);
 
-/// The bytes that a file of that database has.
+/// Returns the file bytes of that database.
 std::string bytesOf(sqlite3* database);
 
 }  // namespace lanescope::fuzz

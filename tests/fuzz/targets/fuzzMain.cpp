@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What libFuzzer calls. The program is called "fuzz-NAME" for each target, which are links to one.
+//
+// Entry point for libFuzzer. The program name is "fuzz-NAME" for each target; all are links to one
+// file.
 
 #include <algorithm>
 
@@ -20,7 +22,7 @@ extern "C" int LLVMFuzzerInitialize(const int*, char*** arguments) {
     const auto found = std::ranges::find(all, name, [](const Target& each) { return each.name; });
     require(found != all.end(), "The program is called fuzz- and the name of a target.");
     target = *found;
-    // How much a query takes is part of what that target asks.
+    // That target also tests the memory of a query.
     if (name != "sql") keepSqliteFromSanitizer();
     return 0;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The readers of tables, ours, Nsight Systems', nvprof's and ROCm's, of trace events in JSON and of
-// protobuf; and, as a target of its own, how a trace is finished and what the programs do with it.
+//
+// Targets for the readers of tables (Lanescope's, Nsight Systems', nvprof's and ROCm's), of trace
+// events in JSON and of protobuf; and, as a separate target, finishing a trace and using it.
 
 #include <array>
 #include <span>
@@ -27,7 +28,7 @@ std::string ownSheet(std::string_view text) {
     return sheet("A " + std::to_string(traceApplicationId) + "\n" + std::string(text));
 }
 
-/// nvprof is known by two tables that others do not have; inputs begin with rows of the second.
+/// nvprof is detected by two tables that others lack; inputs begin with rows of the second.
 std::string nvprofSheet(std::string_view text) {
     return sheet(
         "T CUPTI_ACTIVITY_KIND_DRIVER start end cbid processId threadId correlationId "
@@ -44,7 +45,7 @@ void requireReason(const Result<Value>& result) {
     require(result || !result.error().sentence.empty(), "It was refused without a word.");
 }
 
-/// As `loadOpenTrace` begins; what is made of the rows is not the reader's.
+/// Does the first part of `loadOpenTrace`; using the rows is not the reader's part.
 void read(const std::string& content,
           std::span<const TraceFormat* const> formats = traceFormats()) {
     const NamelessFile named(content);
@@ -74,24 +75,24 @@ void readNvprofTrace(Bytes bytes) {
     read(nvprofSheet(textOf(bytes)));
 }
 
-/// RPD or rocpd, which are told apart by their tables.
+/// RPD or rocpd, distinguished by their tables.
 void readRocmTrace(Bytes bytes) {
     read(sheet(textOf(bytes)));
 }
 
-/// A trace of events or a log of NCCL Inspector, whichever it is more like.
+/// A trace of events or a log of NCCL Inspector, whichever is more similar.
 void readKinetoTrace(Bytes bytes) {
     read(file(textOf(bytes)));
 }
 
-/// Planes of JAX or packets of Perfetto, whichever they are more like; JSON is `readKinetoTrace`'s.
+/// JAX planes or Perfetto packets, whichever are more similar; `readKinetoTrace` handles JSON.
 void readProtobuf(Bytes bytes) {
     constexpr std::array formats{&xplaneFormat, &perfettoFormat};
     read(file(textOf(bytes)), formats);
 }
 
-/// The first byte says which of the readers gets the rest: of our tables, of others', of nvprof's,
-/// or of files that are no tables.
+/// The first byte selects the reader of the rest: Lanescope's tables, others', nvprof's, or files
+/// that are no tables.
 void useLoadedTrace(Bytes bytes) {
     constexpr std::array contents{&ownSheet, &sheet, &nvprofSheet, &file};
     if (bytes.empty()) return;

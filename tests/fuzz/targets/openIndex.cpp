@@ -34,7 +34,8 @@ std::string indexOf(const TracePtr& trace, const Scratch& scratch, const SourceK
     return contentOf(path);
 }
 
-/// Writes over `index` what the input says: where in three bytes, how many in one, and these.
+/// Overwrites parts of `index` as the input specifies: position in three bytes, length in one, and
+/// the bytes.
 void edit(std::string& index, Bytes edits) {
     while (edits.size() > 4) {
         const size_t at = (edits[0] | edits[1] << 8 | edits[2] << 16) % index.size();
@@ -50,7 +51,7 @@ void edit(std::string& index, uint8_t kind, Bytes edits) {
     if (kind > 2) sealIndex(index);  // always long enough
 }
 
-/// A trace beside its index, as `lanescope check` looks at them.
+/// A trace next to its index, as read by `lanescope check`.
 class CheckedTrace {
   public:
     explicit CheckedTrace(const TracePtr& trace) {
@@ -84,7 +85,7 @@ class CheckedTrace {
     }
 
   private:
-    /// By when it was written an index knows its trace, too.
+    /// The index identifies its trace also by its write time.
     void write(const std::string& trace) const {
         scratch_.write("run.sqlite", trace);
         std::filesystem::last_write_time(path_, std::filesystem::file_time_type{});
@@ -95,7 +96,7 @@ class CheckedTrace {
     std::string trace_, index_;
 };
 
-/// The edits are of the trace, or of its index.
+/// Applies the edits to the trace or to its index.
 void checkEdited(uint8_t kind, bool isTrace, Bytes edits) {
     static const CheckedTrace checked(
         simulatedTraining({.steps = 2, .layers = 1, .ncclPlugin = true}));
@@ -107,7 +108,7 @@ void checkEdited(uint8_t kind, bool isTrace, Bytes edits) {
     checked.check(trace, index);
 }
 
-/// What is read of the input as `openIndex` takes it; null if nothing is.
+/// Returns the trace read from the input in the format of `openIndex`; null if unreadable.
 TracePtr openEdited(Bytes bytes) {
     static const Scratch scratch;
     static const std::string training =
@@ -128,9 +129,9 @@ TracePtr openEdited(Bytes bytes) {
 
 }  // namespace
 
-/// The first byte says what is changed: a file of its own (0), or the index of one of two traces,
-/// as it is then or with every checksum made right again, as one would who means harm. So the
-/// corpus is small, and does not age with the format.
+/// The first byte selects the edited file: a separate file (0), or the index of one of two traces,
+/// either as it is or with all checksums corrected, like an attacker. So the corpus is small, and
+/// does not depend on the format version.
 void openIndex(Bytes bytes) {
     const TracePtr trace = openEdited(bytes);
     if (trace) (void)countCorruptBlocks(*trace);
@@ -141,8 +142,8 @@ void useIndexedTrace(Bytes bytes) {
     if (trace) usePartOf(*trace, bytes.size() - 1);
 }
 
-/// As one looks at them who checks a trace beside its index: with 16 in the first byte the trace is
-/// changed, otherwise the index, in the way that the first three bits say.
+/// Checks a trace next to its index: with 16 in the first byte the trace is edited, otherwise the
+/// index, in the way of the first three bits.
 void checkIndexedTrace(Bytes bytes) {
     if (!bytes.empty()) checkEdited(bytes[0] % 8, (bytes[0] & 16) != 0, bytes.subspan(1));
 }

@@ -5,7 +5,7 @@
 
 namespace lanescope::fuzz {
 
-/// What `--fail-if` takes.
+/// Parses a `--fail-if` condition.
 void readCondition(Bytes bytes) {
     const auto condition = compare::parseCondition(textOf(bytes));
     if (!condition)
@@ -17,7 +17,7 @@ void readCondition(Bytes bytes) {
         (void)compare::namesKernel("void ns::gemm<float, 128>(float*, int)", test.name);
         (void)compare::liesInRange("step #/backward/layer #", test.name);
     }
-    // The same text, the same condition.
+    // The same text gives the same condition.
     const auto again = compare::parseCondition(condition->text);
     require(again.has_value() && again->tests.size() == condition->tests.size(),
             "A condition cannot be read from its own text.");

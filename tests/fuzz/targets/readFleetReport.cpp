@@ -10,7 +10,7 @@ namespace lanescope::fuzz {
 
 namespace {
 
-/// The map, in each measure.
+/// Draws the map in each measure.
 void drawMap(const fleet::FleetReport& made) {
     for (size_t each = 0; each < fleet::measureCount; ++each) {
         const auto measure = static_cast<fleet::Measure>(each);
@@ -26,7 +26,7 @@ void drawMap(const fleet::FleetReport& made) {
         require(fleet::ordered(made, order).rows.size() == made.ranks.size(), "A rank is lost.");
 }
 
-/// What is opened from a finding, and where that lies.
+/// Opens the traces of findings, and finds their places.
 void followFindings(const fleet::FleetReport& made, const Scratch& scratch) {
     for (const fleet::ReportFinding& finding : made.findings) {
         (void)made.valueOf(fleet::measureOf(finding), 0, 0);
@@ -34,7 +34,7 @@ void followFindings(const fleet::FleetReport& made, const Scratch& scratch) {
         std::vector<size_t> rows;
         for (const int64_t rank : part.ranks)
             if (const auto row = made.rowOf(rank)) rows.push_back(*row);
-        // Nothing that a report of anybody's names is there, so none is read.
+        // No file named by an untrusted report exists, so none is read.
         if (const auto traces = fleet::tracesOf(made, rows, scratch / "chosen"); !traces)
             require(!traces.error().sentence.empty(), "An error says nothing.");
         if (!part.steps) continue;
@@ -51,8 +51,8 @@ void followFindings(const fleet::FleetReport& made, const Scratch& scratch) {
 
 }  // namespace
 
-/// A report of many ranks as a sheet, which is a file as the viewer opens it; what is read of it is
-/// ordered, scaled and asked as a map does.
+/// A report of many ranks as a sheet, opened as a file by the viewer; the result is sorted, scaled
+/// and queried like in a map.
 void readFleetReport(Bytes bytes) {
     static const Scratch scratch;
     const SqlitePtr database = databaseOf(textOf(bytes));

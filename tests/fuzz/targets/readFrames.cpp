@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the agent takes for the memory of a Python interpreter.
+//
+// Target for the agent's reader of a Python interpreter's memory.
 
 #include <array>
 #include <cstring>
@@ -22,8 +23,8 @@ uint64_t addressOf(const void* pointer) {
     return reinterpret_cast<uintptr_t>(pointer);
 }
 
-/// Objects of 256 bytes in which edits are made: four bytes say where (one of these objects, and a
-/// byte in it), what, and with which value.
+/// Objects of 256 bytes with edits: four bytes give the position (an object, and a byte in it), the
+/// action, and the value.
 class Image {
   public:
     explicit Image(Bytes edits) {
@@ -40,7 +41,7 @@ class Image {
   private:
     void put(size_t at, uint8_t what, uint8_t value) {
         switch (what % 8) {
-            case 0:  // mostly what leads to another object, so that there are chains and cycles
+            case 0:  // mostly pointers to another object, so that chains and cycles occur
             case 1:
                 return write(at & ~size_t{7}, object(value));
             case 2:
@@ -73,9 +74,9 @@ std::optional<FrameLayout> layoutFor(uint8_t version, const Image& image) {
 
 }  // namespace
 
-/// The first byte says which Python, the second where the thread's state lies; edits of memory
-/// follow. Read carefully, as each first stack of a thread is: whatever is in it, what is told of
-/// it stays within its bounds.
+/// The first byte selects the Python version, the second the address of the thread state; memory
+/// edits follow. Read carefully, like each first stack of a thread: any content stays within the
+/// bounds.
 void readFrames(Bytes bytes) {
     if (bytes.size() < 2) return;
     const Image image(bytes.subspan(2));

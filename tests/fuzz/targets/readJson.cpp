@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The files of JSON that `record` and `doctor` leave for later.
+//
+// Target for the JSON files that `record` and `doctor` leave.
 
 #include "capture/collector/RunInfo.h"
 #include "capture/machine/MeasuredPeaks.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a traced process leaves: its log alone, and a trace that is made of it.
+//
+// Targets for the logs of a traced process, alone and as a collected trace.
 
 #include <zlib.h>
 
@@ -20,8 +21,8 @@ namespace {
 
 constexpr const char* name = "box.-.4242.log";
 
-/// A log of which magic, sequence, length and checksum of each block are made right, as whoever
-/// wrote it would have them: else no change would come past the checksum.
+/// Returns a log with correct magic, sequence, length and checksum of each block; otherwise no
+/// change would pass the checksum.
 std::string sealed(std::string file, uint32_t part = 0) {
     if (file.size() < sizeof(log::FileHeader)) return file;
     log::FileHeader header;
@@ -52,15 +53,15 @@ std::string sealed(std::string file, uint32_t part = 0) {
     return file;
 }
 
-/// The input as a log. The first byte says whether it is one as it stands (0) or sealed.
+/// Returns the input as a log. The first byte selects it unchanged (0) or sealed.
 std::string logOf(Bytes bytes) {
     if (bytes.empty()) return {};
     std::string file(textOf(bytes.subspan(1)));
     return bytes[0] % 4 == 0 ? file : sealed(std::move(file));
 }
 
-/// What logs a run may leave: of a process, of what it became, of one on another host, of a
-/// sampler, and a second part.
+/// Names of the logs of a run: of a process, after its exec, on another host, of a sampler, and a
+/// second part.
 constexpr std::array<const char*, 5> names{name, "box.sampler.77.log", "far.1.4243.log",
                                            "box.-.4242.2.log", "box.-.4242.log.1"};
 constexpr const char* perfName = "run/box.-.4242.perf";
@@ -68,8 +69,8 @@ constexpr const char* perfName = "run/box.-.4242.perf";
 constexpr std::string_view logMagic(log::fileMagic, sizeof log::fileMagic);
 constexpr std::string_view perfMagic(capture::perfLogMagic, sizeof capture::perfLogMagic);
 
-/// The same as what a run leaves: logs, each beginning with the magic of one, and what the kernel
-/// told of threads, which has no checksums.
+/// Writes the files of a run: logs, each beginning with its magic, and the kernel's thread events,
+/// which have no checksums.
 void writeLogs(const Scratch& scratch, Bytes bytes) {
     if (bytes.empty()) return;
     const bool isSealed = bytes[0] % 4 != 0;
@@ -88,7 +89,7 @@ void writeLogs(const Scratch& scratch, Bytes bytes) {
     }
 }
 
-/// What `record` knew: nothing but the time, or a machine with two GPUs.
+/// Knowledge of `record`: only the time, or a machine with two GPUs.
 capture::RunInfo infoOf(bool isKnown) {
     capture::RunInfo info;
     info.startRealtimeNs = 1'000'000'000'000;
@@ -115,7 +116,7 @@ capture::RunInfo infoOf(bool isKnown) {
     return info;
 }
 
-/// Touches all that it is given.
+/// Visitor that reads every byte of its records.
 class Toucher : public log::RecordVisitor {
   public:
     uint64_t sum = 0;
@@ -136,7 +137,7 @@ class Toucher : public log::RecordVisitor {
     }
 };
 
-/// The trace that is made of the logs; no path if none could be.
+/// Returns the path of the collected trace; empty if none could be made.
 std::filesystem::path collect(const Scratch& scratch, Bytes bytes) {
     scratch.clear();
     std::filesystem::create_directory(scratch / "run");
@@ -174,14 +175,14 @@ void readLog(Bytes bytes) {
     (void)used;
 }
 
-/// Bits 2 to 4 of the first byte say whether the machine was known, how the program ended, and
-/// whether it still ran.
+/// Bits 2 to 4 of the first byte select a known machine, the end of the program, and whether it
+/// still ran.
 void collectLog(Bytes bytes) {
     static const Scratch scratch;
     (void)collect(scratch, bytes);
 }
 
-/// What the collector writes is a trace that can be read.
+/// A trace from the collector is readable.
 void loadCollected(Bytes bytes) {
     static const Scratch scratch;
     const std::filesystem::path path = collect(scratch, bytes);

@@ -7,7 +7,7 @@ namespace lanescope::fuzz {
 void readNotes(Bytes bytes) {
     const auto notes = parseNotes(textOf(bytes));
     if (!notes) return;
-    // What is written is read as the same.
+    // Written notes are read as the same.
     const std::string written = formatNotes(*notes);
     const auto again = parseNotes(written);
     require(again.has_value(), "Notes that were written cannot be read.");

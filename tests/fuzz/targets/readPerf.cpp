@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the kernel told of threads, as it lies beside the logs, and the programs and libraries that
-// stacks are in.
+//
+// Target for the kernel's thread events next to the logs, and for the programs and libraries in
+// stacks.
 
 #include <cstring>
 #include <string>
@@ -40,7 +41,7 @@ class Second : public PerfVisitor {
     PerfStacks& stacks_;
 };
 
-/// Records with a head and a piece around them that are as they should be.
+/// Records with a valid header and frame around them.
 std::string sealed(std::string_view records) {
     PerfLogHead head{};
     std::memcpy(head.magic, perfLogMagic, sizeof head.magic);
@@ -56,8 +57,7 @@ std::string sealed(std::string_view records) {
 
 }  // namespace
 
-/// The first byte says whether a file of samples follows as it stands (0), its records (1), or a
-/// program (2).
+/// The first byte selects a file of samples unchanged (0), its records (1), or a program (2).
 void readPerf(Bytes bytes) {
     static const Scratch scratch;
     if (bytes.empty()) return;

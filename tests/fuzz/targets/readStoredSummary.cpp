@@ -21,7 +21,7 @@ namespace lanescope::fuzz {
 
 namespace {
 
-/// The bytes of a trace with a summary, as `record` leaves it.
+/// Returns the bytes of a trace with a summary, as left by `record`.
 std::string summarizedTrace() {
     const Scratch scratch;
     const auto path = scratch / "run.sqlite";
@@ -86,7 +86,7 @@ void change(std::string& file, const std::vector<std::string_view>& line) {
         file[numberIn(line[1], file.size())] = static_cast<char>(numberIn(line[2], 256));
 }
 
-/// As a comparison reads the file of a run.
+/// Reads the file of a run like a comparison.
 void readFile(const std::string& file, bool isAsWritten) {
     static const Scratch scratch;
     const auto path = scratch.write("run.sqlite", file);
@@ -96,17 +96,18 @@ void readFile(const std::string& file, bool isAsWritten) {
     require(summary.has_value() || !checked.has_value(), "A summary came of looking twice.");
 }
 
-/// Edits of the summary that a trace holds, a line each; undone behind each input, which is quicker
-/// than to read the tables' descriptions anew. Those of bytes are of the file as it was recorded.
+/// Applies edits to the stored summary of a trace, one per line, and undoes them after each input,
+/// which is faster than reading the table descriptions again. Byte edits apply to the file as
+/// recorded.
 std::optional<analysis::RunSummary> summaryAfter(Bytes bytes) {
     static const std::string whole = summarizedTrace();
     static sqlite3* const connection = databaseFrom(whole).release();
     static const Database database = Database::adopt(connection, "fuzz.sqlite");
     sqlite3_exec(connection, "BEGIN", nullptr, nullptr, nullptr);
-    constexpr int mostEdits = 60;
+    constexpr int maxEdits = 60;
     std::string_view edits = textOf(bytes);
     std::string file;
-    for (int number = 0; number < mostEdits && !edits.empty(); ++number) {
+    for (int number = 0; number < maxEdits && !edits.empty(); ++number) {
         const std::vector<std::string_view> line = wordsOf(takeUntil(edits, '\n'));
         if (line.empty()) continue;
         if (line[0] == "B") {

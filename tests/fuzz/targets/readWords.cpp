@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What people and environments say in a few words: ranges, steps, options, patterns, names.
+//
+// Target for short texts from users and the environment: ranges, steps, options, patterns, names.
 
 #include "model/analysis/StepSelection.h"
 #include "model/analysis/rangePattern.h"
@@ -31,7 +32,7 @@ void readNumbers(std::string_view text) {
     (void)parseStepNumbers(text);
 }
 
-/// What a comparison is to begin with, its ranges and its steps, a line each, asked of a run.
+/// Selects the start, ranges and steps of a comparison, one line each, in a run.
 void selectSteps(std::string_view text) {
     static const TracePtr trace = simulatedTraining({.steps = 4, .layers = 1});
     CompareSelection selection;
@@ -48,7 +49,7 @@ void readNames(std::string_view text) {
     const std::string pattern = rangePattern(text);
     require(rangePattern(pattern).size() <= pattern.size(), "A pattern grows by itself.");
     require(text.size() > 4096 || matchesPattern(text, text), "A text is not like itself.");
-    // A name and a pattern, a line each, which the agent and the gate hold against each other.
+    // A name and a pattern, one line each, matched by the agent and the gate.
     std::string_view wanted = text;
     const std::string_view name = takeUntil(wanted, '\n');
     if (matchesPattern(name, wanted))
@@ -64,7 +65,7 @@ void readNames(std::string_view text) {
 void readOptions(std::string_view text) {
     agent::AgentOptions options, again;
     agent::readOptionText(text, options);
-    // What belongs to no trigger that was asked for is read and not written.
+    // Values without their trigger are read and not written.
     const std::string written = agent::optionText(options);
     agent::readOptionText(written, again);
     require(agent::optionText(again) == written, "Options change by being written and read.");

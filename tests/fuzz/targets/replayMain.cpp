@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives a target all files of some folders, once: replay TARGET FOLDER...
+//
+// Passes all files of some folders once to a target: replay TARGET FOLDER...
 
 #include <algorithm>
 #include <cstdio>

@@ -8,7 +8,7 @@
 
 #include "tests/fuzz/targets/targets.h"
 
-// The C library's own, under whatever took their usual names.
+// The C library's own functions, below any replacement of their usual names.
 extern "C" void* __libc_malloc(size_t bytes);
 extern "C" void* __libc_realloc(void* memory, size_t bytes);
 extern "C" void __libc_free(void* memory);
@@ -17,7 +17,7 @@ namespace lanescope::fuzz {
 
 namespace {
 
-/// Before each piece, which SQLite wants to lie at a multiple of eight.
+/// Header of each block, sized so that SQLite's memory is aligned to eight bytes.
 struct Header {
     alignas(16) int bytes;
 };

@@ -3,10 +3,10 @@
 
 namespace lanescope::fuzz {
 
-/// From now on SQLite takes its memory past the sanitizer, which is several times as quick: it is
-/// not what is fuzzed, and allocates for most of the time that a small file takes. Call it before
-/// SQLite is used. What is read beyond a text of SQLite's is seen in the tests, which do not call
-/// it and are given the same corpus.
+/// Makes SQLite allocate without the sanitizer, which is several times as fast: SQLite is not
+/// fuzzed, and allocates during most of the time of a small file. Call it before SQLite is used.
+/// Reads beyond a text of SQLite are detected in the tests, which do not call it and use the same
+/// corpus.
 void keepSqliteFromSanitizer();
 
 }  // namespace lanescope::fuzz

@@ -10,18 +10,17 @@ namespace lanescope::fuzz {
 
 using Bytes = std::span<const uint8_t>;
 
-/// Something that reads what nobody vouches for, or (`use...`) what the programs then do with it.
-/// They are apart, so that each is led by its own edges: what is made of a trace has more of them
-/// than any reader. `run` gives it any bytes; a sanitizer, a signal or `require` says that it went
-/// wrong. The same bytes do the same every time. One thread.
+/// A reader of untrusted input, or (`use...`) the programs' use of its result. They are separate,
+/// so that each is guided by its own edges: using a trace has more of them than any reader. `run`
+/// accepts any bytes; a sanitizer, a signal or `require` reports a failure. Deterministic. One
+/// thread.
 struct Target {
-    /// Also of its folder in `tests/fuzz/corpus`. What uses what others read takes their inputs
-    /// (`tests/fuzz/uses.txt`) and needs no folder.
+    /// Also the name of its folder in `tests/fuzz/corpus`. A target that uses the inputs of others
+    /// (`tests/fuzz/uses.txt`) needs no folder.
     const char* name;
     void (*run)(Bytes);
 };
 
-/// All targets.
 std::span<const Target> targets();
 
 inline std::string_view textOf(Bytes bytes) {

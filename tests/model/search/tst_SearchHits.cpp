@@ -12,7 +12,7 @@ class tst_SearchHits : public QObject {
     Q_OBJECT
 
   private slots:
-    void slicesAgreeWithAPlainLoop() {
+    void hitsMatchPlainLoop() {
         const TracePtr trace = simulatedTraining();
         std::vector<EventRef> events;
         for (uint32_t row = 0; row < trace->kernels.size(); row += 5)
@@ -38,7 +38,7 @@ class tst_SearchHits : public QObject {
         QCOMPARE(found, events.size());
     }
 
-    void placesAreThinnedWhereHitsAreMany() {
+    void manyHitPlacesAreThinned() {
         const TracePtr trace = simulatedTraining({.steps = 100});
         std::vector<EventRef> few, all;
         for (uint32_t row = 0; row < trace->apiCalls.size(); ++row) {

@@ -11,7 +11,7 @@ class tst_SliceMarks : public QObject {
     Q_OBJECT
 
   private slots:
-    void runsAgreeWithAPlainLoop() {
+    void marksMatchPlainLoop() {
         std::mt19937 random(4);
         for (const uint32_t size : {1u, 63u, 64u, 65u, 4096u, 4097u, 100'000u}) {
             for (const uint32_t every : {1u, 7u, 5'000u, 1'000'000u}) {
@@ -31,7 +31,7 @@ class tst_SliceMarks : public QObject {
         }
     }
 
-    void withoutSlicesThereIsNothing() {
+    void noSlicesGiveNoMarks() {
         const SliceMarks marks;
         QVERIFY(marks.isEmpty());
         QVERIFY(!marks.any(0, 100));

@@ -38,7 +38,7 @@ std::string lowered(std::string text) {
     return text;
 }
 
-/// What the event is called, kernels also in full.
+/// Names of the event; for kernels also the full one.
 std::string namesOf(const Trace& trace, EventRef event) {
     std::string names = trace.nameOf(event);
     if (event.kind() == EventKind::Kernel) {
@@ -48,14 +48,15 @@ std::string namesOf(const Trace& trace, EventRef event) {
     return names;
 }
 
-/// Every event on the tracks whose name contains `text`, looked at one by one.
+/// Every event on the tracks whose name contains `text`, tested one by one.
 std::vector<EventRef> foundPlainly(const Trace& trace, const std::string& text) {
     std::vector<EventRef> events;
     for (const Track& track : trace.tracks)
         for (const Lane& lane : track.lanes)
             for (uint32_t slice = 0; slice < lane.size(); ++slice)
                 if (lane.event[slice].isValid() &&
-                    lane.category[slice] != SliceCategory::NcclWait &&  // the event's own follows
+                    lane.category[slice] !=
+                        SliceCategory::NcclWait &&  // the event's own slice follows
                     lowered(namesOf(trace, lane.event[slice])).find(lowered(text)) !=
                         std::string::npos)
                     events.push_back(lane.event[slice]);
@@ -89,7 +90,7 @@ class tst_findEvents : public QObject {
         trace_ = builder.finish();
     }
 
-    void findsEveryKindByStartWhateverTheCase() {
+    void everyKindIsFoundByStartInAnyCase() {
         QCOMPARE(found(*trace_, "BATCH"),
                  (std::vector<EventRef>{{EventKind::Nvtx, 0}, {EventKind::Kernel, 0}}));
         QCOMPARE(found(*trace_, "memcpy"),
@@ -98,7 +99,7 @@ class tst_findEvents : public QObject {
         QCOMPARE(found(*trace_, "memset"), (std::vector<EventRef>{{EventKind::Memset, 0}}));
     }
 
-    void findsByThePythonStack() {
+    void eventsAreFoundByPythonStack() {
         SimulatedTrace builder;
         const auto frame = [&](uint32_t outer, const char* function, const char* file,
                                uint32_t line) {
@@ -134,7 +135,7 @@ class tst_findEvents : public QObject {
         const EventRef copy(EventKind::Memcpy, 0);
         using Events = std::vector<EventRef>;
         QCOMPARE(found(*trace, "function:forward"), (Events{api1, gemm}));
-        // Whichever frame of the stack it is.
+        // Any frame of the stack matches.
         QCOMPARE(found(*trace, "line:train.py:212"), (Events{api0, adam, api1, gemm}));
         QCOMPARE(found(*trace, "line:ada/TRAIN.py:212"), (Events{api0, adam, api1, gemm}));
         QCOMPARE(found(*trace, "line:212"), (Events{api0, adam, api1, gemm, api2, copy}));
@@ -143,7 +144,7 @@ class tst_findEvents : public QObject {
         QCOMPARE(found(*trace, "line:train.py:21"), Events{});
         QCOMPARE(found(*trace, "file:data.py"), (Events{api2, copy}));
         QCOMPARE(found(*trace, "file:\"my model\""), (Events{api1, gemm}));
-        // With a name, by another term, by an expression.
+        // Combined with a name, another term, and an expression.
         QCOMPARE(found(*trace, "file:ada memcpy"), Events{copy});
         QCOMPARE(found(*trace, "gemm function:train_step"), Events{gemm});
         QCOMPARE(found(*trace, "file:gpt.py line:212"), (Events{api1, gemm}));
@@ -152,7 +153,7 @@ class tst_findEvents : public QObject {
                  Events{api2});
     }
 
-    void whatOnlyLooksLikeATermIsAName() {
+    void similarTextIsANameInsteadOfATerm() {
         QCOMPARE(splitTerms("std::function::call").rest, std::string("std::function::call"));
         QVERIFY(splitTerms("function::call").stack.empty());
         QVERIFY(splitTerms("file: ").stack.empty());
@@ -161,13 +162,13 @@ class tst_findEvents : public QObject {
         const TypedTerms parted = splitTerms("x line:a.py:7 y");
         QCOMPARE(parted.rest, std::string("x y"));
         QCOMPARE(parted.stack, (std::vector<StackTerm>{{StackTerm::Part::Line, "a.py", 7}}));
-        // A number that is none, and one too large, are names of files.
+        // An invalid number, and one too large, are parts of file names.
         QCOMPARE(splitTerms("line:a.py:7b").stack.front().text, std::string("a.py:7b"));
         QCOMPARE(splitTerms("line:a:99999999999").stack.front().line, 0u);
         QVERIFY(!SearchQuery::parse("file:a (", PatternKind::Expression));
     }
 
-    void findsByExpression() {
+    void eventsAreFoundByExpression() {
         QCOMPARE(foundByExpression(*trace_, "^batch"),
                  (std::vector<EventRef>{{EventKind::Kernel, 0}}));
         QCOMPARE(foundByExpression(*trace_, "^(HtoD|DtoH)$"),
@@ -175,11 +176,11 @@ class tst_findEvents : public QObject {
         QCOMPARE(foundByExpression(*trace_, "mem(cpy|set)").size(), size_t{3});
     }
 
-    void findsAKernelByItsFullName() {
+    void kernelIsFoundByItsFullName() {
         QCOMPARE(found(*trace_, "<float>(float*"), (std::vector<EventRef>{{EventKind::Kernel, 0}}));
     }
 
-    void findsNcclCallsByHowNcclDidThem() {
+    void ncclCallsAreFoundByAlgorithmAndProtocol() {
         SimulatedTrace builder;
         const uint32_t thread = builder.defaultThread();
         for (const char* type : {"bfloat16", "float32"}) {
@@ -196,7 +197,7 @@ class tst_findEvents : public QObject {
         QCOMPARE(found(*trace, "allreduce").size(), size_t{2});
     }
 
-    void findsGraphsAndPageFaults() {
+    void graphsAndPageFaultsAreFound() {
         SimulatedTrace builder;
         const uint32_t stream = builder.defaultStream();
         builder.addGraph(stream, 7, 0, 10);
@@ -211,7 +212,7 @@ class tst_findEvents : public QObject {
                  (std::vector<EventRef>{{EventKind::PageFault, 0}}));
     }
 
-    void findsRangesOnTheGpuToo() {
+    void projectedRangesAreFound() {
         SimulatedTrace builder;
         const uint32_t thread = builder.defaultThread();
         builder.addNvtx(thread, "forward", 0, 100);
@@ -221,7 +222,7 @@ class tst_findEvents : public QObject {
                  (std::vector<EventRef>{{EventKind::Nvtx, 0}, {EventKind::Projection, 0}}));
     }
 
-    void agreesWithThePlainLoopInOrderOfStart() {
+    void searchMatchesPlainLoopInOrderOfStart() {
         const TracePtr trace = simulatedTraining({.steps = 60});
         for (const char* text :
              {"gemm", "layer 1", "AllReduce", "cudaLaunchKernel", "a", "step 7"}) {
@@ -229,7 +230,7 @@ class tst_findEvents : public QObject {
             QVERIFY(isByStart(*trace, events));
             std::sort(events.begin(), events.end());
             const std::vector<EventRef> expected = foundPlainly(*trace, text);
-            // Copies and memsets are found by other words than those on their slices.
+            // Search texts of copies and memsets differ from their slices.
             std::erase_if(events, [](EventRef event) {
                 return event.kind() == EventKind::Memcpy || event.kind() == EventKind::Memset;
             });
@@ -256,7 +257,7 @@ class tst_findEvents : public QObject {
         QCOMPARE(parts, found(*trace, "gemm"));
     }
 
-    void endsWhenTheSinkHasEnough() {
+    void searchStopsWhenTheSinkCloses() {
         const TracePtr trace = simulatedTraining();
         int calls = 0;
         QVERIFY(!findEvents(*trace, *NamePattern::compile("a", PatternKind::Substring), always,
@@ -264,7 +265,7 @@ class tst_findEvents : public QObject {
         QCOMPARE(calls, 1);
     }
 
-    void findsWhatRowsOfReportsSumUp() {
+    void rowsOfReportsAreFound() {
         SimulatedTrace builder;
         const uint32_t stream = builder.defaultStream();
         builder.addKernel(stream, "gemm", 0, 10);
@@ -293,7 +294,7 @@ class tst_findEvents : public QObject {
                  (std::vector<std::string>{"memcpy HtoD", "memset"}));
     }
 
-    void findsNothingForWhatIsNotThere() {
+    void missingNameIsNotFound() {
         QVERIFY(found(*trace_, "no such name").empty());
         QVERIFY(found(*SimulatedTrace().finish(), "x").empty());
     }

@@ -64,7 +64,7 @@ std::vector<CopyStatistics> statisticsOf(const TracePtr& trace, CopyGrouping gro
     return CopyIndex(trace).statistics({grouping, range, noIndex});
 }
 
-/// Shown, filled, and large enough for each part to be clicked.
+/// Shown, filled, and large enough to click on each part.
 struct ShownPanel {
     explicit ShownPanel(TracePtr shown = simulatedMachine()) : trace(std::move(shown)) {
         panel.resize(1500, 420);
@@ -81,13 +81,13 @@ struct ShownPanel {
 class TestBandwidthPanel : public QObject {
     Q_OBJECT
   private slots:
-    void showsWhatTheModelCounts() {
+    void showsTheNumbersOfTheModel() {
         ShownPanel shown;
         compareWithModel(shown.panel.view(), statisticsOf(shown.trace, CopyGrouping::Memory));
         QCOMPARE(shown.panel.view().remark(), "Whole trace");
     }
 
-    void countsTheSelectedRangeAndSaysWhichItIs() {
+    void countsTheSelectedRangeAndNamesIt() {
         ShownPanel shown;
         const TimeRange range{20 * ms, 45 * ms};
         shown.panel.setRange(range);
@@ -101,7 +101,7 @@ class TestBandwidthPanel : public QObject {
         compareWithModel(shown.panel.view(), statisticsOf(shown.trace, CopyGrouping::Memory));
     }
 
-    void whileARangeIsDraggedTheNewestAnswerWins() {
+    void newestAnswerWinsDuringADrag() {
         ShownPanel shown;
         QSignalSpy updated(&shown.panel, &BandwidthPanel::updated);
         TimeRange range{0, ms};
@@ -115,7 +115,7 @@ class TestBandwidthPanel : public QObject {
         QVERIFY(updated.count() < 50);
     }
 
-    void theVisibleRangeCountsOnRequest() {
+    void visibleRangeCountsOnRequest() {
         ShownPanel shown;
         const TimeRange visible{5 * ms, 12 * ms};
         shown.panel.setVisibleRange(visible);
@@ -127,7 +127,7 @@ class TestBandwidthPanel : public QObject {
         QVERIFY(shown.panel.view().remark().startsWith("Visible range"));
     }
 
-    void rowsBySizeSortBySizeAndNotByText() {
+    void rowsBySizeSortByNumber() {
         ShownPanel shown;
         QTest::keyClick(&shown.panel.rowsChoice(), Qt::Key_Down);
         waitForRows(shown.panel);
@@ -145,7 +145,7 @@ class TestBandwidthPanel : public QObject {
         QVERIFY(last > 0);
     }
 
-    void rowsByGpuNameThePairAndCanBeFilteredToIt() {
+    void rowsByGpuNameThePairAndFilterToIt() {
         ShownPanel shown;
         shown.panel.showPair(0, 1);
         waitForRows(shown.panel);
@@ -174,7 +174,7 @@ class TestBandwidthPanel : public QObject {
         QVERIFY(range.durationNs() > 15 * ms && range.durationNs() <= 20 * ms);
     }
 
-    void rowsByRangeAreOfAnyRangeThatIsNamed() {
+    void rowsByRangeUseTheNamedRange() {
         SimulatedTrace builder;
         const uint32_t stream = builder.defaultStream();
         for (int epoch = 0; epoch < 3; ++epoch) {
@@ -198,7 +198,7 @@ class TestBandwidthPanel : public QObject {
         QVERIFY(choice.findText("step #") > 0);
         QVERIFY(choice.findText("step 2") < 0);
         QCOMPARE(cellOf(view, 0, "Instances").toInt(), 12);
-        // Typed, and taken with Enter.
+        // Typed and confirmed with Enter.
         choice.lineEdit()->selectAll();
         QTest::keyClicks(choice.lineEdit(), "epoch #");
         QTest::keyClick(choice.lineEdit(), Qt::Key_Return);
@@ -211,7 +211,7 @@ class TestBandwidthPanel : public QObject {
         waitForRows(shown.panel);
         QCOMPARE(view.model().rowCount(), 3);
         QCOMPARE(cellOf(view, 1, "Range").toString(), "epoch 1");
-        // Chosen from the list: back to the steps.
+        // Selected from the list: back to the steps.
         shown.panel.setRows(BandwidthRows::Range);
         choice.setCurrentIndex(0);
         emit choice.activated(0);
@@ -245,7 +245,7 @@ class TestBandwidthPanel : public QObject {
         }
     }
 
-    void aShareAboveThePeakIsNoNumber() {
+    void shareAboveThePeakIsNotShown() {
         SimulatedTrace builder;
         builder.addGpu();
         builder.addMemcpy(builder.addStream(0, 0, 7), MemcpyKind::DtoD, 4 * ms, 0, 1'000, 0,
@@ -262,7 +262,7 @@ class TestBandwidthPanel : public QObject {
         QVERIFY(cellOf(view, 0, "Of Peak", Qt::ToolTipRole).toString().contains("L2 cache"));
     }
 
-    void thePeakSaysWhereItComesFrom() {
+    void peakNamesItsSource() {
         ShownPanel shown;
         bool isTold = false;
         for (int row = 0; row < shown.panel.view().model().rowCount(); ++row)
@@ -282,7 +282,7 @@ class TestBandwidthPanel : public QObject {
         }
     }
 
-    void adviceStandsOnTopAndLeadsToACopy() {
+    void adviceComesFirstAndLeadsToACopy() {
         ShownPanel shown;
         const auto expected = CopyIndex(shown.trace).advice();
         QVERIFY(!expected.empty());
@@ -306,7 +306,7 @@ class TestBandwidthPanel : public QObject {
         QVERIFY(lines.size() > shown.panel.view().model().rowCount());
     }
 
-    void clickingAPointOfTheChartAsksForTheCopy() {
+    void clickOnAChartPointRequestsTheCopy() {
         ShownPanel shown;
         CopyChart& chart = shown.panel.chart(BandwidthChart::OverTime);
         QTRY_VERIFY(chart.markCount() > 0);
@@ -317,7 +317,7 @@ class TestBandwidthPanel : public QObject {
         QVERIFY(!shown.panel.hint().isEmpty());
     }
 
-    void eachChartIsFilledWhenItIsLookedAt() {
+    void eachChartIsFilledWhenShown() {
         ShownPanel shown;
         for (const auto kind :
              {BandwidthChart::BySize, BandwidthChart::Histogram, BandwidthChart::OverTime}) {
@@ -327,7 +327,7 @@ class TestBandwidthPanel : public QObject {
         }
     }
 
-    void countsNothingWhileItIsNotOnTheScreen() {
+    void hiddenPanelCountsNothing() {
         BandwidthPanel panel;
         panel.setTrace(simulatedMachine());
         test::settle();
@@ -336,7 +336,7 @@ class TestBandwidthPanel : public QObject {
         waitForRows(panel);
     }
 
-    void aTraceWithoutCopiesSaysSo() {
+    void traceWithoutCopiesIsReported() {
         SimulatedTrace builder;
         builder.addKernel(builder.defaultStream(), "gemm", 0, 10);
         ShownPanel shown(builder.finish());
@@ -349,7 +349,7 @@ class TestBandwidthPanel : public QObject {
         QVERIFY(isSaid);
     }
 
-    void theModelKeepsQtsRules() {
+    void modelPassesTheQtModelTester() {
         const auto trace = simulatedMachine();
         SharedCopyIndex copies(trace);
         BandwidthModel model;
@@ -366,7 +366,7 @@ class TestBandwidthPanel : public QObject {
         }
     }
 
-    void controlsHaveNamesForScreenReaders() {
+    void controlsHaveAccessibleNames() {
         BandwidthPanel panel;
         QVERIFY(!panel.rowsChoice().accessibleName().isEmpty());
         QVERIFY(!panel.scopeChoice().accessibleName().isEmpty());

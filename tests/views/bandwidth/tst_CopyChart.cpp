@@ -56,8 +56,8 @@ class TestCopyChart : public QObject {
     }
 
   private slots:
-    void aClickAsksForTheCopyUnderThePointer_data() { everyKind(); }
-    void aClickAsksForTheCopyUnderThePointer() {
+    void clickRequestsTheCopyUnderThePointer_data() { everyKind(); }
+    void clickRequestsTheCopyUnderThePointer() {
         QFETCH(BandwidthChart, kind);
         ShownChart shown(kind);
         QVERIFY(shown.chart.markCount() > 3);
@@ -81,8 +81,8 @@ class TestCopyChart : public QObject {
                  qPrintable(described.back()[0].toString()));
     }
 
-    void arrowKeysWalkAndEnterAsksForTheCopy_data() { everyKind(); }
-    void arrowKeysWalkAndEnterAsksForTheCopy() {
+    void arrowKeysWalkAndEnterRequestsTheCopy_data() { everyKind(); }
+    void arrowKeysWalkAndEnterRequestsTheCopy() {
         QFETCH(BandwidthChart, kind);
         ShownChart shown(kind);
         QSignalSpy activated(&shown.chart, &CopyChart::copyActivated);
@@ -99,7 +99,7 @@ class TestCopyChart : public QObject {
         QVERIFY(!shown.chart.chosenMark());
     }
 
-    void aDragOverTimeSelectsARange() {
+    void dragOverTimeSelectsARange() {
         ShownChart shown(BandwidthChart::OverTime);
         QSignalSpy selected(&shown.chart, &CopyChart::rangeSelected);
         QSignalSpy activated(&shown.chart, &CopyChart::copyActivated);
@@ -118,7 +118,7 @@ class TestCopyChart : public QObject {
         QVERIFY(std::abs(double(range.endNs) - wholeNs / 2) < wholeNs / 50);
     }
 
-    void theChartOverTimeShowsTheRangeAskedFor() {
+    void timeChartShowsTheRequestedRange() {
         ShownChart shown(BandwidthChart::OverTime);
         const int all = shown.chart.markCount();
         shown.range = TimeRange{20 * ms, 40 * ms};
@@ -161,7 +161,7 @@ class TestCopyChart : public QObject {
         QVERIFY(shapes["HtoD pageable"] != shapes["HtoD pinned"]);
     }
 
-    void nothingToShowIsSaid() {
+    void emptyChartIsReported() {
         ShownChart shown(BandwidthChart::OverTime);
         shown.range = TimeRange{-20 * ms, -10 * ms};
         shown.ask();
@@ -175,7 +175,7 @@ class TestCopyChart : public QObject {
         QVERIFY(!shown.chart.chosenMark());
     }
 
-    void largerTextAndOtherColoursKeepThePoints() {
+    void fontAndThemeChangesKeepThePoints() {
         ShownChart shown(BandwidthChart::OverTime);
         const int marks = shown.chart.markCount();
         QFont font = shown.chart.font();

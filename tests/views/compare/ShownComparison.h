@@ -15,31 +15,30 @@
 
 namespace lanescope {
 
-/// How long a test waits for work beside the GUI thread.
+/// Maximum wait of a test for work outside the GUI thread.
 inline constexpr int patienceMs = 60'000;
 
-/// "step 0", "step 1", ... as long as `durationsNs`, each half of it a kernel, from `offsetNs` on.
-/// Simulated.
+/// Simulated steps "step 0", "step 1", ... with these durations, each half a kernel, from
+/// `offsetNs` on.
 TracePtr numberedSteps(const std::vector<int64_t>& durationsNs, int64_t offsetNs = 0,
                        std::string title = "steps.lanescope");
 
-/// Durations of six equal steps.
 inline const std::vector<int64_t> evenSteps(6, 1'000'000);
 inline const std::vector<int64_t> longerSteps(6, 1'200'000);
 
-/// A shown comparison of runs, and the ways to poke at it.
+/// A shown comparison of runs, with helpers for user actions.
 struct ShownComparison {
     ShownComparison(TracePtr baseline, std::vector<TracePtr> candidates);
     ShownComparison(TracePtr baseline, TracePtr candidate);
-    /// Several runs a side.
+    /// Compares several runs per side.
     ShownComparison(std::vector<TracePtr> baseline, std::vector<TracePtr> candidate);
 
-    /// Until the runs are compared; false if that takes more than `patienceMs`.
+    /// Waits until the runs are compared; returns false if that takes more than `patienceMs`.
     bool wait();
     views::TimelineView& baseline() { return view.baseline().timeline(); }
     views::TimelineView& candidate() { return view.candidate().timeline(); }
     views::ReportView& table(const QString& title) { return *view.tables().find(title); }
-    /// A click into the row of a table of which a text holds `text`.
+    /// Clicks on the first table row with a text that contains `text`.
     bool clickRow(const QString& title, const QString& text);
 
     views::CompareView view;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// How both runs are aligned at a step, and how one goes from step to step.
+//
+// Tests of aligning both runs at a step, and of stepping through them.
 #include <QApplication>
 #include <QComboBox>
 #include <QLineEdit>
@@ -20,12 +21,12 @@ using namespace lanescope::views;
 class TestCompareAlignment : public QObject {
     Q_OBJECT
   private slots:
-    void runsOpenAtTheFirstComparedStepZoomedToWhatIsCompared() {
+    void runsOpenAtTheFirstComparedStepZoomedToTheComparedRange() {
         ShownComparison compared(
             numberedSteps({5'000'000, 150'000, 150'000, 150'000, 150'000}),
             numberedSteps({200'000, 200'000, 200'000, 200'000, 200'000}, 70'000));
         QVERIFY(compared.wait());
-        QCOMPARE(compared.baseline().timeOrigin(), 5'000'000);  // the warm-up is left out
+        QCOMPARE(compared.baseline().timeOrigin(), 5'000'000);  // the warm-up is skipped
         QCOMPARE(compared.candidate().timeOrigin(), 70'000);
         const TimeRange visible = compared.view.visibleRange().range();
         QVERIFY(visible.contains(0) && visible.endNs >= 4 * 150'000);
@@ -74,7 +75,7 @@ class TestCompareAlignment : public QObject {
         QCOMPARE(compared.view.steps().stepCount(), 2);
     }
 
-    void stepsThatOneRunDoesNotHaveAreSaid() {
+    void missingStepsOfOneRunAreReported() {
         ShownComparison compared(numberedSteps(evenSteps), numberedSteps(longerSteps));
         QVERIFY(compared.wait());
         auto* numbers = compared.view.alignment().findChild<QLineEdit*>("numbers");
@@ -85,7 +86,7 @@ class TestCompareAlignment : public QObject {
         QVERIFY(!compared.view.headline().headline().contains("longer"));
     }
 
-    void anUnknownRangeCannotBeAlignedAt() {
+    void unknownRangeCannotBeAligned() {
         ShownComparison compared(numberedSteps(evenSteps), numberedSteps(longerSteps));
         QVERIFY(compared.wait());
         QVERIFY(!compared.view.alignment().setAlignment("no such range", 0));
@@ -94,7 +95,7 @@ class TestCompareAlignment : public QObject {
         QCOMPARE(compared.view.runs()->baseline.selection.rangeName, std::string("step #"));
     }
 
-    void aClickOnAStepOfTheChartGoesToItInBothRuns() {
+    void clickOnAChartStepShowsItInBothRuns() {
         ShownComparison compared(numberedSteps(evenSteps), numberedSteps(longerSteps));
         QVERIFY(compared.wait());
         StepChart& chart = compared.view.steps();
@@ -110,7 +111,7 @@ class TestCompareAlignment : public QObject {
         QVERIFY(compared.view.visibleRange().range().durationNs() < 1'400'000);
     }
 
-    void keysWalkAlongTheSteps() {
+    void keysWalkTheSteps() {
         ShownComparison compared(numberedSteps(evenSteps), numberedSteps(longerSteps));
         QVERIFY(compared.wait());
         compared.view.steps().setFocus();
@@ -123,7 +124,7 @@ class TestCompareAlignment : public QObject {
         QTRY_COMPARE(compared.view.steps().chosen(), compared.view.steps().stepCount() - 1);
     }
 
-    void enterOnARowOfStepsGoesThere() {
+    void enterOnAStepRowShowsIt() {
         ShownComparison compared(numberedSteps(evenSteps), numberedSteps(longerSteps));
         QVERIFY(compared.wait());
         ReportView& table = compared.table("Steps");
@@ -135,7 +136,7 @@ class TestCompareAlignment : public QObject {
         QCOMPARE(compared.baseline().timeOrigin(), 2'000'000);
     }
 
-    void aSelectedRangeNarrowsTheComparisonOfBoth() {
+    void selectedRangeNarrowsTheComparisonOfBoth() {
         ShownComparison compared(numberedSteps(evenSteps), numberedSteps(longerSteps));
         QVERIFY(compared.wait());
         compared.baseline().setSelectedRange(TimeRange{0, 500'000});

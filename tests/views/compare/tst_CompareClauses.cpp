@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The sentence of a comparison leads to what it says, and several runs a side are one comparison.
+//
+// Tests that the sentence of a comparison leads to its evidence, and that several runs per side are
+// one comparison.
 #include <qcustomplot.h>
 #include <QApplication>
 #include <QComboBox>
@@ -27,7 +29,7 @@ QLabel* sentenceOf(HeadlineCard& card) {
     return nullptr;
 }
 
-/// Where the link to this clause stands, found by moving the pointer over the sentence.
+/// Position of the link to this clause, found by moving the pointer over the sentence.
 QPoint placeOf(QLabel& label, int clause) {
     QString under;
     QObject context;
@@ -42,7 +44,7 @@ QPoint placeOf(QLabel& label, int clause) {
     return {-1, -1};
 }
 
-/// The first clause of the kind and, of a cause, the part.
+/// The first clause of the kind and, for a cause, of the part.
 int clauseOf(const ShownComparison& compared, compare::ClauseKind kind,
              std::optional<analysis::StepPart> part = {}) {
     const auto& clauses = compared.view.runs()->comparisons.front().answer.clauses;
@@ -71,7 +73,7 @@ QComboBox* boxCalled(ShownComparison& compared, const QString& name) {
 class TestCompareClauses : public QObject {
     Q_OBJECT
   private slots:
-    void theClausesAreTheSentence() {
+    void clausesFormTheSentence() {
         ShownComparison compared(numberedSteps(evenSteps), numberedSteps(longerSteps));
         QVERIFY(compared.wait());
         const compare::Answer& answer = compared.view.runs()->comparisons.front().answer;
@@ -82,7 +84,7 @@ class TestCompareClauses : public QObject {
                  QString::fromStdString(answer.sentence));
     }
 
-    void aClickOnACauseSelectsItInBothRuns() {
+    void clickOnACauseSelectsItInBothRuns() {
         ShownComparison compared(numberedSteps(evenSteps), numberedSteps(longerSteps));
         QVERIFY(compared.wait());
         QLabel* label = sentenceOf(compared.view.headline());
@@ -105,7 +107,7 @@ class TestCompareClauses : public QObject {
         QVERIFY(shown.startNs <= kernel.startNs && kernel.endNs <= shown.endNs);
     }
 
-    void anIdleCauseSelectsWhatEndedTheGap() {
+    void idleCauseSelectsTheWorkAfterTheGap() {
         ShownComparison compared(numberedSteps(evenSteps), numberedSteps(longerSteps));
         QVERIFY(compared.wait());
         const int clause =
@@ -118,8 +120,7 @@ class TestCompareClauses : public QObject {
         QVERIFY(compared.candidate().selectedEvent().isValid());
     }
 
-    /// Tab to the sentence and to each of its links, Enter to go there.
-    void theKeysReachEveryClause() {
+    void keysReachEveryClause() {
         ShownComparison compared(numberedSteps(evenSteps), numberedSteps(longerSteps));
         QVERIFY(compared.wait());
         QLabel* label = sentenceOf(compared.view.headline());
@@ -154,7 +155,7 @@ class TestCompareClauses : public QObject {
         QVERIFY(sentenceOf(card)->text().contains("&lt;b&gt;gemm"));
     }
 
-    void severalRunsASideAreJudgedAsPrograms() {
+    void severalRunsPerSideAreJudgedAsPrograms() {
         ShownComparison compared(runsOf({1'000'000, 1'010'000, 990'000}, "a"),
                                  runsOf({1'200'000, 1'190'000, 1'210'000}, "b"));
         QVERIFY(compared.wait());
@@ -168,7 +169,7 @@ class TestCompareClauses : public QObject {
         QCOMPARE(bands, 2);
     }
 
-    void thePairOfRunsOnTheTimelinesIsChosen() {
+    void shownPairOfRunsCanBeChosen() {
         ShownComparison compared(runsOf({1'000'000, 1'010'000, 990'000}, "a"),
                                  runsOf({1'200'000, 1'190'000, 1'210'000}, "b"));
         QVERIFY(compared.wait());

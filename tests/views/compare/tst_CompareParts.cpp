@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The parts of the comparison page by themselves.
+//
+// Tests of the single parts of the comparison page.
 #include <qcustomplot.h>
 #include <QAbstractItemModelTester>
 #include <QApplication>
@@ -59,7 +60,7 @@ WorkerComparison pairWith(int64_t baselineNs, std::vector<std::pair<StepPart, in
 class TestCompareParts : public QObject {
     Q_OBJECT
   private slots:
-    void theModelKeepsTheContractOfItemModels() {
+    void modelPassesTheQtModelTester() {
         DifferenceModel model;
         QAbstractItemModelTester tester(&model,
                                         QAbstractItemModelTester::FailureReportingMode::QtTest);
@@ -69,7 +70,7 @@ class TestCompareParts : public QObject {
         show({}, model);
     }
 
-    void lostTimeIsColouredAsSlowerAndWonTimeAsFaster() {
+    void lostTimeHasTheSlowerColourAndSavedTimeTheFaster() {
         const Theme theme = Theme::light();
         DifferenceModel model;
         model.setTheme(theme);
@@ -85,8 +86,8 @@ class TestCompareParts : public QObject {
         QCOMPARE(model.index(0, 1).data().toString(), QString("+5.000 ms"));
     }
 
-    void anAnswerIsReadableAsAWhole() {
-        // As long as those about two causes and a step that stands out.
+    void answerIsReadableCompletely() {
+        // As long as a sentence with two causes and an outlier step.
         const QString words =
             "In these two runs steps are alike: median step 39.73 ms against 39.74 ms (0.0 %), "
             "within the spread of each run's own steps; but +0.458 ms in the mean step for "
@@ -102,7 +103,7 @@ class TestCompareParts : public QObject {
         }
     }
 
-    void aLongAnswerIsBrokenAndCutAtTheEdge() {
+    void longAnswerIsWrappedAndTruncated() {
         HeadlineCard card;
         card.resize(400, 120);
         QString words;
@@ -116,7 +117,7 @@ class TestCompareParts : public QObject {
         QVERIFY(card.sizeHint().height() < 200);
     }
 
-    void cautionsStandBeforeTheAnswer() {
+    void cautionsPrecedeTheAnswer() {
         HeadlineCard card;
         Answer answer = answerOf("Slower.");
         answer.cautions = {"The GPUs differ.", "The drivers differ."};
@@ -134,7 +135,7 @@ class TestCompareParts : public QObject {
         QTRY_VERIFY(find("The GPUs differ.")->y() < find("Slower.")->y());
     }
 
-    void aRunningComparisonCanBeStopped() {
+    void runningComparisonCanBeStopped() {
         HeadlineCard card;
         card.show();
         QVERIFY(!card.cancelButton().isVisible());
@@ -146,7 +147,7 @@ class TestCompareParts : public QObject {
         QVERIFY(!card.cancelButton().isVisible());
     }
 
-    void theWaterfallShowsTheWeightiestPartsFirst() {
+    void waterfallShowsTheLargestPartsFirst() {
         WaterfallChart chart;
         chart.resize(900, 170);
         const WorkerComparison pair =
@@ -155,7 +156,7 @@ class TestCompareParts : public QObject {
                                   {StepPart::Memset, 10},
                                   {StepPart::OtherIdle, 20}});
         chart.setPair(&pair);
-        // The last two are too small for columns of their own.
+        // The last two are too small for their own columns.
         QCOMPARE(chart.parts(),
                  (std::vector<StepPart>{StepPart::ExposedCommunication, StepPart::Compute}));
         QVERIFY(chart.accessibleDescription().contains("exposed communication"));
@@ -164,7 +165,7 @@ class TestCompareParts : public QObject {
         QVERIFY(!chart.grab().isNull());
     }
 
-    void theWaterfallSaysThatItsAxisIsCut() {
+    void waterfallMarksItsTruncatedAxis() {
         WaterfallChart chart;
         chart.resize(900, 170);
         const WorkerComparison small = pairWith(50'000'000, {{StepPart::Compute, 2'000'000}});
@@ -185,7 +186,7 @@ class TestCompareParts : public QObject {
         QVERIFY(!chart.accessibleDescription().contains("axis"));
     }
 
-    void theTitleOfItsAxisIsNeverCutOff() {
+    void axisTitleIsNeverTruncated() {
         const WorkerComparison pair = pairWith(50'000'000, {{StepPart::Compute, 2'000'000}});
         WaterfallChart chart;
         chart.setPair(&pair);
@@ -202,7 +203,7 @@ class TestCompareParts : public QObject {
         }
     }
 
-    void theWaterfallLeavesRoomForEachNameAndNumber() {
+    void waterfallLeavesRoomForEachNameAndNumber() {
         const WorkerComparison pair =
             pairWith(50'000'000, {{StepPart::Compute, -3'000'000},
                                   {StepPart::ExposedCommunication, 9'000'000},
@@ -234,7 +235,7 @@ class TestCompareParts : public QObject {
         QVERIFY(fewer < 4);
     }
 
-    void theLaneNumbersWhatStandsOutFirst() {
+    void laneNumbersTheLargestDifferencesFirst() {
         VisibleRange range;
         const QObject owner;
         range.setExtent(&owner, {0, 20'000});
@@ -249,14 +250,14 @@ class TestCompareParts : public QObject {
         QCOMPARE(texts, (QStringList{"+5.000 us", "+5.000 us"}));
     }
 
-    void theLaneFindsTheStepUnderThePointer() {
+    void laneFindsTheStepUnderThePointer() {
         VisibleRange range;
         const QObject owner;
         range.setExtent(&owner, {0, 3'000});
         range.setRange({0, 3'000});
         DifferenceLane lane(range);
         lane.resize(300, lane.preferredHeight());
-        // Three steps of 800 ns each, 200 ns apart, at 10 000 ns of the candidate's own time.
+        // Three steps of 800 ns each, 200 ns apart, from 10 000 ns in candidate time.
         std::vector<StepDifference> steps;
         for (int i = 0; i < 3; ++i)
             steps.push_back({i, "", 0, 700, 10'000 + i * 1'000, 800, 100 * (i + 1)});
@@ -267,20 +268,20 @@ class TestCompareParts : public QObject {
         QCOMPARE(spy.size(), 1);
         QCOMPARE(spy.first().first().toInt(), 1);
         QCOMPARE(lane.stepAt(95), -1);  // between two steps
-        // However far one zooms in, it is painted.
+        // It is painted at any zoom.
         range.setRange({1'500, 1'510});
         QVERIFY(!lane.grab().isNull());
         QCOMPARE(lane.stepAt(150), 1);
     }
 
-    void columnsAndTheLineLeaveTheNumbersOfTheLaneFree() {
+    void columnsAndLineDoNotCoverTheNumbersOfTheLane() {
         for (const int64_t sign : {-1, 1}) {
             VisibleRange range;
             const QObject owner;
             range.setExtent(&owner, {0, 100'000});
             DifferenceLane lane(range);
             lane.resize(300, lane.preferredHeight());
-            // Too narrow for numbers; won first and lost later, or the other way round.
+            // Too narrow for numbers; first saved and later lost time, or vice versa.
             std::vector<StepDifference> steps;
             int64_t inAllNs = 0;
             for (int i = 0; i < 100; ++i) {
@@ -304,7 +305,7 @@ class TestCompareParts : public QObject {
         }
     }
 
-    void theStepChartTakesRunsOfDifferentLength() {
+    void stepChartAcceptsRunsOfDifferentLength() {
         WorkerSummary a, b;
         for (int i = 0; i < 3; ++i) a.steps.push_back({i, "", i * 100, 90, {}});
         for (int i = 0; i < 5; ++i) b.steps.push_back({i, "", i * 100, 95, {}});
@@ -321,7 +322,7 @@ class TestCompareParts : public QObject {
         QVERIFY(!chart.grab().isNull());
     }
 
-    void theLegendOfTheStepsIsAsLongAsItHasRoomFor() {
+    void stepLegendFitsItsWidth() {
         WorkerSummary a, b;
         for (int i = 0; i < 3; ++i) a.steps.push_back({i, "", i * 100, 90, {}});
         for (int i = 0; i < 3; ++i) b.steps.push_back({i, "", i * 100, 95, {}});
@@ -353,8 +354,8 @@ class TestCompareParts : public QObject {
         QVERIFY(longer > 40);
     }
 
-    void thousandsOfStepsKeepTheirLongestInSight() {
-        // One long step among many that are too narrow to be told apart.
+    void thousandsOfStepsShowTheirLongest() {
+        // One long step among many indistinguishably narrow ones.
         const auto pictureOf = [](int longest) {
             WorkerSummary worker;
             for (int i = 0; i < 25'000; ++i)
@@ -370,10 +371,10 @@ class TestCompareParts : public QObject {
             return std::pair(bars->data()->size(), greatest);
         };
         const auto [count, greatest] = pictureOf(12'345);
-        const auto [countOfEven, greatestOfEven] = pictureOf(-1);
+        const auto [countOfEven, maxOfEven] = pictureOf(-1);
         QVERIFY(count > 500 && count <= 1100);
         QCOMPARE(count, countOfEven);
-        QCOMPARE(greatest / greatestOfEven, 400.0 / 90.0);
+        QCOMPARE(greatest / maxOfEven, 400.0 / 90.0);
     }
 };
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-// The tables and the waterfall of the comparison page.
+//
+// Tests of the tables and the waterfall of the comparison page.
 #include <QApplication>
 #include <QClipboard>
 #include <QLineEdit>
@@ -25,7 +26,7 @@ using namespace lanescope::views;
 class TestCompareTables : public QObject {
     Q_OBJECT
   private slots:
-    void aPartOfTheWaterfallFiltersItsContributors() {
+    void partOfTheWaterfallFiltersItsContributors() {
         ShownComparison compared(simulatedTraining({.steps = 6}),
                                  simulatedTraining({.steps = 6, .kernelScale = 1.5}));
         QVERIFY(compared.wait());
@@ -45,7 +46,7 @@ class TestCompareTables : public QObject {
         QCOMPARE(table.filter().rowCount(), table.model().rowCount());
     }
 
-    void aClickOnAColumnOfTheWaterfallChoosesIt() {
+    void clickOnAWaterfallColumnSelectsIt() {
         ShownComparison compared(simulatedTraining({.steps = 6}),
                                  simulatedTraining({.steps = 6, .kernelScale = 1.5}));
         QVERIFY(compared.wait());
@@ -56,7 +57,7 @@ class TestCompareTables : public QObject {
         QCOMPARE(chart.chosen(), std::optional(chart.parts().front()));
     }
 
-    void tablesAreMadeWhenTheyAreLookedAt() {
+    void tablesAreCreatedWhenShown() {
         ShownComparison compared(simulatedTraining({.steps = 6}),
                                  simulatedTraining({.steps = 6, .kernelScale = 1.5}));
         QVERIFY(compared.wait());
@@ -65,7 +66,7 @@ class TestCompareTables : public QObject {
         for (int index = 0; index < tables.count(); ++index)
             QCOMPARE(static_cast<LazyTab*>(tables.widget(index))->content() != nullptr,
                      index == tables.currentIndex());
-        // What was chosen before a table is there is shown in it.
+        // A table shows the selection made before its creation.
         compared.view.waterfall().setFocus();
         QTest::keyClick(&compared.view.waterfall(), Qt::Key_Right);
         LazyTab* contributors = tables.findTab("Contributors");
@@ -77,7 +78,7 @@ class TestCompareTables : public QObject {
         QVERIFY(table.filter().rowCount() < table.model().rowCount());
     }
 
-    void aTableOutOfSightIsFilledWhenItIsSeenAgain() {
+    void hiddenTableIsFilledWhenShownAgain() {
         ShownComparison compared(simulatedTraining({.steps = 6}),
                                  simulatedTraining({.steps = 6, .kernelScale = 1.5}));
         QVERIFY(compared.wait());
@@ -96,7 +97,7 @@ class TestCompareTables : public QObject {
         QCOMPARE(steps.model().rowCount(), 1);
     }
 
-    void theTableOfPartsSumsToTheStepTimes() {
+    void partsTableSumsToTheStepTimes() {
         ShownComparison compared(simulatedTraining({.steps = 6}),
                                  simulatedTraining({.steps = 6, .kernelScale = 1.5}));
         QVERIFY(compared.wait());
@@ -111,7 +112,7 @@ class TestCompareTables : public QObject {
         QCOMPARE(candidateNs, pair.candidate.meanNs);
     }
 
-    void theWindowGivesTheNumbersOfTheTextReport() {
+    void windowShowsTheNumbersOfTheTextReport() {
         ShownComparison compared(simulatedTraining({.steps = 6}),
                                  simulatedTraining({.steps = 6, .kernelScale = 1.4371}));
         QVERIFY(compared.wait());
@@ -149,7 +150,7 @@ class TestCompareTables : public QObject {
         QVERIFY(text.simplified().contains(compared.view.headline().headline()));
     }
 
-    void tablesBeginWithTheGreatestLoss() {
+    void tablesBeginWithTheLargestLoss() {
         ShownComparison compared(simulatedTraining({.steps = 6}),
                                  simulatedTraining({.steps = 6, .kernelScale = 1.5}));
         QVERIFY(compared.wait());
@@ -165,7 +166,7 @@ class TestCompareTables : public QObject {
         QVERIFY(table.filter().rowCount() > 1);
     }
 
-    void aRowLeadsToItsWorstInstanceInBothRuns() {
+    void rowLeadsToItsWorstInstanceInBothRuns() {
         // The kernel of step 3 loses most.
         ShownComparison compared(
             numberedSteps(evenSteps),
@@ -194,7 +195,7 @@ class TestCompareTables : public QObject {
         QCOMPARE(lines.at(1).count('\t'), lines.first().count('\t'));
     }
 
-    void theTableIsFilteredByTypedWords() {
+    void typedWordsFilterTheTable() {
         ShownComparison compared(simulatedTraining({.steps = 6}),
                                  simulatedTraining({.steps = 6, .kernelScale = 1.5}));
         QVERIFY(compared.wait());

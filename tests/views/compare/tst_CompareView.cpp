@@ -18,8 +18,8 @@ using namespace lanescope::views;
 class TestCompareView : public QObject {
     Q_OBJECT
   private slots:
-    void showsTheHealthOfTheSideThatIsDoubtful() {
-        // Not shared with anybody yet, so it may still change.
+    void showsTheHealthOfTheDoubtfulSide() {
+        // Not shared yet, so it may still change.
         auto doubtful = std::const_pointer_cast<Trace>(numberedSteps(evenSteps));
         auto sound = std::const_pointer_cast<Trace>(numberedSteps(evenSteps));
         doubtful->health = {
@@ -32,7 +32,7 @@ class TestCompareView : public QObject {
         QVERIFY(!compared.view.candidate().healthBar().isVisible());
     }
 
-    void saysInWordsWhatWasLost() {
+    void showsTheLossesAsText() {
         ShownComparison compared(numberedSteps(evenSteps), numberedSteps(longerSteps));
         QVERIFY(compared.wait());
         QVERIFY2(compared.view.headline().headline().contains("longer"),
@@ -44,7 +44,7 @@ class TestCompareView : public QObject {
         QVERIFY(compared.wait());
         QCOMPARE(compared.candidate().visibleRange(), compared.baseline().visibleRange());
         QVERIFY(compared.baseline().isVisible());
-        QVERIFY(!compared.candidate().isVisible());  // its tracks stand among the baseline's
+        QVERIFY(!compared.candidate().isVisible());  // its tracks are shown among the baseline's
     }
 
     void moreCandidatesAreColumnsAndOneIsOnTheTimeline() {
@@ -69,7 +69,7 @@ class TestCompareView : public QObject {
                  std::string("Lost: slow.lanescope"));
     }
 
-    void theSidesCanBeSwapped() {
+    void sidesCanBeSwapped() {
         ShownComparison compared(numberedSteps(evenSteps, 0, "a.lanescope"),
                                  numberedSteps(longerSteps, 0, "b.lanescope"));
         QVERIFY(compared.wait());
@@ -80,7 +80,7 @@ class TestCompareView : public QObject {
                  qPrintable(compared.view.headline().headline()));
     }
 
-    void gTurnsTheGhostOnAndOff() {
+    void gTogglesTheBaselineOverlay() {
         ShownComparison compared(numberedSteps(evenSteps), numberedSteps(longerSteps));
         QVERIFY(compared.wait());
         compared.baseline().setFocus();
@@ -90,7 +90,7 @@ class TestCompareView : public QObject {
         QTRY_VERIFY(!compared.baseline().isBaselineOverlayVisible());
     }
 
-    void onlyOneSideHasAnEventSelectedByHand() {
+    void userSelectionIsOnOneSideOnly() {
         ShownComparison compared(numberedSteps(evenSteps), numberedSteps(longerSteps));
         compared.baseline().setSelectedEvent(EventRef(EventKind::Kernel, 1));
         compared.candidate().setSelectedEvent(EventRef(EventKind::Kernel, 1));
@@ -98,7 +98,7 @@ class TestCompareView : public QObject {
         QVERIFY(compared.candidate().selectedEvent().isValid());
     }
 
-    void runsWithNothingInThemAreShownAndSaid() {
+    void emptyRunsAreShownAndReported() {
         ShownComparison compared(SimulatedTrace().finish(), numberedSteps(evenSteps));
         QVERIFY(compared.wait());
         QVERIFY(!compared.view.headline().headline().isEmpty());

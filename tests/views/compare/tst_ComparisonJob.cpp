@@ -13,7 +13,7 @@ using namespace lanescope::views;
 class TestComparisonJob : public QObject {
     Q_OBJECT
   private slots:
-    void aStoppedComparisonPublishesNothing() {
+    void stoppedComparisonPublishesNothing() {
         const ComparisonJob::Run baseline{numberedSteps(evenSteps), {}};
         const ComparisonJob::Run candidate{numberedSteps(longerSteps), {}};
         ComparisonJob job;
@@ -30,7 +30,7 @@ class TestComparisonJob : public QObject {
         QCOMPARE(finished.size(), 2);
     }
 
-    void onlyTheNewestOfSeveralComparisonsIsPublished() {
+    void onlyTheNewestComparisonIsPublished() {
         const ComparisonJob::Run baseline{numberedSteps(evenSteps), {}};
         ComparisonJob job;
         QSignalSpy compared(&job, &ComparisonJob::compared);

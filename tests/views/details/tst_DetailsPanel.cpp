@@ -16,7 +16,7 @@ using namespace lanescope::views;
 
 namespace {
 
-/// Where the last `text` in the sheet is drawn, which is the link; (-1, -1) if it is not there.
+/// Position of the last `text` in the sheet, which is the link; (-1, -1) if absent.
 QPoint linkPosition(const FactSheet& sheet, const QString& text) {
     QTextCursor end(sheet.document());
     end.movePosition(QTextCursor::End);
@@ -46,7 +46,7 @@ class TestDetailsPanel : public QObject {
         }
     }
 
-    void theTitleIsNotSaidTwice() {
+    void titleIsNotRepeated() {
         SimulatedTrace builder;
         const EventRef kernel = builder.launch(builder.defaultThread(), builder.defaultStream(),
                                                "gemm", 1'000, 10'000, 30'000);
@@ -56,7 +56,7 @@ class TestDetailsPanel : public QObject {
         QVERIFY(panel.sheet().text().startsWith("gemm\nKernel\n"));
     }
 
-    void aClickOnALinkGoesFromTheKernelToItsCallAndBack() {
+    void clickOnALinkLeadsFromTheKernelToItsCallAndBack() {
         SimulatedTrace builder;
         const EventRef kernel = builder.launch(builder.defaultThread(), builder.defaultStream(),
                                                "gemm", 1'000, 10'000, 30'000);
@@ -86,7 +86,7 @@ class TestDetailsPanel : public QObject {
         QCOMPARE(activated.takeFirst().front().value<EventRef>(), kernel);
     }
 
-    void aClickOnALinkGoesFromAnOperatorToItsBackwardAndBack() {
+    void clickOnALinkLeadsFromAnOperatorToItsBackwardAndBack() {
         SimulatedTrace builder;
         const uint32_t thread = builder.defaultThread();
         const EventRef forward = builder.addNvtx(thread, "aten::mm", 0, 100);
@@ -123,7 +123,7 @@ class TestDetailsPanel : public QObject {
         QVERIFY(panel.sheet().text().contains("<b>bold</b> & <img src='x'>"));
     }
 
-    void longNamesWrapInsteadOfRunningOutOfSight() {
+    void longNamesWrap() {
         SimulatedTrace builder;
         const EventRef kernel =
             builder.addKernel(builder.defaultStream(), std::string(600, 'k'), 0, 100);
@@ -135,7 +135,7 @@ class TestDetailsPanel : public QObject {
         QVERIFY(panel.sheet().document()->size().width() <= panel.sheet().viewport()->width() + 1);
     }
 
-    void namesBreakWhereAReaderWouldAndAreCopiedWhole() {
+    void namesBreakAtSensiblePlacesAndAreCopiedUnbroken() {
         const QString name =
             "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)";
         SimulatedTrace builder;
@@ -161,7 +161,7 @@ class TestDetailsPanel : public QObject {
         QVERIFY(QApplication::clipboard()->text().contains(name));
     }
 
-    void withoutAnEventItSaysWhatToDo() {
+    void withoutEventTheInstructionIsShown() {
         DetailsPanel panel;
         QVERIFY(panel.sheet().text().contains("Click a slice"));
         SimulatedTrace builder;

@@ -18,7 +18,7 @@ using namespace lanescope::views;
 class TestHealthBar : public QObject {
     Q_OBJECT
   private slots:
-    void isHiddenWhileNothingWasLost() {
+    void isHiddenWithoutLosses() {
         QWidget window;
         HealthBar bar(&window);
         window.show();
@@ -28,7 +28,7 @@ class TestHealthBar : public QObject {
         QVERIFY(!bar.isVisible());
     }
 
-    void showsTheGravestSentenceAndHowManyMoreThereAre() {
+    void showsTheMostSevereNoteAndTheNumberOfOthers() {
         QWidget window;
         HealthBar bar(&window);
         window.show();
@@ -46,14 +46,14 @@ class TestHealthBar : public QObject {
         QVERIFY(!bar.isVisible());
     }
 
-    void sentencesOfOtherToolsAreNotBrokenWhereTheyBreakThem() {
+    void notesOfOtherToolsAreUnwrapped() {
         QWidget window;
         HealthBar bar(&window);
         bar.setNotes({{Severity::Warning, HealthCode::LogGap, "No samples.\n  Try:\n\tsudo."}});
         QCOMPARE(bar.text(), QString("No samples. Try: sudo."));
     }
 
-    void thePanelListsEveryNoteGravestFirst() {
+    void panelListsEveryNoteMostSevereFirst() {
         TraceBuilder builder;
         builder.note({Severity::Info, HealthCode::Windows, "Information."});
         builder.note({Severity::Error, HealthCode::LogDamaged, "Grave."});
@@ -69,8 +69,8 @@ class TestHealthBar : public QObject {
         QVERIFY(text.contains("1,234, 5 of them without a time"));
     }
 
-    /// What `lanescope info` prints is laid out from the same description.
-    void thePanelShowsAllThatTheTraceSaysOfItself() {
+    /// `lanescope info` prints the same description.
+    void panelShowsTheWholeDescription() {
         SimulatedTrace builder;
         builder.addKernel(builder.defaultStream(), "gemm", 0, 100);
         TraceDescription& trace = builder.description();

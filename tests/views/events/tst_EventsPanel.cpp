@@ -56,7 +56,7 @@ class TestEventsPanel : public QObject {
         panel_.reset();
     }
 
-    void listsWhatIsVisible() {
+    void listsVisibleEvents() {
         panel_->setVisibleRange(middleOf(*trace_));
         QTRY_VERIFY(!panel_->isStale());
         const EventWindow window(*trace_, middleOf(*trace_), EventKinds::recorded());
@@ -65,7 +65,7 @@ class TestEventsPanel : public QObject {
         QVERIFY(panel_->remark().contains("visible range"));
     }
 
-    void onlyNamesAreCut() {
+    void onlyNamesAreTruncated() {
         constexpr int padding = 2 * (8 + 3);  // of the window's style, and of every item
         const QTableView& table = panel_->table();
         for (const int width : {900, 1600, 1900}) {
@@ -87,7 +87,7 @@ class TestEventsPanel : public QObject {
         }
     }
 
-    void theSelectedRangeComesFirst() {
+    void selectedRangeTakesPrecedence() {
         panel_->setSelectedRange(middleOf(*trace_));
         QTRY_VERIFY(!panel_->isStale());
         const int selected = panel_->model().rowCount();
@@ -100,7 +100,7 @@ class TestEventsPanel : public QObject {
         QVERIFY(panel_->model().rowCount() < selected);
     }
 
-    void aHiddenPanelComputesNothing() {
+    void hiddenPanelComputesNothing() {
         panel_->hide();
         const int rows = panel_->model().rowCount();
         panel_->setVisibleRange(middleOf(*trace_));
@@ -113,7 +113,7 @@ class TestEventsPanel : public QObject {
         QVERIFY(panel_->model().rowCount() < rows);
     }
 
-    void aClickedRowIsSelectedOnTheTimeline() {
+    void clickedRowIsSelectedOnTheTimeline() {
         QSignalSpy selected(panel_.get(), &EventsPanel::eventSelected);
         QTest::mouseClick(panel_->table().viewport(), Qt::LeftButton, {},
                           rowCentre(panel_->table(), 3));
@@ -124,7 +124,7 @@ class TestEventsPanel : public QObject {
         QCOMPARE(selected[1][0].value<EventRef>(), panel_->model().eventAt(4));
     }
 
-    void enterAsksToSeeTheEvent() {
+    void enterShowsTheEvent() {
         QSignalSpy activated(panel_.get(), &EventsPanel::eventActivated);
         QTest::mouseClick(panel_->table().viewport(), Qt::LeftButton, {},
                           rowCentre(panel_->table(), 2));
@@ -133,12 +133,12 @@ class TestEventsPanel : public QObject {
         QCOMPARE(activated[0][0].value<EventRef>(), panel_->model().eventAt(2));
     }
 
-    void goesToTheEventThatIsSelectedElsewhere() {
+    void followsTheSelectionElsewhere() {
         QSignalSpy selected(panel_.get(), &EventsPanel::eventSelected);
         const EventRef event = panel_->model().eventAt(panel_->model().rowCount() / 2);
         panel_->selectEvent(event);
         QCOMPARE(panel_->table().currentIndex().row(), panel_->model().rowCount() / 2);
-        // It stays selected while the range changes around it.
+        // It stays selected while the range around it changes.
         panel_->setVisibleRange({trace_->rangeOf(event).startNs - 10'000'000,
                                  trace_->rangeOf(event).startNs + 10'000'000});
         QTRY_VERIFY(!panel_->isStale());
@@ -171,7 +171,7 @@ class TestEventsPanel : public QObject {
         QCOMPARE(panel_->model().rowCount(), rows);
     }
 
-    void backwardsByStartNeedsNoList() {
+    void reverseStartOrderNeedsNoList() {
         const int rows = panel_->model().rowCount();
         const EventRef last = panel_->model().eventAt(rows - 1);
         panel_->table().sortByColumn(0, Qt::DescendingOrder);
@@ -180,7 +180,7 @@ class TestEventsPanel : public QObject {
         QCOMPARE(panel_->model().rowOf(last), 0);
     }
 
-    void typedWordsFilter() {
+    void typedWordsFilterEvents() {
         const int rows = panel_->model().rowCount();
         panel_->wordsEdit().setFocus();
         QTest::keyClicks(&panel_->wordsEdit(), "htod");
@@ -194,7 +194,7 @@ class TestEventsPanel : public QObject {
         QTRY_COMPARE(panel_->model().rowCount(), rows);
     }
 
-    void kindsAreChosenFromTheMenu() {
+    void kindsAreSelectedInTheMenu() {
         for (QAction* action : panel_->kindsButton().menu()->actions())
             if (action->isCheckable()) action->setChecked(action->text() == "Memcpy");
         QTRY_VERIFY(!panel_->isStale());
@@ -217,7 +217,7 @@ class TestEventsPanel : public QObject {
                  QString::number(trace_->rangeOf(panel_->model().eventAt(3)).startNs));
     }
 
-    void copiesEverything() {
+    void copiesAllRows() {
         QApplication::clipboard()->clear();
         panel_->copyAll();
         QTRY_COMPARE(QApplication::clipboard()->text().count('\n'), panel_->model().rowCount() + 1);
@@ -235,7 +235,7 @@ class TestEventsPanel : public QObject {
         QVERIFY(!saveEventsAsCsv(*trace_, panel_->request(), folder / "no/such/folder.csv"));
     }
 
-    void anEmptyTraceIsAnEmptyTable() {
+    void emptyTraceIsAnEmptyTable() {
         panel_->setTrace(nullptr);
         QTRY_VERIFY(!panel_->isStale());
         QCOMPARE(panel_->model().rowCount(), 0);

@@ -11,8 +11,8 @@ namespace lanescope::views {
 
 inline constexpr int64_t ms = 1'000'000;
 
-/// A run of so many ranks and steps, made for tests and not recorded: each step computes 10 ms,
-/// waits 5 ms for a launch and 2 ms for data. Step 7 of the last rank takes 30 ms more.
+/// A synthetic run with these ranks and steps: each step computes 10 ms, waits 5 ms for a launch
+/// and 2 ms for data. Step 7 of the last rank takes 30 ms more.
 inline analysis::RunSummary madeSummary(int ranks, int steps) {
     using analysis::CauseKind;
     using analysis::Contributor;

@@ -9,6 +9,7 @@
 #include <QToolButton>
 #include <algorithm>
 
+#include "model/explain/rules.h"
 #include "tests/support/runTest.h"
 #include "tests/views/explain/madeRun.h"
 #include "views/explain/ExplanationCard.h"
@@ -27,15 +28,15 @@ struct Shown {
         card.resize(width, card.sizeHint().height());
         card.show();
     }
-    std::vector<Rule> rules() const {
-        std::vector<Rule> found;
+    std::vector<const Rule*> rules() const {
+        std::vector<const Rule*> found;
         for (const Finding& finding : card.explanation().findings) found.push_back(finding.rule);
         return found;
     }
     ExplanationCard card;
 };
 
-/// Chooses a command of the menu that is about to open.
+/// Selects a command of the menu that opens next.
 void chooseInMenu(const QString& text) {
     QTimer::singleShot(0, [text] {
         auto* menu = qobject_cast<QMenu*>(QApplication::activePopupWidget());
@@ -57,11 +58,11 @@ class TestExplanationCard : public QObject {
   private slots:
     void initTestCase() { qRegisterMetaType<Finding>(); }
 
-    void itSaysWhatTheExplanationSays() {
+    void panelShowsTheExplanation() {
         Shown shown(madeRun(1, 20));
         QVERIFY(shown.card.hasContent());
         QVERIFY(shown.card.sentence().startsWith("The GPU computes"));
-        QCOMPARE(shown.rules().front(), Rule::LaunchBound);
+        QCOMPARE(shown.rules().front(), &launchBoundRule);
         QCOMPARE(shown.card.findings().size(), shown.rules().size());
         const FindingButton& first = *shown.card.findings().front();
         QCOMPARE(first.gain(), QString("Could give back up to 5.000 ms a step (estimate)"));
@@ -73,12 +74,12 @@ class TestExplanationCard : public QObject {
         }));
     }
 
-    void aClickAndEnterLeadToThePlace() {
+    void clickAndEnterLeadToTheFinding() {
         Shown shown(madeRun(1, 20));
         QSignalSpy activated(&shown.card, &ExplanationCard::findingActivated);
         QTest::mouseClick(shown.card.findings()[0], Qt::LeftButton);
         QCOMPARE(activated.size(), 1);
-        QCOMPARE(activated[0][0].value<Finding>().rule, Rule::LaunchBound);
+        QCOMPARE(activated[0][0].value<Finding>().rule, &launchBoundRule);
         QVERIFY(QTest::qWaitForWindowActive(&shown.card));
         shown.card.focusFirst();
         QTest::keyClick(QApplication::focusWidget(), Qt::Key_Down);
@@ -93,7 +94,7 @@ class TestExplanationCard : public QObject {
         QCOMPARE(closed.size(), 1);
     }
 
-    void everyPartCanBeReachedByTab() {
+    void everyPartIsReachableByTab() {
         Shown shown(madeRun(1, 20));
         QVERIFY(QTest::qWaitForWindowActive(&shown.card));
         shown.card.focusFirst();
@@ -107,31 +108,31 @@ class TestExplanationCard : public QObject {
         QVERIFY(seen.contains(&shown.card.closeButton()));
     }
 
-    void aButtonAsksInSql() {
+    void buttonOpensTheSqlQuery() {
         Shown shown(madeRun(1, 20));
         QSignalSpy asked(&shown.card, &ExplanationCard::queryRequested);
         QTest::mouseClick(shown.card.queryButton(0), Qt::LeftButton);
         QCOMPARE(asked.size(), 1);
-        QCOMPARE(asked[0][0].toString().toStdString(), std::string(factsOf(Rule::LaunchBound).sql));
+        QCOMPARE(asked[0][0].toString().toStdString(), std::string(launchBoundRule.sql));
     }
 
-    void rulesAreMutedAndHeardAgain() {
+    void rulesAreMutedAndUnmuted() {
         Shown shown(madeRun(1, 20));
         QSignalSpy changed(&shown.card, &ExplanationCard::mutedChanged);
         chooseInMenu("Mute the rule launch_bound");
         emit shown.card.findings()[0]->customContextMenuRequested({5, 5});
         QCOMPARE(changed.size(), 1);
-        QCOMPARE(shown.card.muted(), (std::set{Rule::LaunchBound}));
-        QVERIFY(shown.rules().front() != Rule::LaunchBound);
+        QCOMPARE(shown.card.muted(), (std::set{&launchBoundRule}));
+        QVERIFY(shown.rules().front() != &launchBoundRule);
         QVERIFY(!shown.card.sentence().isEmpty());
         chooseInMenu("Hear all rules again");
         emit shown.card.findings()[0]->customContextMenuRequested({5, 5});
         QVERIFY(shown.card.muted().empty());
-        QCOMPARE(shown.rules().front(), Rule::LaunchBound);
+        QCOMPARE(shown.rules().front(), &launchBoundRule);
     }
 
-    /// As in the banner over the timeline.
-    void whatStandsBesideItIsNotSaidTwice() {
+    /// For example in the banner over the timeline.
+    void noteOfTheBannerIsNotRepeated() {
         analysis::RunSummary run = madeSummary(1, 20);
         const std::string stolen = "The host of this virtual machine kept 0.5 of a core from it.";
         run.facts.healthWarnings.push_back({Severity::Warning, HealthCode::CpuStolen, stolen});
@@ -146,20 +147,20 @@ class TestExplanationCard : public QObject {
         QVERIFY(isSaid());
         shown.card.setShownCaveat(stolen);
         QVERIFY(!isSaid());
-        // Whoever asks for the explanation is told of it.
+        // The explanation itself contains it.
         QVERIFY(std::ranges::count(shown.card.explanation().caveats, stolen) == 1);
         shown.card.setShownCaveat({});
         QVERIFY(isSaid());
     }
 
-    void theSentenceOfAFindingIsCopied() {
+    void findingIsCopied() {
         Shown shown(madeRun(1, 20));
         chooseInMenu("Copy the sentence");
         emit shown.card.findings()[0]->customContextMenuRequested({5, 5});
         QCOMPARE(QApplication::clipboard()->text(), shown.card.findings()[0]->sentence());
     }
 
-    void namesAreNotMarkup() {
+    void namesAreNoMarkup() {
         analysis::RunSummary made = madeSummary(1, 20);
         for (auto& each : made.workers[0].contributors) each.path = "<b>big</b>\n<img src=x>";
         Shown shown(std::make_shared<const ExplainedRun>(std::move(made)));
@@ -169,7 +170,7 @@ class TestExplanationCard : public QObject {
         QVERIFY(!first.toolTip().contains("<img"));
     }
 
-    void aNarrowCardIsNotWiderThanItsRoom() {
+    void narrowPanelKeepsItsWidth() {
         Shown shown(madeRun(4, 20), 480);
         QVERIFY(shown.card.minimumSizeHint().width() <= 480);
         for (const FindingButton* button : shown.card.findings())

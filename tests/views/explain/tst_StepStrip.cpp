@@ -33,7 +33,7 @@ struct Shown {
 class TestStepStrip : public QObject {
     Q_OBJECT
   private slots:
-    void aClickGoesToAStep() {
+    void clickLeadsToAStep() {
         Shown shown(2, 20);
         const QRect bar = shown.strip.barOf({1, 3});
         QVERIFY(!bar.isEmpty());
@@ -67,19 +67,19 @@ class TestStepStrip : public QObject {
         QCOMPARE(shown.strip.accessibleDescription(), QString("20 requests of 1 workers"));
     }
 
-    void barsAreInTheColoursOfTheirParts() {
+    void barsHaveTheColoursOfTheirParts() {
         Shown shown(1, 20);
         const Theme theme = Theme::light();
         const QRect bar = shown.strip.barOf({0, 2});
         QCOMPARE(shown.colorAt({bar.center().x(), bar.bottom() - 3}),
                  theme.colorOf(analysis::StepPart::Compute));
         QVERIFY(shown.colorAt({bar.center().x(), bar.top() + 2}) == theme.canvas);
-        // The longest one is as high as the strip; idle time stands on top.
+        // The longest is as high as the strip; idle time is at the top.
         const QRect odd = shown.strip.barOf({0, 7});
         QVERIFY(shown.colorAt({odd.center().x(), odd.top() + 7}) != theme.canvas);
     }
 
-    void theSlowestIsMarked() {
+    void slowestStepIsMarked() {
         Shown shown(1, 20);
         const QRect odd = shown.strip.barOf({0, 7});
         QCOMPARE(shown.colorAt({odd.center().x(), odd.top() - 3}), Theme::light().slower);
@@ -87,7 +87,7 @@ class TestStepStrip : public QObject {
         QVERIFY(shown.colorAt({other.center().x(), other.top() - 3}) != Theme::light().slower);
     }
 
-    void theTipTellsTimeAndParts() {
+    void toolTipShowsTimeAndParts() {
         Shown shown(1, 20);
         const QString tip = shown.strip.tipAt({0, 7});
         for (const char* text : {"Step 7", "47 ms", "compute: 10 ms", "data loading: 32 ms",
@@ -117,7 +117,7 @@ class TestStepStrip : public QObject {
         QVERIFY(shown.strip.sizeHint().height() < 150);
     }
 
-    void aRunWithoutStepsShowsNothing() {
+    void runWithoutStepsShowsNothing() {
         Shown shown(1, 1);
         QVERIFY(!shown.strip.hasContent());
         QVERIFY(!shown.strip.stepAt({500, 20}));
@@ -127,7 +127,7 @@ class TestStepStrip : public QObject {
         shown.strip.grab();
     }
 
-    void theVisibleStepsAreUnderlined() {
+    void visibleStepsAreUnderlined() {
         Shown shown(1, 20);
         shown.strip.setVisibleRange({100 * ms + 17 * ms, 100 * ms + 3 * 17 * ms});
         const QRect seen = shown.strip.barOf({0, 1}), hidden = shown.strip.barOf({0, 12});

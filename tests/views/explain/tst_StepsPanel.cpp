@@ -37,25 +37,25 @@ struct Shown {
 class TestStepsPanel : public QObject {
     Q_OBJECT
   private slots:
-    void aRowLeadsToItsStep() {
+    void rowLeadsToItsStep() {
         Shown shown(madeRun(2, 20));
         QVERIFY(shown.wait());
         ReportView& view = shown.panel.table();
         QCOMPARE(view.model().rowCount(), 40);
         QCOMPARE(shown.panel.currentTable(), &view);
-        // The longest stands first.
+        // The longest comes first.
         const QModelIndex first = view.filter().index(0, 0);
         view.table().setCurrentIndex(first);
         QTest::keyClick(&view.table(), Qt::Key_Return);
         QCOMPARE(shown.activated, (std::vector{StepPlace{1, 7}}));
-        // Sorted otherwise, a row is still its own step.
+        // In another order, a row still leads to its own step.
         view.fitAndSort(2, Qt::AscendingOrder);
         view.table().setCurrentIndex(view.filter().index(0, 0));
         emit view.table().activated(view.filter().index(0, 0));
         QCOMPARE(shown.activated.back().step, uint32_t{0});
     }
 
-    void theMapIsStrongestWhereItTakesLongest() {
+    void mapIsMostIntenseAtTheLongestSteps() {
         Shown shown(madeRun(4, 20));
         shown.panel.choice().setCurrentIndex(1);
         QVERIFY(shown.wait());
@@ -76,7 +76,7 @@ class TestStepsPanel : public QObject {
         QVERIFY(lens.tipAt({3, 7}).contains("data loading: 32"));
     }
 
-    void theMapIsWalkedWithKeysAndTheMouse() {
+    void mapIsNavigatedWithKeysAndTheMouse() {
         Shown shown(madeRun(4, 20));
         shown.panel.choice().setCurrentIndex(1);
         QVERIFY(shown.wait());
@@ -106,7 +106,7 @@ class TestStepsPanel : public QObject {
         lens.grab();
     }
 
-    void aRunWithoutStepsSaysSo() {
+    void runWithoutStepsIsReported() {
         Shown shown(nullptr);
         QVERIFY(shown.wait());
         shown.panel.choice().setCurrentIndex(1);

@@ -27,8 +27,8 @@ namespace {
 
 constexpr int64_t us = 1'000;
 
-/// main: train (train.py:10) with forward (gemm 300 us), and backward (gemm 100 us), and a copy of
-/// 100 us of its own; beside it, at 1 ms, evaluate with 500 us.
+/// main: train (train.py:10) with forward (gemm 300 us), backward (gemm 100 us), and its own copy
+/// of 100 us; after it, at 1 ms, evaluate with 500 us.
 TracePtr simulatedStacks() {
     SimulatedTrace builder;
     const auto frame = [&](uint32_t outer, const char* function, const char* file, uint32_t line) {
@@ -112,12 +112,11 @@ FlameTreePtr largeTree() {
 
 }  // namespace
 
-/// A flame graph under a real mouse and keyboard.
 class TestFlamePanel : public QObject {
     Q_OBJECT
 
   private slots:
-    void framesAreAsWideAsTheirTime() {
+    void frameWidthIsItsTime() {
         Shown shown(simulatedStacks());
         const int width = shown.panel.chart().viewport()->width();
         const QRect train = shown.panel.chart().rectOf(shown.node(toTrain));
@@ -130,7 +129,7 @@ class TestFlamePanel : public QObject {
         keepPicture(shown.panel, "flame");
     }
 
-    void aClickZoomsAndEscGoesUp() {
+    void clickZoomsAndEscapeGoesUp() {
         Shown shown(simulatedStacks());
         FlameChart& chart = shown.panel.chart();
         shown.click(shown.node(toForward));
@@ -140,7 +139,7 @@ class TestFlamePanel : public QObject {
                  QString("all › train (train.py:10) › forward (model.py:20)"));
         shown.key(Qt::Key_Escape);
         QCOMPARE(chart.root(), shown.node(toTrain));
-        // Where one came from is at hand.
+        // The previous frame stays current.
         shown.key(Qt::Key_Return);
         QCOMPARE(chart.root(), shown.node(toForward));
         shown.key(Qt::Key_Backspace);
@@ -152,7 +151,7 @@ class TestFlamePanel : public QObject {
         QCOMPARE(chart.root(), 0u);
     }
 
-    void theTrailLeadsBack() {
+    void breadcrumbsLeadBack() {
         Shown shown(simulatedStacks());
         FlameTrail& trail = shown.panel.trail();
         shown.click(shown.node(toForward));
@@ -162,7 +161,7 @@ class TestFlamePanel : public QObject {
         QCOMPARE(shown.panel.chart().root(), 0u);
     }
 
-    void aLongTrailLeavesOutItsMiddle() {
+    void longBreadcrumbsOmitTheirMiddle() {
         auto tree = std::make_shared<FlameTree>();
         std::vector<std::string> frames;
         for (int depth = 0; depth < 40; ++depth)
@@ -182,7 +181,7 @@ class TestFlamePanel : public QObject {
         Shown shown(simulatedStacks());
         FlameChart& chart = shown.panel.chart();
         chart.setFocus();
-        shown.key(Qt::Key_Down);  // the first key finds where one is
+        shown.key(Qt::Key_Down);  // the first key shows the current frame
         QCOMPARE(chart.current(), 0u);
         shown.key(Qt::Key_Down);
         const uint32_t train = chart.current();
@@ -215,7 +214,7 @@ class TestFlamePanel : public QObject {
         QVERIFY(isReached);
     }
 
-    void theCardTellsOfTheFrameUnderThePointer() {
+    void panelDescribesTheFrameUnderThePointer() {
         Shown shown(simulatedStacks());
         FlameChart& chart = shown.panel.chart();
         QTest::mouseMove(chart.viewport(), chart.rectOf(shown.node(toBackward)).center());
@@ -230,7 +229,7 @@ class TestFlamePanel : public QObject {
         QTRY_VERIFY(chart.card().detail().contains("60.0 % of what is shown"));
     }
 
-    void aSearchCountsEachStackOnceAndFadesTheRest() {
+    void searchCountsEachStackOnceAndFadesTheRest() {
         Shown shown(simulatedStacks());
         FlameChart& chart = shown.panel.chart();
         const auto colorIn = [&](uint32_t node) {
@@ -247,7 +246,7 @@ class TestFlamePanel : public QObject {
         QTest::keyClick(&shown.panel.searchEdit(), Qt::Key_Return);
         QVERIFY(chart.hasFocus());
         shown.panel.searchEdit().clear();
-        // train and evaluate lie in train.py, gemm within train is no further time.
+        // train and evaluate are in train.py; gemm within train adds no time.
         QTest::keyClicks(&shown.panel.searchEdit(), "tra");
         QCOMPARE(shown.panel.remark(), QString("2 frames, 1.000 ms, 100.0 % of GPU time"));
         shown.panel.searchEdit().setFocus();
@@ -257,7 +256,7 @@ class TestFlamePanel : public QObject {
         QCOMPARE(colorIn(evaluate), before);
     }
 
-    void theSelectedRangeCountsAndTheZoomStays() {
+    void selectedRangeCountsAndTheZoomStays() {
         Shown shown(simulatedStacks());
         shown.click(shown.node(toTrain));
         shown.panel.setRange(TimeRange{0, 200 * us});
@@ -266,7 +265,7 @@ class TestFlamePanel : public QObject {
         QCOMPARE(shown.panel.chart().root(), shown.node(toTrain));
         shown.panel.setRange(TimeRange{1'000 * us, 1'100 * us});
         QVERIFY(shown.wait());
-        QCOMPARE(shown.panel.chart().root(), 0u);  // train is not there
+        QCOMPARE(shown.panel.chart().root(), 0u);  // train is absent
         shown.panel.setRange(TimeRange{910 * us, 920 * us});
         QVERIFY(shown.wait());
         QCOMPARE(shown.panel.emptyText(), QString("Nothing ran on a GPU in this range."));
@@ -280,18 +279,18 @@ class TestFlamePanel : public QObject {
         QCOMPARE(shown.tree().totalNs(), 300 * us);
     }
 
-    void theBaseIsChosen() {
+    void baseIsSelected() {
         Shown shown(simulatedStacks());
         QTest::keyClick(&shown.panel.baseChoice(), Qt::Key_Down);
         QVERIFY(shown.wait());
         QVERIFY(shown.node({"train (train.py)", "forward (model.py)", "gemm"}) != noIndex);
         QTest::keyClick(&shown.panel.baseChoice(), Qt::Key_Down);
         QVERIFY(shown.wait());
-        // A name that is alone in its family is itself.
+        // A single name of a family keeps its name.
         QVERIFY(shown.node({"step 1", "gemm"}) != noIndex);
     }
 
-    void anEmptyPageSaysWhy() {
+    void emptyPageGivesTheReason() {
         SimulatedTrace bare;
         bare.addKernel(bare.defaultStream(), "gemm", 0, 100);
         Shown shown(bare.finish());
@@ -303,7 +302,7 @@ class TestFlamePanel : public QObject {
         shown.panel.setBase(FlameBase::Ranges);
         QVERIFY(shown.wait());
         QVERIFY(shown.panel.emptyText().startsWith("No NVTX ranges in this trace."));
-        // Where there are ranges one begins with them.
+        // A trace with ranges opens on them.
         Shown training(simulatedTraining({.steps = 2}));
         QCOMPARE(training.panel.baseChoice().currentIndex(), int(FlameBase::Ranges));
         QVERIFY(training.panel.emptyText().isEmpty());
@@ -313,7 +312,7 @@ class TestFlamePanel : public QObject {
         keepPicture(training.panel, "flame-empty");
     }
 
-    void theMenuFindsOnTheTimelineAndCopies() {
+    void menuFindsOnTheTimelineAndCopies() {
         Shown shown(simulatedStacks());
         FlameChart& chart = shown.panel.chart();
         QSignalSpy wanted(&shown.panel, &FlamePanel::searchRequested);
@@ -350,7 +349,7 @@ class TestFlamePanel : public QObject {
         QCOMPARE(chart.root(), 0u);
     }
 
-    void whatIsShownIsCopiedAndSaved() {
+    void shownGraphIsCopiedAndSaved() {
         Shown shown(simulatedStacks());
         QSignalSpy files(&shown.panel, &FlamePanel::fileRequested);
         shown.click(shown.node(toForward));
@@ -368,7 +367,7 @@ class TestFlamePanel : public QObject {
         QVERIFY(shown.panel.svg().find("train (train") == std::string::npos);
     }
 
-    void ofNarrowFramesNoneDisappearsAndNoMoreThanPixelsAreDrawn() {
+    void narrowFramesStayVisibleWithoutExcessDrawing() {
         const FlameTreePtr tree = largeTree();
         QVERIFY(tree->nodes().size() > 100'000);
         const FlamePlaces places{tree.get(), 0, 1'200, 18};
@@ -383,7 +382,7 @@ class TestFlamePanel : public QObject {
                 QVERIFY(nextX <= 1'200);
                 std::fill(isDrawn.begin() + each.x, isDrawn.begin() + nextX, true);
             }
-            // Wherever a frame lies something is drawn, and frames are found where they are.
+            // Every frame has some pixels, and is found at its position.
             for (const uint32_t node : tree->row(depth)) {
                 const QRect frame = places.rectOf(node);
                 QVERIFY(frame.left() >= 1'200 || isDrawn[size_t(frame.left())]);
@@ -406,8 +405,8 @@ class TestFlamePanel : public QObject {
         keepPicture(chart, "flame-large");
     }
 
-    /// Six rows of frames that all take the whole width would be all that there is to see.
-    void beginsWhereTheTimeSplits() {
+    /// Otherwise, six rows of full-width frames would fill the view.
+    void opensWhereTheTimeSplits() {
         auto tree = std::make_shared<FlameTree>();
         tree->add({"<module>", "main", "train", "forward"}, 300);
         tree->add({"<module>", "main", "train", "backward"}, 700);
@@ -421,7 +420,7 @@ class TestFlamePanel : public QObject {
         QCOMPARE(tree->nameOf(chart.root()), std::string_view("train"));
         QTest::keyClick(&chart, Qt::Key_Home);
         QCOMPARE(chart.root(), 0u);
-        // Whoever looks at all of it goes on doing so.
+        // A user who views the whole keeps that view.
         chart.setTree(std::make_shared<FlameTree>(*tree));
         QCOMPARE(chart.root(), 0u);
     }

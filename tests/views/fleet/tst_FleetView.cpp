@@ -62,7 +62,7 @@ struct Shown {
 class TestFleetView : public QObject {
     Q_OBJECT
   private slots:
-    void theFirstPictureNamesTheRank() {
+    void firstViewNamesTheSlowRank() {
         Shown shown;
         QCOMPARE(shown.view.headline(), QString("Rank 5 on node1 loses 12 ms a step."));
         FleetMap& map = shown.view.map();
@@ -73,7 +73,7 @@ class TestFleetView : public QObject {
             const QColor color = image.pixelColor(place);
             return Theme::contrast(color, theme.canvas);
         };
-        // From the middle on, in both bands, and nobody else.
+        // From the middle on, in both bands, and no other rank.
         QVERIFY(strength(shown.at(5, 15)) > 2);
         QVERIFY(strength(shown.at(5, 5)) < 1.1);
         QVERIFY(strength(shown.at(2, 15)) < 1.1);
@@ -82,7 +82,7 @@ class TestFleetView : public QObject {
         QVERIFY(map.textOf({5, 15}).contains("+12.00 ms (+20.0 %) against its role"));
     }
 
-    void aRubberBandMarksRanksAndSteps() {
+    void rubberBandSelectsRanksAndSteps() {
         Shown shown;
         FleetMap& map = shown.view.map();
         shown.drag(shown.at(2, 3), shown.at(4, 7));
@@ -94,11 +94,11 @@ class TestFleetView : public QObject {
         QCOMPARE(shown.opened.size(), size_t{1});
         QCOMPARE(shown.opened[0].rows, (std::vector<size_t>{2, 3, 4}));
         QCOMPARE(shown.opened[0].steps, (std::optional<StepRange>({103, 107})));
-        // Beyond the edge it ends at the edge, and in the other direction it is the same.
+        // Beyond the edge it is clamped, and in the other direction it is the same.
         shown.drag(shown.at(6, 18), QPoint(5000, -500));
         QCOMPARE(map.selection().rows.front(), size_t{0});
         QCOMPARE(map.selection().lastColumn, size_t{19});
-        // Among those that lose most it marks these.
+        // Among the cells with the largest loss, it selects these.
         const QPoint first = map.worstRectOf({5, 10}).center().toPoint();
         shown.drag(first, first + QPoint(60, 0));
         QCOMPARE(map.selection().rows, std::vector<size_t>{5});
@@ -107,7 +107,7 @@ class TestFleetView : public QObject {
         QCOMPARE(shown.opened.back().steps, (std::optional<StepRange>({101, 101})));
     }
 
-    void keysWalkMarkAndOpen() {
+    void keysWalkSelectAndOpen() {
         Shown shown;
         FleetMap& map = shown.view.map();
         map.setFocus();
@@ -141,7 +141,7 @@ class TestFleetView : public QObject {
         QCOMPARE(shown.opened.size(), size_t{1});
     }
 
-    void aFindingMarksItsCellsAndOpensThem() {
+    void findingSelectsItsCellsAndOpensThem() {
         Shown shown;
         FindingList& findings = shown.view.findings();
         const QRect first = findings.visualRect(findings.model()->index(0, 0));
@@ -156,7 +156,7 @@ class TestFleetView : public QObject {
         QCOMPARE(shown.opened.back().steps, (std::optional<StepRange>({110, 114})));
         QTest::keyClick(&findings, Qt::Key_C, Qt::ControlModifier);
         QVERIFY(QGuiApplication::clipboard()->text().startsWith("lanescope view --merge"));
-        // What was marked meanwhile comes back.
+        // The earlier selection returns.
         QTest::mouseClick(&shown.view.map(), Qt::LeftButton, {}, shown.at(1, 1));
         QTest::mouseClick(findings.viewport(), Qt::LeftButton, {}, first.center());
         QCOMPARE(marked.rows, std::vector<size_t>{5});
@@ -164,7 +164,7 @@ class TestFleetView : public QObject {
         QCOMPARE(shown.opened.back().rows, (std::vector<size_t>{5, 4, 1}));
     }
 
-    void orderAndMeasureAreChosen() {
+    void orderAndMeasureAreSelected() {
         Shown shown;
         FleetMap& map = shown.view.map();
         const QPoint before = shown.at(5, 15);
@@ -177,12 +177,12 @@ class TestFleetView : public QObject {
             shown.view.measure().setCurrentIndex(measure);
             map.grab();
         }
-        // Every rank takes as long for its loader.
+        // Every rank has equal loader time.
         shown.view.measure().setCurrentIndex(static_cast<int>(Measure::Time));
         QVERIFY(map.cellAt(shown.at(5, 15)).has_value());
     }
 
-    void aThousandRanksShareThePixelsAndTheStrongestShows() {
+    void thousandRanksShareThePixelsAndTheStrongestShows() {
         Shown shown({.ranks = 1024, .perMachine = 8, .steps = 12, .firstStep = 0, .culprit = 517});
         FleetMap& map = shown.view.map();
         QVERIFY(map.rectOf({517, 8}).height() < 1);
@@ -195,7 +195,7 @@ class TestFleetView : public QObject {
         QCOMPARE(map.selection().rows, std::vector<size_t>{517});
     }
 
-    void aCleanJobSaysSo() {
+    void cleanJobIsReported() {
         Shown shown({.culprit = -1});
         QCOMPARE(shown.view.headline(),
                  QString("No rank, link or host stands out, and no rank is missing."));
@@ -206,7 +206,7 @@ class TestFleetView : public QObject {
         shown.view.grab();
     }
 
-    void withoutAReportNothingHappens() {
+    void withoutReportNothingHappens() {
         FleetView view;
         view.resize(800, 500);
         view.show();

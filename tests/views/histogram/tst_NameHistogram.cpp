@@ -34,11 +34,10 @@ NameOccurrences lasting(const std::vector<int64_t>& durations) {
 
 }  // namespace
 
-/// Everything of one name, in the model and under a real mouse and keyboard.
 class TestNameHistogram : public QObject {
     Q_OBJECT
   private slots:
-    void allOfTheNameAreFoundAndNoOthers() {
+    void allEventsOfTheNameAreFoundAndNoOthers() {
         const TracePtr trace = simulatedTraining({.steps = 3});
         for (uint32_t row = 0; row < 40; ++row) {
             const EventRef event(EventKind::Kernel, row);
@@ -58,7 +57,7 @@ class TestNameHistogram : public QObject {
         QVERIFY(occurrencesOf(*trace, {}).isEmpty());
     }
 
-    void barsHoldEachDurationOnce() {
+    void barsCountEachDurationOnce() {
         std::mt19937 random(1);
         for (const int64_t most : {int64_t(3), int64_t(500), int64_t(40'000'000)}) {
             std::vector<int64_t> durations;
@@ -82,14 +81,14 @@ class TestNameHistogram : public QObject {
         }
     }
 
-    void equalOnesMakeOneBar() {
+    void equalDurationsMakeOneBar() {
         const DurationHistogram histogram = durationHistogram(lasting({70, 70, 70}), 30);
         QCOMPARE(histogram.bars.size(), size_t(1));
         QCOMPARE(histogram.bars[0].count, int64_t(3));
         QVERIFY(durationHistogram(NameOccurrences(), 30).bars.empty());
     }
 
-    void clicksAndKeysLeadToOneOfThem() {
+    void clicksAndKeysLeadToAnEvent() {
         const TracePtr trace = simulatedTraining({.steps = 6});
         NamePanel panel;
         panel.resize(900, 220);
@@ -104,7 +103,7 @@ class TestNameHistogram : public QObject {
         NameHistogram& charts = panel.histogram();
         QSignalSpy activated(&panel, &NamePanel::eventActivated);
         const auto chosen = [&] { return activated.takeLast().front().value<EventRef>(); };
-        // The last bar with any holds the longest.
+        // The last nonempty bar contains the longest.
         const QRect area = charts.durationArea();
         QTest::mouseClick(&charts, Qt::LeftButton, {}, {area.right() - 2, area.bottom() - 1});
         QCOMPARE(activated.count(), 1);

@@ -30,7 +30,7 @@ class TestLatestJob : public QObject {
         QVERIFY(!job.isRunning());
     }
 
-    void whatThereIsNoMemoryForIsSaid() {
+    void outOfMemoryIsReported() {
         LatestJob job;
         QSignalSpy finished(&job, &LatestJob::finished);
         QSignalSpy lost(&job, &LatestJob::ranOutOfMemory);
@@ -38,14 +38,13 @@ class TestLatestJob : public QObject {
         QVERIFY(finished.wait());
         QCOMPARE(lost.count(), 1);
         QVERIFY(!job.isRunning());
-        // An answer that nothing comes of is none that was lost.
+        // An empty answer is no lost answer.
         job.start([]() -> LatestJob::Publish { return {}; });
         QVERIFY(finished.wait());
         QCOMPARE(lost.count(), 1);
     }
 
-    /// Nor is one that a newer answer makes void.
-    void whatIsVoidIsNotMissed() {
+    void invalidatedAnswerIsNotLost() {
         LatestJob job;
         QSemaphore gate;
         QSignalSpy finished(&job, &LatestJob::finished);
@@ -60,7 +59,7 @@ class TestLatestJob : public QObject {
         QCOMPARE(lost.count(), 0);
     }
 
-    void onlyTheNewestOfManyIsPublished() {
+    void onlyTheNewestJobIsPublished() {
         LatestJob job;
         QSemaphore gate;
         QSignalSpy finished(&job, &LatestJob::finished);
@@ -76,10 +75,10 @@ class TestLatestJob : public QObject {
         gate.release();
         QVERIFY(finished.wait());
         QCOMPARE(published, QList<int>({9}));
-        QCOMPARE(worked.load(), 2);  // those between never began
+        QCOMPARE(worked.load(), 2);  // those in between never began
     }
 
-    void anOutdatedAnswerIsShownUntilTheNewestComes() {
+    void outdatedAnswerIsShownUntilTheNewestArrives() {
         LatestJob job;
         QSemaphore gate;
         QSignalSpy finished(&job, &LatestJob::finished);
@@ -106,7 +105,7 @@ class TestLatestJob : public QObject {
         QVERIFY(!job.isRunning());
     }
 
-    void whatMakesOlderAnswersVoidDoesSoForAllOfThem() {
+    void invalidationAppliesToAllOlderAnswers() {
         LatestJob job;
         QSemaphore gate;
         QSignalSpy finished(&job, &LatestJob::finished);
@@ -127,7 +126,7 @@ class TestLatestJob : public QObject {
         QCOMPARE(published, QList<int>({3}));
     }
 
-    void publishingMayStartTheNext() {
+    void publishingMayStartTheNextJob() {
         LatestJob job;
         QSignalSpy finished(&job, &LatestJob::finished);
         QList<int> published;
@@ -143,7 +142,7 @@ class TestLatestJob : public QObject {
         QVERIFY(!job.isRunning());
     }
 
-    void aCancelledJobPublishesNothing() {
+    void cancelledJobPublishesNothing() {
         LatestJob job;
         QSemaphore gate;
         bool isPublished = false;
@@ -158,7 +157,7 @@ class TestLatestJob : public QObject {
         QVERIFY(!isPublished);
     }
 
-    void aJobThatIsGonePublishesNothing() {
+    void destroyedJobPublishesNothing() {
         auto* job = new LatestJob;
         auto gate = std::make_shared<QSemaphore>();
         auto done = std::make_shared<QSemaphore>();

@@ -10,7 +10,7 @@ using namespace lanescope::views;
 
 namespace {
 
-/// Notes on which thread it went.
+/// Object that records the thread of its destruction.
 struct Noted {
     std::atomic<QThread*>& freedOn;
     ~Noted() { freedOn = QThread::currentThread(); }
@@ -22,7 +22,7 @@ class tst_freedElsewhere : public QObject {
     Q_OBJECT
 
   private slots:
-    void theLastOwnerDoesNotFreeIt() {
+    void lastOwnerDoesNotFreeIt() {
         std::atomic<QThread*> freedOn{nullptr};
         auto value = freedInBackground(std::shared_ptr<const Noted>(new Noted{freedOn}));
         auto other = value;
@@ -35,7 +35,7 @@ class tst_freedElsewhere : public QObject {
         QVERIFY(freedOn != QThread::currentThread());
     }
 
-    void nothingStaysNothing() { QVERIFY(!freedInBackground(std::shared_ptr<int>())); }
+    void emptyPointerStaysEmpty() { QVERIFY(!freedInBackground(std::shared_ptr<int>())); }
 };
 
 LANESCOPE_TEST(tst_freedElsewhere, QCoreApplication)

@@ -87,7 +87,7 @@ class TestMarks : public QObject {
         QCOMPARE(trackOfPath(trace, mark.track), trace.locate(kernel).track);
     }
 
-    void marksStandInPictures() {
+    void marksAreShownInPictures() {
         Shown shown;
         const auto picture = [&] {
             QImage image(shown.timeline.size(), QImage::Format_RGB32);
@@ -111,7 +111,7 @@ class TestMarks : public QObject {
         QVERIFY(distance(marked) < distance(plain));
     }
 
-    void withoutSelectionItMarksTheMiddle() {
+    void withoutSelectionTheMiddleIsMarked() {
         Shown shown;
         shown.marks.addMark();
         shown.type("x");
@@ -121,7 +121,7 @@ class TestMarks : public QObject {
                 visible.durationNs() / 100);
     }
 
-    void escapeGivesUpANewMark() {
+    void escapeDiscardsANewMark() {
         Shown shown;
         shown.marks.addMark();
         QTest::keyClicks(&shown.marks.editor().text(), "never mind");
@@ -131,7 +131,7 @@ class TestMarks : public QObject {
         QCOMPARE(shown.marks.strip().isVisibleTo(&shown.timeline), false);
     }
 
-    void aColourIsPickedWithTheMouse() {
+    void colourIsPickedWithTheMouse() {
         Shown shown;
         shown.marks.addMark();
         QTest::mouseClick(shown.marks.editor().colors()[3], Qt::LeftButton);
@@ -140,7 +140,7 @@ class TestMarks : public QObject {
         QCOMPARE(shown.store.marks().at(0).color, markColors[3]);
     }
 
-    void theStripTakesNoRoomWithoutMarks() {
+    void stripIsHiddenWithoutMarks() {
         Shown shown;
         const int above = shown.timeline.tracksArea().top();
         shown.store.add(markAt("a", 3 * ms, "a"));
@@ -149,7 +149,7 @@ class TestMarks : public QObject {
         QCOMPARE(shown.timeline.tracksArea().top(), above);
     }
 
-    void aFlagIsClickedDraggedAndEdited() {
+    void flagIsClickedDraggedAndEdited() {
         Shown shown;
         QVERIFY(QTest::qWaitForWindowExposed(&shown.timeline));
         shown.store.add(markAt("a", 10 * ms, "first"));
@@ -217,7 +217,7 @@ class TestMarks : public QObject {
         }
     }
 
-    void ofFlagsAtOnePlaceTheSelectedOneIsMarked() {
+    void selectedFlagOfSeveralAtOnePlaceIsMarked() {
         Shown shown;
         QVERIFY(QTest::qWaitForWindowExposed(&shown.timeline));
         for (const char* id : {"a", "b", "c"}) shown.store.add(markAt(id, 10 * ms, "text"));
@@ -226,7 +226,7 @@ class TestMarks : public QObject {
         QVERIFY(shown.marks.strip().grab().toImage() != plain);
     }
 
-    void aDoubleClickOnTheStripSetsAMark() {
+    void doubleClickOnTheStripCreatesAMark() {
         Shown shown;
         QVERIFY(QTest::qWaitForWindowExposed(&shown.timeline));
         shown.store.add(markAt("a", 1 * ms, "first"));
@@ -255,7 +255,7 @@ class TestMarks : public QObject {
         QCOMPARE(edited.count(), 6);
     }
 
-    void whatAnotherViewerWroteComesBesideAndUndoStillWorks() {
+    void changesOfAnotherViewerAreMergedAndUndoStillWorks() {
         MarkStore store;
         QSignalSpy edited(&store, &MarkStore::edited);
         store.add(markAt("a", 1, "a"));
@@ -287,7 +287,7 @@ class TestMarks : public QObject {
         QCOMPARE(shown.store.selected(), std::string("c"));
     }
 
-    void theListIsAProperModel() {
+    void listPassesTheQtModelTester() {
         MarkStore store;
         MarksPanel panel(store);
         QAbstractItemModelTester tester(&panel.model(),
@@ -305,7 +305,7 @@ class TestMarks : public QObject {
         QCOMPARE(panel.model().rowCount(), 0);
     }
 
-    void theListIsDrivenWithKeys() {
+    void listIsOperatedWithKeys() {
         MarkStore store;
         MarksPanel panel(store);
         panel.resize(900, 300);

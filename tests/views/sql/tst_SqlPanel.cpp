@@ -44,7 +44,7 @@ class TestSqlPanel : public QObject {
     }
     void cleanup() { panel_.reset(); }
 
-    void runsWhatIsTyped() {
+    void typedQueryRuns() {
         ask("SELECT count(*) AS n FROM CUPTI_ACTIVITY_KIND_KERNEL");
         QCOMPARE(table().rows.size(), size_t(1));
         QCOMPARE(table().columns[0].name, std::string("n"));
@@ -53,7 +53,7 @@ class TestSqlPanel : public QObject {
             QVERIFY2(!label->isVisible() || !label->text().contains("row"), "said twice");
     }
 
-    void runsTheSelectedPart() {
+    void selectedPartRuns() {
         panel_->editor().setPlainText("SELECT 1 AS one; SELECT 2 AS two");
         QTextCursor cursor = panel_->editor().textCursor();
         cursor.setPosition(17);
@@ -64,12 +64,12 @@ class TestSqlPanel : public QObject {
         QCOMPARE(table().columns.at(0).name, std::string("two"));
     }
 
-    void aCellIsOneLine() {
+    void cellIsOneLine() {
         ask("SELECT 'a' || char(10) || 'b' AS t");
         QCOMPARE(panel_->answer().table().model()->index(0, 0).data().toString(), QString("a b"));
     }
 
-    void saysWhereTheMistakeIs() {
+    void errorIsLocated() {
         ask("SELECT 1,\n nowhere");
         QCOMPARE(panel_->status(), QString("Line 2, column 2: No such column: nowhere."));
         // The last answer stays.
@@ -95,7 +95,7 @@ class TestSqlPanel : public QObject {
         QVERIFY(panel_->status().startsWith("1 row"));
     }
 
-    void noFunctionRunsOnBeyondTheTime() {
+    void timeLimitEndsEveryFunction() {
         QueryLimits limits;
         limits.time = std::chrono::milliseconds(2000);
         panel_->setLimits(limits);
@@ -109,7 +109,7 @@ class TestSqlPanel : public QObject {
         QVERIFY(panel_->status().startsWith("1 row"));
     }
 
-    void aRunningQueryEndsWithThePanel() {
+    void runningQueryEndsWithThePanel() {
         panel_->editor().setPlainText(
             "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) "
             "SELECT count(*) FROM n");
@@ -118,14 +118,14 @@ class TestSqlPanel : public QObject {
         QVERIFY(QThreadPool::globalInstance()->waitForDone(20'000));
     }
 
-    void saysThatRowsWereCut() {
+    void truncatedRowsAreReported() {
         panel_->setLimits({.rows = 3});
         ask("SELECT id FROM StringIds");
         QCOMPARE(table().rows.size(), size_t(3));
         QVERIFY(panel_->status().contains("There are more"));
     }
 
-    void listsTablesAndPutsTheirNamesIntoTheQuery() {
+    void listsTablesAndInsertsTheirNames() {
         QTreeWidget& tree = panel_->tables();
         const auto found = tree.findItems("CUPTI_ACTIVITY_KIND_KERNEL", Qt::MatchExactly);
         QCOMPARE(found.size(), 1);
@@ -144,7 +144,7 @@ class TestSqlPanel : public QObject {
         QCOMPARE(panel_->editor().toPlainText(), QString("\"end\""));
     }
 
-    void aRowWithAStartLeadsToTheTimeline() {
+    void rowWithAStartLeadsToTheTimeline() {
         QSignalSpy activated(panel_.get(), &SqlPanel::rangeActivated);
         ask("SELECT start, \"end\" FROM CUPTI_ACTIVITY_KIND_KERNEL ORDER BY start LIMIT 5");
         QTableView& view = panel_->answer().table();
@@ -162,7 +162,7 @@ class TestSqlPanel : public QObject {
         QCOMPARE(activated.count(), 1);
     }
 
-    void remembersWhatWasAsked() {
+    void remembersQueries() {
         QSignalSpy changed(panel_.get(), &SqlPanel::historyChanged);
         ask("SELECT 1");
         ask("SELECT 2");
@@ -185,7 +185,7 @@ class TestSqlPanel : public QObject {
         QCOMPARE(QApplication::clipboard()->text(), QString("five\tletter\n5\ta\n"));
     }
 
-    void saysWhyAFileCannotBeAsked() {
+    void explainsWhyAFileCannotBeQueried() {
         panel_->setFile(folder_ / "missing.sqlite");
         QTRY_VERIFY(panel_->status().contains("missing.sqlite"));
     }

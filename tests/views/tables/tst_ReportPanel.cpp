@@ -45,7 +45,7 @@ class TestReportPanel : public QObject {
                 makeReport(*trace, "cuda_gpu_kern_sum", half)->rows);
     }
 
-    void rowsOfATreeAreSetIn() {
+    void treeRowsAreIndented() {
         const TracePtr trace = simulatedTraining({.steps = 3});
         ReportPanel panel("gpu_time_tree");
         panel.show();
@@ -59,12 +59,12 @@ class TestReportPanel : public QObject {
         QCOMPARE(model.index(0, last).data().toString(), QString("all"));
         QVERIFY(model.index(1, last).data().toString().startsWith("  "));
         QVERIFY(!model.index(1, last).data().toString().startsWith("   "));
-        // A row still leads to what it sums up, whatever it is set in by.
+        // An indented row still leads to its events.
         QCOMPARE(model.table().searches, report->searches);
     }
 
-    /// As the table of the selection, which cuts at the edges too.
-    void saysWhatOfARangeLiesInTheSelection() {
+    /// Like the table of the selection, which clips at the edges, too.
+    void showsThePartOfARangeInTheSelection() {
         SimulatedTrace builder;
         builder.addNvtx(builder.defaultThread(), "it 25", 0, 22'550'000);
         const TracePtr trace = builder.finish();
@@ -91,7 +91,7 @@ class TestReportPanel : public QObject {
         QVERIFY(!isSaid());
     }
 
-    void buildsNothingUntilItIsShown() {
+    void buildsNothingUntilShown() {
         ReportPanel panel("cuda_gpu_kern_sum");
         panel.setTrace(simulatedTraining({.steps = 1}));
         test::settle();
@@ -102,7 +102,7 @@ class TestReportPanel : public QObject {
         QVERIFY(panel.view().model().rowCount() > 0);
     }
 
-    void anUnknownReportIsASentence() {
+    void unknownReportIsASentence() {
         ReportPanel panel("no_such_report");
         panel.show();
         panel.setTrace(simulatedTraining({.steps = 1}));
@@ -114,7 +114,7 @@ class TestReportPanel : public QObject {
         QVERIFY(isSaid);
     }
 
-    void hitsAreListedInTheirOrderUpToALimit() {
+    void hitsAreListedInOrderUpToALimit() {
         const TracePtr trace = simulatedTraining({.steps = 1});
         const std::vector<EventRef> events = {EventRef(EventKind::Kernel, 1),
                                               EventRef(EventKind::Kernel, 0)};
@@ -122,7 +122,7 @@ class TestReportPanel : public QObject {
         QCOMPARE(table.rows.size(), size_t(2));
         QCOMPARE(std::get<int64_t>(table.rows[0][0]), trace->kernels.startNs[1]);
         QCOMPARE(std::get<std::string>(table.rows[1][3]), trace->nameOf(events[1]));
-        // Who ran it: equal names are told apart by that.
+        // The track distinguishes equal names.
         QCOMPARE(std::get<std::string>(table.rows[0][4]).rfind("stream ", 0), size_t(0));
         QCOMPARE(std::get<int64_t>(table.rows[0][5]), int64_t(0));
         QCOMPARE(std::get<int64_t>(table.rows[0][6]), int64_t(0));

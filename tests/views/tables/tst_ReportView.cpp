@@ -48,7 +48,7 @@ QStringList namesOf(const ReportView& view) {
 class TestReportView : public QObject {
     Q_OBJECT
   private slots:
-    void theModelKeepsTheContractOfItemModels() {
+    void modelPassesTheQtModelTester() {
         ReportModel model;
         QAbstractItemModelTester tester(&model,
                                         QAbstractItemModelTester::FailureReportingMode::QtTest);
@@ -79,7 +79,7 @@ class TestReportView : public QObject {
         QCOMPARE(model.index(1, 1).data(Qt::ToolTipRole).toString(), QString("12,000,000,000 ns"));
     }
 
-    void percentColumnsTellTheirShareForTheBar() {
+    void percentColumnsGiveTheBarLength() {
         ReportModel model;
         model.setTable(kernelTable());
         QCOMPARE(model.index(0, 0).data(ReportModel::ShareRole).toDouble(), 0.5);
@@ -95,7 +95,7 @@ class TestReportView : public QObject {
         QVERIFY(!model.index(0, 3).data(Qt::ToolTipRole).toString().contains("<img"));
     }
 
-    void sortsByValueAndNotByText() {
+    void sortsByValueInsteadOfText() {
         ReportView view;
         view.setTable(kernelTable());
         view.table().sortByColumn(1, Qt::DescendingOrder);
@@ -112,7 +112,7 @@ class TestReportView : public QObject {
         QCOMPARE(namesOf(view).front(), QString("gemm_fast"));
     }
 
-    void typingKeepsRowsThatHaveEveryWord() {
+    void typedWordsFilterRowsWithAllOfThem() {
         ReportView view;
         view.setTable(kernelTable());
         view.show();
@@ -123,7 +123,7 @@ class TestReportView : public QObject {
         QCOMPARE(view.filter().rowCount(), 4);
     }
 
-    void theFilterStaysWhenTheRowsChange() {
+    void filterStaysWhenTheRowsChange() {
         ReportView view;
         view.setTable(kernelTable());
         view.filterEdit().setText("softmax");
@@ -143,14 +143,14 @@ class TestReportView : public QObject {
                  QString("Time\tTotal Time\tInstances\tName\n20.0 %\t100.0 ms\t30\tgemm slow\n"));
     }
 
-    void copyWithoutASelectionTakesAllRows() {
+    void copyWithoutSelectionUsesAllRows() {
         ReportView view;
         view.setTable(kernelTable());
         view.copySelection();
         QCOMPARE(QApplication::clipboard()->text().count('\n'), 5);
     }
 
-    void enterOnARowAsksForItsName() {
+    void enterOnARowRequestsItsName() {
         ReportView view;
         view.setTable(kernelTable());
         view.show();
@@ -178,7 +178,7 @@ class TestReportView : public QObject {
         QTRY_COMPARE(view.table().horizontalHeader()->length(), view.table().viewport()->width());
     }
 
-    void aRowWithoutAnythingToSearchForAsksForNone() {
+    void rowWithoutNameRequestsNothing() {
         ReportTable table = kernelTable();
         table.searches.clear();
         ReportView view;

@@ -21,7 +21,7 @@ class tst_SelectionPanel : public QObject {
     Q_OBJECT
 
   private slots:
-    void saysWhatToDoWithoutASelection() {
+    void withoutSelectionTheInstructionIsShown() {
         SelectionPanel panel;
         panel.setTrace(simulatedTraining());
         panel.show();
@@ -29,7 +29,7 @@ class tst_SelectionPanel : public QObject {
         QVERIFY(!panel.isStale());
     }
 
-    void sumsUpTheSelectedRange() {
+    void sumsTheSelectedRange() {
         const TracePtr trace = simulatedTraining();
         SelectionPanel panel;
         panel.resize(1200, 300);
@@ -47,7 +47,7 @@ class tst_SelectionPanel : public QObject {
         QTRY_VERIFY(panel.headline().startsWith("Select a range"));
     }
 
-    void onlyTheChosenTracksCount() {
+    void onlySelectedTracksCount() {
         const TracePtr trace = simulatedTraining();
         SelectionPanel panel;
         panel.resize(1200, 300);
@@ -82,7 +82,7 @@ class tst_SelectionPanel : public QObject {
         QVERIFY(panel.headline().contains("GPU 0") && kernels() > 0);
     }
 
-    void theNamesAreInSight() {
+    void namesAreVisible() {
         const TracePtr trace = simulatedTraining();
         SelectionPanel panel;
         panel.resize(1600, 300);
@@ -97,7 +97,7 @@ class tst_SelectionPanel : public QObject {
         QVERIFY(table->columnViewportPosition(name) + 100 < table->viewport()->width());
     }
 
-    void aDragEndsWithTheLastRange() {
+    void dragEndsWithTheLastRange() {
         const TracePtr trace = simulatedTraining();
         SelectionPanel panel;
         panel.setTrace(trace);
@@ -108,7 +108,7 @@ class tst_SelectionPanel : public QObject {
         QVERIFY(panel.headline().startsWith("4.000 ms selected"));
     }
 
-    void aRangeChosenWhileHiddenIsTheOneShownLater() {
+    void rangeSelectedWhileHiddenIsShownLater() {
         const TracePtr trace = simulatedTraining();
         SelectionPanel panel;
         panel.setTrace(trace);
@@ -116,7 +116,7 @@ class tst_SelectionPanel : public QObject {
         panel.setRange(TimeRange{trace->range.startNs, trace->range.startNs + 1'000'000});
         panel.hide();
         panel.setRange(TimeRange{trace->range.startNs, trace->range.startNs + 2'000'000});
-        // What was begun before comes to its end.
+        // Earlier work ends.
         QThreadPool::globalInstance()->waitForDone();
         QCoreApplication::processEvents();
         panel.show();

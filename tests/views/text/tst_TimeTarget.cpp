@@ -19,7 +19,7 @@ constexpr TimeContext context{{0, 10'000'000'000}, {1'000'000'000, 3'000'000'000
 class TestTimeTarget : public QObject {
     Q_OBJECT
   private slots:
-    void readsMoments_data() {
+    void timesAreParsed_data() {
         QTest::addColumn<QString>("text");
         QTest::addColumn<qint64>("timeNs");
         const auto add = [](const char* text, int64_t ns) {
@@ -44,7 +44,7 @@ class TestTimeTarget : public QObject {
         add("2026-11-21T12:34:09Z", 9'000'000'000);
         add("1.234567891 s", 1'234'567'891);
     }
-    void readsMoments() {
+    void timesAreParsed() {
         QFETCH(QString, text);
         QFETCH(qint64, timeNs);
         const auto target = parseTimeTarget(text.toStdString(), context);
@@ -53,7 +53,7 @@ class TestTimeTarget : public QObject {
         QCOMPARE(target->range.startNs, timeNs);
     }
 
-    void readsRanges() {
+    void rangesAreParsed() {
         const auto range = [](const char* text) {
             const auto target = parseTimeTarget(text, context);
             return target ? target->range : TimeRange{};
@@ -65,7 +65,7 @@ class TestTimeTarget : public QObject {
         QCOMPARE(range("-1ms..+2ms"), (TimeRange{1'999'000'000, 2'001'000'000}));
     }
 
-    void readsSteps() {
+    void stepsAreParsed() {
         const auto step = parseTimeTarget("#step 12", context);
         QVERIFY(step && step->step == 12 && step->stepName == "step");
         const auto bare = parseTimeTarget(" # 7", context);
@@ -89,13 +89,13 @@ class TestTimeTarget : public QObject {
         QCOMPARE(parseTimeTarget("50 %", shifted)->range.startNs, 5'000'000'000);
     }
 
-    void goesOnPastMidnight() {
+    void continuesPastMidnight() {
         TimeContext late = context;
         late.startUtcNs = startUtcNs - startUtcNs % 86'400'000'000'000 + 86'395'000'000'000;
         QCOMPARE(parseTimeTarget("00:00:02", late)->range.startNs, 7'000'000'000);
     }
 
-    void saysWhatIsWrong_data() {
+    void errorsAreReported_data() {
         QTest::addColumn<QString>("text");
         QTest::addColumn<QString>("says");
         const auto add = [](const char* text, const char* says) {
@@ -117,7 +117,7 @@ class TestTimeTarget : public QObject {
         add("20 s..30 s", "outside the trace");
         add("99999999999 h", "is no time");
     }
-    void saysWhatIsWrong() {
+    void errorsAreReported() {
         QFETCH(QString, text);
         QFETCH(QString, says);
         const auto target = parseTimeTarget(text.toStdString(), context);
@@ -127,7 +127,7 @@ class TestTimeTarget : public QObject {
         QVERIFY(sentence.endsWith('.'));
     }
 
-    void withoutAStartThereAreNoTimesOfDay() {
+    void withoutStartTimeThereAreNoTimesOfDay() {
         TimeContext unknown = context;
         unknown.startUtcNs = 0;
         const auto target = parseTimeTarget("12:34:56", unknown);
@@ -135,7 +135,7 @@ class TestTimeTarget : public QObject {
         QVERIFY(target.error().sentence.find("times of day") != std::string::npos);
     }
 
-    void anyTextEndsInATargetOrASentence() {
+    void anyTextGivesATargetOrASentence() {
         std::mt19937 random(5);
         constexpr std::string_view pieces[] = {"1",  "9223372036854775807",
                                                ".",  "..",

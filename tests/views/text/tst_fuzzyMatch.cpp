@@ -21,7 +21,7 @@ class TestFuzzyMatch : public QObject {
         QCOMPARE(score("ab", "a------------------------------b"), 0);
     }
 
-    void whatFitsBetterStandsFirst() {
+    void betterMatchesComeFirst() {
         QVERIFY(score("stream", "Stream 7") > score("stream", "Upstream 7"));
         QVERIFY(score("gpu", "GPU 0") > score("gpu", "Time on the GPU"));
         QVERIFY(score("fold", "Fold all tracks") > score("fold", "Unfold all tracks"));
@@ -29,13 +29,13 @@ class TestFuzzyMatch : public QObject {
         QVERIFY(score("zoom", "Zoom in") > score("zoom", "z_o_o_m"));
     }
 
-    void nothingTypedIsEmpty() {
+    void emptyTextIsEmpty() {
         QVERIFY(FuzzyPattern("").isEmpty());
         QVERIFY(FuzzyPattern("  \t ").isEmpty());
         QVERIFY(!FuzzyPattern(" a ").isEmpty());
     }
 
-    void anyBytesAreFine() {
+    void anyBytesAreHarmless() {
         std::mt19937 random(3);
         for (int round = 0; round < 5000; ++round) {
             std::string typed, text;
@@ -43,7 +43,7 @@ class TestFuzzyMatch : public QObject {
             for (unsigned i = random() % 60; i > 0; --i) text += static_cast<char>(random());
             const std::string lowered = lowerAscii(text);
             QVERIFY(FuzzyPattern(typed).score(lowered) >= 0);
-            // A name is always found by itself, as far as it is no blanks.
+            // A name without blanks always matches itself.
             const FuzzyPattern itself(text.substr(0, text.find_first_of(" \t")));
             if (!itself.isEmpty()) QVERIFY(itself.score(lowered) > 0);
         }

@@ -23,7 +23,7 @@ class TestWrapWords : public QObject {
             }
     }
 
-    void theFirstLineIsEmptyWhereNoWordFitsBesideWhatStandsThere() {
+    void firstLineIsEmptyIfNoWordFitsNextToItsPrefix() {
         const QFontMetrics metrics(QApplication::font());
         const QStringList lines = wrapWords("synchronization of streams", metrics, {200, 190, 9});
         QVERIFY(lines.size() >= 2);
@@ -31,12 +31,12 @@ class TestWrapWords : public QObject {
         QVERIFY(lines[1].startsWith("synchronization"));
     }
 
-    void whatHasNoRoomEndsInAnEllipsis() {
+    void overflowEndsInAnEllipsis() {
         const QFontMetrics metrics(QApplication::font());
         const QStringList few = wrapWords("one two three four five six", metrics, {60, 0, 2});
         QCOMPARE(few.size(), 2);
         QVERIFY(few.back().endsWith(QChar(0x2026)));
-        // A word may be of any length.
+        // A word may have any length.
         const QStringList one = wrapWords(QString(9'000, 'x'), metrics, {100, 0, 6});
         QCOMPARE(one.size(), 1);
         QVERIFY(metrics.horizontalAdvance(one.front()) <= 100);

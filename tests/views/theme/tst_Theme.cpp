@@ -15,17 +15,17 @@ class tst_Theme : public QObject {
     Q_OBJECT
 
   private slots:
-    void textCanBeReadOnEveryFill_data() { themes(); }
-    void textCanBeReadOnEveryFill();
-    void textCanBeReadOnEverySurface_data() { themes(); }
-    void textCanBeReadOnEverySurface();
-    void aNameKeepsItsColour();
+    void textIsReadableOnEveryFill_data() { themes(); }
+    void textIsReadableOnEveryFill();
+    void textIsReadableOnEverySurface_data() { themes(); }
+    void textIsReadableOnEverySurface();
+    void nameKeepsItsColour();
     void numbersInRangeNamesDoNotChangeTheColour();
     void copiesNcclAndKernelsAreDistinct_data() { themes(); }
     void copiesNcclAndKernelsAreDistinct();
     void unknownCategoriesHaveAColour();
-    void familiesStayApartForColourBlindEyes_data();
-    void familiesStayApartForColourBlindEyes();
+    void familiesAreDistinctForColourBlindEyes_data();
+    void familiesAreDistinctForColourBlindEyes();
 
   private:
     static void themes() {
@@ -43,7 +43,7 @@ class tst_Theme : public QObject {
     }
 };
 
-void tst_Theme::textCanBeReadOnEveryFill() {
+void tst_Theme::textIsReadableOnEveryFill() {
     const Theme theme = tst_Theme::theme();
     std::vector<QColor> fills(theme.categories.begin(), theme.categories.end());
     fills.insert(fills.end(), theme.kernels.begin(), theme.kernels.end());
@@ -54,7 +54,7 @@ void tst_Theme::textCanBeReadOnEveryFill() {
     }
 }
 
-void tst_Theme::textCanBeReadOnEverySurface() {
+void tst_Theme::textIsReadableOnEverySurface() {
     const Theme theme = tst_Theme::theme();
     for (const QColor& surface :
          {theme.window, theme.canvas, theme.band, theme.panel, theme.card}) {
@@ -69,12 +69,12 @@ void tst_Theme::textCanBeReadOnEverySurface() {
     QVERIFY(Theme::contrast(theme.accent, theme.accentText) >= 4.5);
 }
 
-void tst_Theme::aNameKeepsItsColour() {
+void tst_Theme::nameKeepsItsColour() {
     const Theme theme = Theme::light();
     const char* const name = "sm90_xmma_gemm_bf16";
     QCOMPARE(theme.colorOf(SliceCategory::Kernel, name),
              Theme::light().colorOf(SliceCategory::Kernel, name));
-    // A fixed value: another hash would recolour every picture people have shared.
+    // A fixed value: another hash would recolour every shared picture.
     const auto at = std::find(theme.kernels.begin(), theme.kernels.end(),
                               theme.colorOf(SliceCategory::Kernel, name));
     const Theme dark = Theme::dark();
@@ -110,8 +110,8 @@ void tst_Theme::unknownCategoriesHaveAColour() {
 
 namespace {
 
-/// How an eye that lacks one kind of cone sees a colour, after Machado, Oliveira and Fernandes
-/// (2009), in linear light; then its place in CIELAB.
+/// Returns a colour as seen without one kind of cone, after Machado, Oliveira and Fernandes (2009),
+/// in linear light, in CIELAB.
 std::array<double, 3> seen(const QColor& color, const std::array<double, 9>& deficiency) {
     const auto linear = [](double v) {
         return v <= 0.04045 ? v / 12.92 : std::pow((v + 0.055) / 1.055, 2.4);
@@ -141,7 +141,7 @@ using Matrix = std::array<double, 9>;
 
 Q_DECLARE_METATYPE(Matrix)
 
-void tst_Theme::familiesStayApartForColourBlindEyes_data() {
+void tst_Theme::familiesAreDistinctForColourBlindEyes_data() {
     QTest::addColumn<Matrix>("deficiency");
     QTest::newRow("none") << Matrix{1, 0, 0, 0, 1, 0, 0, 0, 1};
     QTest::newRow("protanopia") << Matrix{0.152286, 1.052583,  -0.204868, 0.114503, 0.786281,
@@ -152,7 +152,7 @@ void tst_Theme::familiesStayApartForColourBlindEyes_data() {
                                           0.147602, 0.004733,  0.691367,  0.303900};
 }
 
-void tst_Theme::familiesStayApartForColourBlindEyes() {
+void tst_Theme::familiesAreDistinctForColourBlindEyes() {
     QFETCH(Matrix, deficiency);
     for (const Theme& theme :
          {Theme::light(Palette::ColorBlindSafe), Theme::dark(Palette::ColorBlindSafe)}) {

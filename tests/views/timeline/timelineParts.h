@@ -14,7 +14,7 @@
 
 namespace lanescope {
 
-/// A shown timeline of 1100 x 600 with its parts, and the ways to poke at them.
+/// A shown timeline of 1100 x 600 with its parts, and helpers for user actions.
 struct ShownTimeline {
     views::TimelineView view;
     explicit ShownTimeline(TracePtr trace) {
@@ -30,7 +30,7 @@ struct ShownTimeline {
     views::LabelColumn* labels() { return view.findChild<views::LabelColumn*>(); }
     views::OverviewStrip* overview() { return view.findChild<views::OverviewStrip*>(); }
 
-    /// Of the view, in the trace's own time.
+    /// Visible range in the trace's own time.
     TimeRange visible() const { return view.visibleRange()->range().shifted(view.timeOrigin()); }
     double toX(int64_t timeNs) {
         return views::TimeScale{visible(), double(canvas()->width()), 0}.toX(timeNs);
@@ -39,7 +39,7 @@ struct ShownTimeline {
         return views::TimeScale{visible(), double(canvas()->width()), 0}.toTimeNs(x);
     }
 
-    /// The middle of a slice on the canvas; its track must be visible.
+    /// Middle of a slice on the canvas; its track must be visible.
     QPoint middleOf(EventRef event, int scrollY = 0) {
         const SliceLocation at = view.trace()->locate(event);
         views::TrackLayout layout;
@@ -74,7 +74,7 @@ struct ShownTimeline {
     }
 };
 
-/// The first track of a kind and title, an empty one for any; `noIndex` for none.
+/// The first track of a kind and title (empty = any); `noIndex` if none.
 inline uint32_t trackOf(const Trace& trace, TrackKind kind, std::string_view title = {}) {
     for (uint32_t track = 0; track < trace.tracks.size(); ++track)
         if (trace.tracks[track].kind == kind &&
@@ -83,7 +83,7 @@ inline uint32_t trackOf(const Trace& trace, TrackKind kind, std::string_view tit
     return noIndex;
 }
 
-/// Two simulated streams with three kernels of 100 us each, 100 us apart, and calls that launch
+/// Two simulated streams with three kernels of 100 us each, 100 us apart, and the calls that launch
 /// them.
 struct SmallTrace {
     TracePtr trace;

@@ -22,7 +22,7 @@ namespace {
 
 constexpr int64_t ms = 1'000'000;
 
-/// Of one counter alone, over all of its time.
+/// Scale of a single counter over all of its time.
 CounterScale scaleOf(const CounterSeries& counter) {
     const ScaledCounter alone{&counter, {counter.timeNs(0), counter.endNs()}};
     return views::scaleOf(std::span(&alone, 1));
@@ -40,7 +40,7 @@ CounterSeries shareOf(const std::vector<int64_t>& timesMs, const std::vector<dou
     return series;
 }
 
-/// The colours in a picture of a counter over `shown`, right of its scale.
+/// Colours in a picture of a counter over `shown`, right of its scale.
 QSet<QRgb> colorsOf(const CounterSeries& series, TimeRange shown) {
     QImage image(400, 60, QImage::Format_ARGB32_Premultiplied);
     image.fill(Theme::light().canvas);
@@ -57,7 +57,7 @@ QSet<QRgb> colorsOf(const CounterSeries& series, TimeRange shown) {
 
 }  // namespace
 
-/// The counters of GPUs unfolded.
+/// Arrangement with unfolded GPU counters.
 TrackArrangement opened(const Trace& trace) {
     TrackArrangement arrangement;
     for (const Gpu& gpu : trace.gpus)
@@ -80,7 +80,6 @@ TrackLayout openedLayout(const Trace& trace, const LayoutMetrics& metrics = {}) 
     return layout;
 }
 
-/// Counters, and time that was not recorded, under a real mouse and keyboard.
 class tst_CounterLanes : public QObject {
     Q_OBJECT
     TracePtr trace_ = simulatedMemory();
@@ -88,7 +87,7 @@ class tst_CounterLanes : public QObject {
     const CounterSeries& deviceMemory() const {
         return trace_->counters[trace_->tracks[trackOf(*trace_, TrackKind::Counter)].subject];
     }
-    /// A point of the first lane of a track.
+    /// A point in the first lane of a track.
     QPoint pointAt(ShownTimeline& shown, uint32_t track, int64_t timeNs) const {
         const TrackLayout layout = openedLayout(*trace_, shown.metrics());
         const LayoutRow* row = layout.rowOf(track);
@@ -99,7 +98,7 @@ class tst_CounterLanes : public QObject {
     }
 
   private slots:
-    void standUnderTheirGpu() {
+    void countersAreShownUnderTheirGpu() {
         const uint32_t track = trackOf(*trace_, TrackKind::Counter);
         QCOMPARE(trace_->tracks[track].title, "Device memory");
         const Track& group = trace_->tracks[static_cast<size_t>(trace_->tracks[track].parent)];
@@ -111,7 +110,7 @@ class tst_CounterLanes : public QObject {
         QVERIFY(!layout.canFold(track));
     }
 
-    void hoverSaysTheValue() {
+    void hoverShowsTheValue() {
         ShownCounters shown(trace_);
         const uint32_t track = trackOf(*trace_, TrackKind::Counter);
         const QPoint point = pointAt(shown, track, 18 * ms);
@@ -124,7 +123,7 @@ class tst_CounterLanes : public QObject {
         QVERIFY2(card.detail().startsWith("for "), qPrintable(card.detail()));
     }
 
-    void hoverSaysSoWhereAPixelHoldsManyValues() {
+    void hoverReportsSeveralValuesPerPixel() {
         ShownCounters shown(trace_);
         const uint32_t track = trackOf(*trace_, TrackKind::Counter);
         QTest::mouseMove(shown.canvas(), pointAt(shown, track, 4 * ms));
@@ -132,7 +131,7 @@ class tst_CounterLanes : public QObject {
                  qPrintable(shown.canvas()->hoverCard().detail()));
     }
 
-    void hoverSaysWhatWasNotRecorded() {
+    void hoverReportsUnrecordedTime() {
         ShownCounters shown(trace_);
         const uint32_t track = trackOf(*trace_, TrackKind::Counter);
         QTest::mouseMove(shown.canvas(), pointAt(shown, track, 70 * ms));
@@ -200,7 +199,7 @@ class tst_CounterLanes : public QObject {
         QCOMPARE(above, theme.canvas);
     }
 
-    void hatchesWhatWasNotRecorded() {
+    void unrecordedTimeIsHatched() {
         ShownCounters shown(trace_);
         const QPoint inside = pointAt(shown, trackOf(*trace_, TrackKind::Stream), 70 * ms);
         const QImage picture = shown.canvas()->grab().toImage();
@@ -239,13 +238,13 @@ class tst_CounterLanes : public QObject {
         QCOMPARE(place.lane, 1u);
     }
 
-    void unknownValuesAreHatchedAndNotZero() {
+    void unknownValuesAreHatchedInsteadOfZero() {
         const TracePtr machine = simulatedMachine();
         ShownCounters shown(machine);
         const uint32_t track = trackOf(*machine, TrackKind::Counter, "SM activity");
         const TrackLayout layout = openedLayout(*machine, shown.metrics());
         const LayoutRow& row = *layout.rowOf(track);
-        // Nothing is known from 72 to 78 ms.
+        // Unknown from 72 to 78 ms.
         const QImage picture = shown.canvas()->grab().toImage();
         QSet<QRgb> colors;
         const int y = TrackLayout::laneTop(row, 0) + row.laneHeight / 2;
@@ -255,7 +254,7 @@ class tst_CounterLanes : public QObject {
         QVERIFY(!colors.contains(Theme::light().canvas.rgb()));
     }
 
-    void whatIsNeverNearZeroBeginsAtItsLeastValue() {
+    void scaleFarFromZeroBeginsAtTheMinimum() {
         const TracePtr machine = simulatedMachine();
         for (const CounterSeries& counter : machine->counters) {
             const CounterScale scale = scaleOf(counter);
@@ -268,8 +267,8 @@ class tst_CounterLanes : public QObject {
         }
     }
 
-    void sharesReachToARoundNumberAboveTheirGreatest() {
-        const auto greatestOf = [](double value) {
+    void percentScalesEndAtARoundNumberAboveTheMaximum() {
+        const auto scaleMaximumOf = [](double value) {
             CounterSeries series;
             series.unit = CounterUnit::Percent;
             series.set({0, 10}, {value / 2, value}, 20);
@@ -280,11 +279,11 @@ class tst_CounterLanes : public QObject {
              {std::pair(0.3, 1.0), std::pair(5.0, 5.0), std::pair(5.2, 10.0), std::pair(13.3, 20.0),
               std::pair(51.0, 100.0), std::pair(100.0, 100.0), std::pair(0.0, 100.0),
               std::pair(640.0, 640.0)})
-            QCOMPARE(greatestOf(value), std::pair(0.0, maxValue));
+            QCOMPARE(scaleMaximumOf(value), std::pair(0.0, maxValue));
     }
 
-    void nothingIsWrittenAtTheScaleOfWhatIsNeverKnown() {
-        // Hatched all over, and nothing but that: as far left as right.
+    void unknownCounterHasNoScaleText() {
+        // Hatched throughout: equal on the left and on the right.
         const auto picture = [](double value) {
             CounterSeries series;
             series.unit = CounterUnit::Percent;
@@ -311,7 +310,7 @@ class tst_CounterLanes : public QObject {
         QVERIFY2(!plain.contains(named), "the top is named where something is known");
     }
 
-    void aMeanOverLongIsABandAndNoLine() {
+    void meanOverALongIntervalIsABandWithoutLine() {
         const QRgb line = Theme::light().colorOf(SliceCategory::Counter).rgb();
         const CounterSeries coarse = shareOf({0, 400, 800}, {5, 7, 13.3}, 4900);
         QVERIFY(!colorsOf(coarse, {0, 4900 * ms}).contains(line));
@@ -323,18 +322,18 @@ class tst_CounterLanes : public QObject {
         }
         const CounterSeries fine = shareOf(times, values, 4900);
         QVERIFY(colorsOf(fine, {0, 4900 * ms}).contains(line));
-        // So far in that one reading fills the lane, it has no shape either.
+        // If zoomed in until one reading fills the lane, it has no shape either.
         QVERIFY(!colorsOf(fine, {1010 * ms, 1040 * ms}).contains(line));
     }
 
-    void whatStandsBesideEachOtherSharesItsScale() {
+    void adjacentCountersShareTheirScale() {
         const CounterSeries busy = shareOf({0, 100}, {30, 50}, 200);
         const CounterSeries idle = shareOf({0, 100}, {3, 6}, 200);
         const std::array both{ScaledCounter{&busy, {0, 200 * ms}},
                               ScaledCounter{&idle, {0, 200 * ms}}};
         QCOMPARE(scaleOf(idle).maxValue, 10.0);
         QCOMPARE(views::scaleOf(both).maxValue, 50.0);
-        // A peak that nobody can look at is no part of it.
+        // An invisible peak does not count.
         const ScaledCounter later{&busy, {0, 50 * ms}};
         QCOMPARE(views::scaleOf(std::span(&later, 1)).maxValue, 50.0);
         const CounterSeries started = shareOf({0, 100}, {90, 6}, 200);
@@ -347,7 +346,7 @@ class tst_CounterLanes : public QObject {
         QCOMPARE(first.counterScale({track, 0}), first.counterScale({track, 1}));
     }
 
-    void singleLinksAndOtherCountersAreFoldedAtFirst() {
+    void linksAndOtherCountersAreInitiallyFolded() {
         const TracePtr machine = simulatedMachine();
         TrackLayout layout;
         layout.setTracks(machine->tracks);
@@ -358,13 +357,13 @@ class tst_CounterLanes : public QObject {
         const TrackLayout open = openedLayout(*machine);
         for (uint32_t track = 0; track < machine->tracks.size(); ++track)
             if (machine->tracks[track].kind == TrackKind::Counter && open.rowOf(track)) ++shown;
-        // Of each GPU its activity, its memory, NVLink and what is computed; of the host nothing.
+        // For each GPU its activity, its memory, NVLink and compute; no host counters.
         QVERIFY2(shown > 0 && shown <= 2 * 4, qPrintable(QString::number(shown)));
         QCOMPARE(open.rowOf(trackOf(*machine, TrackKind::Counter, "Link 3")), nullptr);
         QCOMPARE(layout.rowOf(trackOf(*machine, TrackKind::Counter, "Link 3")), nullptr);
     }
 
-    void whileFoldedTheyAreOneLowStripBelowTheStreams() {
+    void foldedCountersAreOneLowStripBelowTheStreams() {
         const TracePtr machine = simulatedMachine();
         ShownTimeline shown(machine);
         const uint32_t group = trackOf(*machine, TrackKind::CounterGroup, "Counters");
@@ -384,7 +383,7 @@ class tst_CounterLanes : public QObject {
         QTest::mouseClick(shown.canvas(), Qt::LeftButton, {}, point);
         const EventRef value = shown.view.selectedEvent();
         QCOMPARE(value.kind(), EventKind::CounterSample);
-        // Open, the same values stand right below, and the head of the group is empty.
+        // When unfolded, the same values are right below, and the head of the group is empty.
         QTest::mouseClick(shown.labels(), Qt::LeftButton, {}, QPoint(100, point.y()));
         const uint32_t first = trackOf(*machine, TrackKind::Counter, "SM activity");
         QVERIFY(shown.view.trackArea(first).height() > shown.metrics().headerHeight);
@@ -393,7 +392,7 @@ class tst_CounterLanes : public QObject {
         QVERIFY(!shown.canvas()->hoverCard().isVisible());
     }
 
-    void survivesACounterOfOneValue() {
+    void counterOfOneValueIsHarmless() {
         SimulatedTrace builder;
         builder.addKernel(builder.defaultStream(), "gemm", 0, 1000);
         builder.addAllocation(0, 0, MemoryKind::Device, 0x100, 0, 1000);

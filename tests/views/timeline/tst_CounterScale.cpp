@@ -36,12 +36,11 @@ TracePtr traceWith(CounterUnit unit, const std::array<double, 3>& values) {
 
 }  // namespace
 
-/// What the top of a counter's lane stands for, while one looks elsewhere.
 class tst_CounterScale : public QObject {
     Q_OBJECT
 
   private slots:
-    void bothRunsShareTheScaleOfWhatIsVisible() {
+    void bothRunsShareTheScaleOfTheVisibleRange() {
         VisibleRange range;
         TimelineState baseline, candidate;
         for (TimelineState* each : {&baseline, &candidate}) each->setVisibleRange(&range);
@@ -61,8 +60,8 @@ class tst_CounterScale : public QObject {
         QCOMPARE(maxValue(candidate), 10.0);
     }
 
-    /// A program that was busy while it started, before the first thing that the trace holds.
-    void aLaneFollowsThePeakThatIsVisible() {
+    /// A program that was busy during its start, before the first event of the trace.
+    void laneScaleFollowsTheVisiblePeak() {
         const TracePtr trace = traceWith(CounterUnit::Percent, {110, 400, 90});
         const uint32_t track = trackOf(*trace, TrackKind::Counter);
         QVERIFY2(trace->tracks[track].subtitle.ends_with("peak 400.0 %"),
@@ -85,7 +84,7 @@ class tst_CounterScale : public QObject {
         const int top = TrackLayout::laneTop(*row, 0);
         const QRgb empty =
             shown.canvas()->grab().toImage().pixel(int(shown.toX(1237 * ms)), top + 1);
-        // How much of the lane's height the value of that time takes.
+        // Share of the lane's height for the value at that time.
         const auto height = [&](int64_t timeNs) {
             const QImage picture = shown.canvas()->grab().toImage();
             const int x = int(shown.toX(timeNs));
@@ -105,7 +104,7 @@ class tst_CounterScale : public QObject {
         QVERIFY2(height(1237 * ms) > 0.75, qPrintable(QString::number(height(1237 * ms))));
     }
 
-    void aLaneOfZerosKeepsTheScaleOfTheTrace() {
+    void laneOfZerosKeepsTheScaleOfTheTrace() {
         TimelineState state;
         state.setTrace(traceWith(CounterUnit::BytesPerSecond, {5e9, 0, 0}));
         const uint32_t track = trackOf(*state.trace(), TrackKind::Counter);

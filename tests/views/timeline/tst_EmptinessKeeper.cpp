@@ -49,7 +49,7 @@ struct Shown {
 class TestEmptinessKeeper : public QObject {
     Q_OBJECT
   private slots:
-    void whatIsEmptyInViewIsLeftOutAndComesBack() {
+    void tracksEmptyInViewAreHiddenAndReturn() {
         Shown shown;
         shown.timeline.setHidingEmpty(true);
         QVERIFY(shown.waitForRest());
@@ -66,7 +66,7 @@ class TestEmptinessKeeper : public QObject {
         QVERIFY(shown.isSeen(7) && shown.isSeen(20));
     }
 
-    void nothingInViewLeavesAllInPlace() {
+    void entirelyEmptyViewHidesNothing() {
         Shown shown;
         shown.timeline.setHidingEmpty(true);
         shown.look(40, 60);
@@ -74,7 +74,7 @@ class TestEmptinessKeeper : public QObject {
         QVERIFY(shown.isSeen(7) && shown.isSeen(20));
     }
 
-    void whatIsRevealedIsThereAtOnce() {
+    void revealedTrackIsShownAtOnce() {
         Shown shown;
         shown.timeline.setHidingEmpty(true);
         shown.look(0, 20);
@@ -87,7 +87,7 @@ class TestEmptinessKeeper : public QObject {
         QVERIFY(shown.isSeen(20));
     }
 
-    void whatIsLeftOutIsNoPartOfTheArrangement() {
+    void hiddenEmptyTracksAreNoPartOfTheArrangement() {
         Shown shown;
         shown.timeline.setHidingEmpty(true);
         shown.look(0, 20);

@@ -17,13 +17,13 @@ using namespace lanescope::views;
 
 namespace {
 
-/// The entries of the menu that a right click there brings up, its sections and lines left out.
+/// Entries of the context menu at that position, without sections and lines.
 QList<QAction*> menuAt(ShownTimeline& shown, QPoint position) {
     QContextMenuEvent event(QContextMenuEvent::Mouse, position,
                             shown.canvas()->mapToGlobal(position));
     QApplication::sendEvent(shown.canvas(), &event);
     QList<QAction*> entries;
-    // Of menus that were closed before some may still be there.
+    // Menus closed earlier may still exist.
     const auto menus = shown.canvas()->findChildren<QMenu*>();
     if (menus.isEmpty()) return entries;
     for (QAction* action : menus.back()->actions())
@@ -43,13 +43,12 @@ void closeMenus(ShownTimeline& shown) {
 
 }  // namespace
 
-/// What the hands do with slices, ranges and tracks.
 class TestHands : public QObject {
     Q_OBJECT
     SmallTrace small_;
 
   private slots:
-    void aRightClickOffersWhatASliceCanDo() {
+    void rightClickOffersTheActionsOfASlice() {
         ShownTimeline shown(small_.trace);
         shown.view.setTablesOffered(true);
         QSignalSpy name(&shown.view, &TimelineView::nameRequested);
@@ -72,7 +71,7 @@ class TestHands : public QObject {
         entryOf(entries, "What launched it")->trigger();
         QCOMPARE(shown.view.selectedEvent(), small_.call);
         closeMenus(shown);
-        // Without tables nothing is offered that would lead nowhere.
+        // Without tables, no action leads to them.
         shown.view.setTablesOffered(false);
         shown.view.fit();
         entries = menuAt(shown, place);
@@ -81,7 +80,7 @@ class TestHands : public QObject {
         closeMenus(shown);
     }
 
-    void aRightClickOnAnOperatorLeadsToItsBackward() {
+    void rightClickOnAnOperatorLeadsToItsBackward() {
         SimulatedTrace builder;
         const uint32_t thread = builder.defaultThread();
         builder.addKernel(builder.defaultStream(), "gemm", 0, 900'000);
@@ -102,7 +101,7 @@ class TestHands : public QObject {
         closeMenus(shown);
     }
 
-    void aRightClickHidesAndPinsTheTrackAndUTakesItBack() {
+    void rightClickHidesAndPinsTheTrackAndUUndoes() {
         ShownTimeline shown(small_.trace);
         const TrackArrangement before = shown.view.arrangement();
         const QPoint place = shown.middleOf(small_.first);
@@ -118,19 +117,19 @@ class TestHands : public QObject {
         QVERIFY(shown.view.arrangement() == before);
         shown.view.undoArrangement();
         QVERIFY(shown.view.arrangement() == before);
-        // Rows made taller have keys of their own, and folding goes back without them.
+        // Taller rows have their own keys, and undo of folding ignores them.
         shown.view.foldAll();
         shown.view.setRowHeight(RowHeight::Tall);
         shown.view.undoArrangement();
         QCOMPARE(shown.view.rowHeight(), RowHeight::Tall);
         QVERIFY(shown.view.arrangement().folded.empty());
-        // An arrangement of an earlier run is where one begins.
+        // The saved arrangement is the initial one.
         shown.view.setArrangement(pinned);
         shown.view.undoArrangement();
         QCOMPARE(shown.view.arrangement().pinned.size(), size_t(1));
     }
 
-    void anIdlePlaceOffersItsCauseAndItsTime() {
+    void idlePlaceOffersItsCauseAndItsTime() {
         ShownTimeline shown(small_.trace);
         shown.view.setEmptyPlaces([](uint32_t, int64_t timeNs) -> std::optional<EmptyPlace> {
             if (timeNs < 200'000 || timeNs >= 300'000) return std::nullopt;
@@ -147,7 +146,7 @@ class TestHands : public QObject {
         closeMenus(shown);
     }
 
-    void aSliceBecomesARangeAndBack() {
+    void sliceBecomesARangeAndBack() {
         ShownTimeline shown(small_.trace);
         shown.view.selectTimeOfEvent();
         QVERIFY(!shown.view.selectedRange());
@@ -159,14 +158,14 @@ class TestHands : public QObject {
         QVERIFY(!shown.view.selectedRange());
     }
 
-    void draggedEdgesSnapToSlicesButWithAlt() {
+    void draggedEdgesSnapToSlicesExceptWithAlt() {
         ShownTimeline shown(small_.trace);
         const int y = shown.middleOf(small_.first).y();
         const QPoint from(int(shown.toX(100'000)) - 2, y);
         const QPoint to(int(shown.toX(400'000)) + 3, y);
         ShownTimeline::drag(shown.canvas(), from, to, Qt::LeftButton, Qt::ShiftModifier);
         QCOMPARE(*shown.view.selectedRange(), (TimeRange{100'000, 400'000}));
-        // By its edge, without Shift; the other one stays.
+        // By its edge, without Shift; the other edge stays.
         const QPoint edge(int(shown.toX(400'000)) + 1, y);
         ShownTimeline::drag(shown.canvas(), edge, {int(shown.toX(600'000)) - 2, y});
         QCOMPARE(*shown.view.selectedRange(), (TimeRange{100'000, 600'000}));
@@ -184,7 +183,7 @@ class TestHands : public QObject {
         QVERIFY(!shown.view.canGoBack());  // nothing was panned
     }
 
-    void whatIsSelectedIsCopiedInFull() {
+    void selectionIsCopiedCompletely() {
         ShownTimeline shown(small_.trace);
         QApplication::clipboard()->clear();
         shown.view.copySelected();
@@ -202,7 +201,7 @@ class TestHands : public QObject {
         QVERIFY(QApplication::clipboard()->text().contains("selected range\t\t7\t1234560"));
     }
 
-    void theWheelScrollsWhereItIsWanted() {
+    void wheelScrollsTheWidgetUnderThePointer() {
         ShownTimeline shown(small_.trace);
         shown.view.resize(700, 180);
         QApplication::processEvents();

@@ -15,7 +15,7 @@ namespace {
 
 constexpr QSize size{80, 60};
 
-/// Paints the same rectangles in both ways, after `prepare` was done to each painter.
+/// Paints the same rectangles in both ways, after applying `prepare` to each painter.
 template <class Prepare>
 void comparePictures(double ratio, QImage::Format format, Prepare prepare) {
     std::mt19937 random(7);
@@ -52,7 +52,7 @@ class TestOpaqueFill : public QObject {
     Q_OBJECT
 
   private slots:
-    void paintsWhatThePainterPaints_data() {
+    void paintsLikeThePainter_data() {
         QTest::addColumn<double>("ratio");
         QTest::addColumn<int>("format");
         QTest::newRow("plain") << 1.0 << int(QImage::Format_RGB32);
@@ -62,13 +62,13 @@ class TestOpaqueFill : public QObject {
         QTest::newRow("one and a quarter") << 1.25 << int(QImage::Format_RGB32);
         QTest::newRow("16 bits") << 1.0 << int(QImage::Format_RGB16);
     }
-    void paintsWhatThePainterPaints() {
+    void paintsLikeThePainter() {
         QFETCH(double, ratio);
         QFETCH(int, format);
         comparePictures(ratio, QImage::Format(format), [](QPainter&) {});
     }
 
-    void keepsToTheClip() {
+    void respectsTheClip() {
         comparePictures(1, QImage::Format_RGB32, [](QPainter& painter) {
             painter.setClipRect(QRect(10, 5, 40, 30));
             painter.setClipRect(QRect(5, 20, 30, 100), Qt::IntersectClip);
@@ -87,7 +87,7 @@ class TestOpaqueFill : public QObject {
         comparePictures(1, QImage::Format_RGB32, [](QPainter& painter) { painter.rotate(30); });
     }
 
-    void leavesToThePainterWhatIsNotOpaque() {
+    void leavesTransparentFillsToThePainter() {
         comparePictures(1, QImage::Format_RGB32,
                         [](QPainter& painter) { painter.setOpacity(0.5); });
     }

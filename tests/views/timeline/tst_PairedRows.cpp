@@ -14,7 +14,7 @@ using namespace lanescope::views;
 
 namespace {
 
-/// Two traces in one timeline; `view` is what one sees, `other` stays hidden.
+/// Two traces in one timeline; `view` is visible, `other` stays hidden.
 struct Paired {
     Paired(TracePtr baseline, TracePtr candidate) : shown(std::move(baseline)), other(&shown.view) {
         other.hide();
@@ -38,7 +38,7 @@ struct Paired {
 class TestPairedRows : public QObject {
     Q_OBJECT
   private slots:
-    void aClickBetweenTheRowsSelectsInTheOtherTrace() {
+    void clickBetweenTheRowsSelectsInTheOtherTrace() {
         const SmallTrace small;
         Paired paired(small.trace, SmallTrace().trace);
         const QPoint own = paired.shown.middleOf(small.first);
@@ -53,7 +53,7 @@ class TestPairedRows : public QObject {
         QCOMPARE(paired.other.selectedEvent(), small.first);
     }
 
-    void keysMoveTheSelectionOfTheSideThatHasIt() {
+    void keysMoveTheSelectionOfTheActiveSide() {
         const SmallTrace small;
         Paired paired(small.trace, SmallTrace().trace);
         paired.other.setSelectedEvent(small.first);
@@ -62,7 +62,7 @@ class TestPairedRows : public QObject {
         QVERIFY(!paired.shown.view.selectedEvent().isValid());
     }
 
-    void bSelectsTheSameOnTheOtherSide() {
+    void bSelectsTheSameEventOnTheOtherSide() {
         const SmallTrace small;
         Paired paired(small.trace, SmallTrace().trace);
         paired.shown.view.setSelectedEvent(small.second);
@@ -85,7 +85,7 @@ class TestPairedRows : public QObject {
         QCOMPARE(paired.canvasImage(), before);
     }
 
-    void everyArrangementIsSharedByBothSides() {
+    void arrangementIsSharedByBothSides() {
         const TracePtr trace = simulatedTraining({.steps = 2});
         Paired paired(trace, simulatedTraining({.steps = 2, .kernelScale = 1.5}));
         const auto areAlike = [&] {
@@ -111,9 +111,9 @@ class TestPairedRows : public QObject {
         QVERIFY(areAlike());
     }
 
-    void tracksThatOnlyOneSideUsesInViewAreNotHidden() {
+    void tracksUsedByOneSideInViewAreNotHidden() {
         Paired paired(simulatedTraining({.steps = 2}), simulatedTraining({.steps = 6}));
-        // Behind the end of the shorter run.
+        // After the end of the shorter run.
         const int64_t endNs = paired.shown.view.trace()->range.durationNs();
         const int64_t longEndNs = paired.other.trace()->range.durationNs();
         QVERIFY(longEndNs > endNs + endNs / 2);
@@ -129,7 +129,7 @@ class TestPairedRows : public QObject {
             if (!isEmpty[track]) QVERIFY(!layout.isHidden(track));
     }
 
-    void pinnedRowsOfBothSidesStandAboveTheRest() {
+    void pinnedRowsOfBothSidesAreAboveTheRest() {
         const SmallTrace small;
         Paired paired(small.trace, SmallTrace().trace);
         paired.shown.view.setSelectedEvent(small.onOtherStream);
@@ -143,7 +143,7 @@ class TestPairedRows : public QObject {
         QCOMPARE(paired.shown.view.selectedEvent(), small.onOtherStream);
     }
 
-    void theGhostIsDrawnOnRequest() {
+    void baselineOverlayIsDrawnOnRequest() {
         Paired paired(simulatedTraining({.steps = 2}),
                       simulatedTraining({.steps = 2, .kernelScale = 1.5}));
         const QImage without = paired.canvasImage();
@@ -154,7 +154,7 @@ class TestPairedRows : public QObject {
         QCOMPARE(paired.canvasImage(), without);
     }
 
-    void theCompanionMayGetAnotherTraceOrGo() {
+    void companionTraceMayBeReplacedOrRemoved() {
         auto range = std::make_unique<VisibleRange>();
         ShownTimeline shown(simulatedTraining({.steps = 2}));
         auto other = std::make_unique<TimelineView>();
@@ -173,7 +173,7 @@ class TestPairedRows : public QObject {
         QVERIFY(!shown.view.grab().isNull());
     }
 
-    void aStripStandsBetweenRulerAndTracks() {
+    void stripIsBetweenRulerAndTracks() {
         ShownTimeline shown(simulatedTraining({.steps = 2}));
         const int before = shown.canvas()->y();
         auto* strip = new QWidget;

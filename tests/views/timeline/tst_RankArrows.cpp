@@ -16,8 +16,8 @@ namespace {
 constexpr uint64_t world = 0xabcdef;
 constexpr int64_t us = 1'000;
 
-/// Three simulated ranks reduce twice, and rank 1 is the last both times. Clocks of ranks 1 and 2
-/// are known within 30 and 20 us.
+/// Three simulated ranks reduce twice, and rank 1 is the last both times. Clock errors of ranks 1
+/// and 2 are 30 and 20 us.
 struct Ranks {
     TracePtr trace;
     std::vector<EventRef> firsts, seconds;  ///< The kernels by rank.
@@ -60,12 +60,11 @@ int differences(const QImage& a, const QImage& b, const QRect& area) {
 
 }  // namespace
 
-/// Who waited for whom in a collective, from rank to rank.
 class tst_RankArrows : public QObject {
     Q_OBJECT
 
   private slots:
-    void theWorkOfAllRanksIsOneCollective() {
+    void workOfAllRanksIsOneCollective() {
         const Ranks ranks;
         const std::vector<EventRef> expected{ranks.firsts[0], ranks.firsts[2], ranks.firsts[1]};
         for (const EventRef each : ranks.firsts)
@@ -77,7 +76,7 @@ class tst_RankArrows : public QObject {
         QVERIFY(collectiveOf(*ranks.trace, ranks.trace->launchingCall(ranks.firsts[0])).empty());
     }
 
-    void whatIsNoErrorIsNone() {
+    void smallDifferencesAreNoError() {
         Process process;
         QCOMPARE(clockErrorNs(process), int64_t{0});
         for (const char* odd : {"", "-5", "12 us", "99999999999999999999"}) {
@@ -89,7 +88,7 @@ class tst_RankArrows : public QObject {
         QCOMPARE(clockErrorNs(process), int64_t{16'006});
     }
 
-    void theLastRankPointsAtThoseThatWaited() {
+    void lastRankPointsAtTheWaitingRanks() {
         const Ranks ranks;
         TrackLayout layout;
         layout.setTracks(ranks.trace->tracks);
@@ -109,14 +108,14 @@ class tst_RankArrows : public QObject {
         QCOMPARE(all[0].to.event, ranks.firsts[0]);
         QCOMPARE(all[0].errorNs, 30 * us);
         QCOMPARE(all[1].errorNs, 50 * us);
-        // Who waited is told whom it waited for, and nothing of others that did.
+        // A waiting rank shows only the rank that it waited for.
         const auto one = ofRanks(ranks.firsts[2]);
         QCOMPARE(one.size(), size_t{1});
         QCOMPARE(one[0].to.event, ranks.firsts[2]);
         QCOMPARE(one[0].far, ranks.firsts[1]);
     }
 
-    void withinHowMuchClocksAreKnownIsHatched() {
+    void clockErrorIsHatched() {
         const Ranks ranks, ofOneClock(true, false);
         ShownTimeline shown(ranks.trace), certain(ofOneClock.trace);
         const auto picture = [](ShownTimeline& timeline, EventRef selected) {
@@ -127,7 +126,7 @@ class tst_RankArrows : public QObject {
         };
         const QImage hatched = picture(shown, ranks.firsts[0]);
         const QImage plain = picture(certain, ofOneClock.firsts[0]);
-        // Beside the arrow's head, within the error of 30 us, and beyond it.
+        // Next to the arrowhead, within the error of 30 us, and beyond it.
         const int head = int(shown.toX(400 * us)), edge = int(shown.toX(430 * us));
         const int y = shown.middleOf(ranks.firsts[0]).y();
         QVERIFY(edge - head > 12);

@@ -17,7 +17,7 @@ using namespace lanescope::views;
 
 namespace {
 
-/// A trace of nothing but lanes and counters, as wide as they can be told apart.
+/// A trace of only lanes and counters, as wide as they are distinguishable.
 TracePtr traceOf(uint32_t laneCount, uint32_t counterCount) {
     const TracePtr made = SimulatedTrace().finish();
     Trace& trace = forged(made);
@@ -49,7 +49,7 @@ class tst_SharedWork : public QObject {
     Q_OBJECT
 
   private slots:
-    void doesEveryPieceOnce() {
+    void everyPieceIsDoneOnce() {
         SharedWork work;
         for (size_t count = 0; count < 200; ++count) {
             std::vector<std::atomic<int>> calls(count);
@@ -70,7 +70,7 @@ class tst_SharedWork : public QObject {
         }
     }
 
-    void whatOnePieceThrowsIsThrownWhenAllHaveEnded() {
+    void exceptionIsRethrownAfterAllPiecesEnd() {
         SharedWork work;
         for (int round = 0; round < 50; ++round) {
             std::atomic<int> calls{0};
@@ -78,11 +78,11 @@ class tst_SharedWork : public QObject {
                 ++calls;
                 if (piece % 4 == 3) throw std::runtime_error("simulated");
             }));
-            QCOMPARE(calls.load(), 10);  // and the first that failed again
+            QCOMPARE(calls.load(), 10);  // and the first failed piece again
         }
     }
 
-    void whatFailsOnceIsDoneByTheCaller() {
+    void failedPieceIsRepeatedByTheCaller() {
         SharedWork work;
         for (int round = 0; round < 50; ++round) {
             std::array<std::atomic<int>, 9> calls{};
@@ -95,7 +95,7 @@ class tst_SharedWork : public QObject {
         }
     }
 
-    void lanesDrawnTogetherAreThoseDrawnOneByOne() {
+    void parallelLanesEqualSequentialOnes() {
         const TracePtr trace = traceOf(40, 20);
         std::vector<LanePosition> lanes;
         for (uint32_t lane = 0; lane < 40; ++lane) lanes.push_back({0, lane});
@@ -120,7 +120,7 @@ class tst_SharedWork : public QObject {
         }
     }
 
-    void withoutATraceThereIsNothingToDraw() {
+    void withoutTraceNothingIsDrawn() {
         TrackGeometry geometry;
         const std::vector<LanePosition> lanes{{0, 0}};
         geometry.prepare(lanes, {});

@@ -26,7 +26,7 @@ class tst_TimelineInput : public QObject {
     void draggingTheRulerSelectsARange();
     void shiftDraggingTheCanvasSelectsARange();
     void clickingTheRulerClearsTheRange();
-    void clickingSelectsWhatIsThere();
+    void clickingSelectsTheSlice();
     void clickingEmptySpaceClears();
     void doubleClickZoomsToTheSlice();
     void draggingTheOverviewMovesTheWindow();
@@ -122,12 +122,12 @@ void tst_TimelineInput::draggingTheRulerSelectsARange() {
     ShownTimeline shown(small_.trace);
     QSignalSpy spy(&shown.view, &TimelineView::selectedRangeChanged);
     const TimeRange expected{shown.toTimeNs(100), shown.toTimeNs(300)};
-    // With Alt, so that it does not end at a slice near by.
+    // With Alt, so that it does not snap to a slice.
     shown.drag(shown.ruler(), {100, 10}, {300, 12}, Qt::LeftButton, Qt::AltModifier);
     QCOMPARE(*shown.view.selectedRange(), expected);
     QVERIFY(spy.count() >= 1);
     shown.view.setSelectedRange(std::nullopt);
-    // Leftwards is the same range.
+    // Leftwards gives the same range.
     shown.drag(shown.ruler(), {300, 10}, {100, 12}, Qt::LeftButton, Qt::AltModifier);
     QCOMPARE(*shown.view.selectedRange(), expected);
 }
@@ -148,7 +148,7 @@ void tst_TimelineInput::clickingTheRulerClearsTheRange() {
     QVERIFY(!shown.view.selectedRange());
 }
 
-void tst_TimelineInput::clickingSelectsWhatIsThere() {
+void tst_TimelineInput::clickingSelectsTheSlice() {
     ShownTimeline shown(small_.trace);
     QSignalSpy spy(&shown.view, &TimelineView::eventSelected);
     for (const EventRef event : {small_.first, small_.onOtherStream, small_.third, small_.call}) {
@@ -185,7 +185,7 @@ void tst_TimelineInput::draggingTheOverviewMovesTheWindow() {
     shown.drag(shown.overview(), {x, 20}, {x + 100, 20});
     QCOMPARE(shown.visible().durationNs(), 200'000);
     QVERIFY(std::abs(shown.visible().startNs - (200'000 + axis.spanNs(100))) <= 2);
-    // A press beside the window brings it there.
+    // A press next to the window moves it there.
     QTest::mouseClick(shown.overview(), Qt::LeftButton, {}, {int(axis.toX(150'000)), 20});
     QVERIFY(std::abs(shown.visible().startNs - 50'000) < 2 * axis.nsPerPixel());
     doubleClick(shown.overview(), {x, 20});
@@ -209,7 +209,7 @@ void tst_TimelineInput::clickingALabelFolds() {
     ShownTimeline shown(small_.trace);
     const QPoint beforeFold = shown.middleOf(small_.call);
     QTest::mouseClick(shown.labels(), Qt::LeftButton, {}, {60, 10});  // GPU 0
-    // Its two streams are gone, so the CPU thread's calls came up.
+    // Its two streams are gone, so the CPU thread's calls moved up.
     const int gone = 2 * shown.metrics().headerHeight;
     QTest::mouseClick(shown.canvas(), Qt::LeftButton, {}, beforeFold - QPoint(0, gone));
     QCOMPARE(shown.view.selectedEvent(), small_.call);
@@ -271,7 +271,7 @@ void tst_TimelineInput::arrowsWalkSlicesAndLanes() {
     QTest::keyClick(&shown.view, Qt::Key_Up);
     QCOMPARE(shown.view.selectedEvent(), small_.second);
     shown.view.visibleRange()->setRange({300'000, 310'000});
-    QTest::keyClick(&shown.view, Qt::Key_Left);  // out of sight: the view follows
+    QTest::keyClick(&shown.view, Qt::Key_Left);  // not visible: the view follows
     QCOMPARE(shown.view.selectedEvent(), small_.first);
     QVERIFY(shown.visible().overlaps(small_.trace->rangeOf(small_.first)));
     QCOMPARE(shown.visible().durationNs(), 10'000);

@@ -15,13 +15,13 @@ using namespace lanescope::views;
 
 namespace {
 
-/// Waits until the view counts as being at rest.
+/// Waits until the view counts as resting.
 void rest() {
     QTest::qWait(ZoomHistory::restMs + 150);
 }
 
-/// Two GPUs, a stream on the first with 4,000 short kernels and a long one at the end; a stream on
-/// the second whose kernel had to wait for the first's last short one.
+/// Two GPUs: a stream on the first with 4,000 short kernels and a long one at the end, and a stream
+/// on the second whose kernel waited for the first's last short one.
 struct BusyTrace {
     TracePtr trace;
     EventRef first, last, call, launched, waiting;
@@ -59,21 +59,21 @@ class tst_TimelineNavigation : public QObject {
     void goesBackAndForward_data();
     void goesBackAndForward();
     void oneMotionIsOneStepBack();
-    void goingBackDoesNotSkipWhatIsStillMoving();
-    void aNewTraceHasNoHistory();
-    void moreOfTheSameTraceLeavesTheHistoryAlone();
+    void goingBackIncludesAMotionInProgress();
+    void newTraceHasNoHistory();
+    void growingTraceKeepsItsHistory();
     void goesBackToTheTracks();
-    void arrowsSkipToWhatCanBeToldApart();
-    void pointAndCommaGoToTheVeryNext();
-    void arrowsBeginAnewWhereTheLaneIsInView();
+    void arrowsSkipToDistinguishableSlices();
+    void periodAndCommaGoToTheAdjacentSlice();
+    void arrowsRestartWhereTheLaneIsVisible();
     void homeAndEndGoToTheEndsOfTheLane();
     void controlHomeAndEndScroll();
-    void keysFollowTheFlow();
-    void keysAndTheMouseFollowOperatorsToTheirBackward();
-    void arrowsOutOfSightEndInALabel();
-    void labelsLeaveTheirEventInSight();
-    void aLabelLeadsToItsEvent();
-    void showsWhereItHappened();
+    void keysFollowFlowEvents();
+    void keysAndMouseFollowOperatorsToTheirBackward();
+    void arrowsOutOfViewEndInALabel();
+    void labelsKeepTheirEventVisible();
+    void labelLeadsToItsEvent();
+    void showsTheSelectedEventsPlace();
 
   private:
     SmallTrace small_;
@@ -140,7 +140,7 @@ void tst_TimelineNavigation::goesBackAndForward() {
     QTest::keyClick(&shown.view, key, Qt::ShiftModifier);
     QCOMPARE(shown.visible(), panned);
     QVERIFY(!shown.view.canGoForward());
-    // Going somewhere else forgets what was ahead.
+    // Navigating elsewhere clears the forward history.
     QTest::keyClick(&shown.view, key);
     shown.wheel(shown.canvas(), {300, 100}, {0, 240});
     rest();
@@ -159,7 +159,7 @@ void tst_TimelineNavigation::oneMotionIsOneStepBack() {
     QCOMPARE(shown.visible(), whole);
 }
 
-void tst_TimelineNavigation::goingBackDoesNotSkipWhatIsStillMoving() {
+void tst_TimelineNavigation::goingBackIncludesAMotionInProgress() {
     ShownTimeline shown(small_.trace);
     const TimeRange whole = shown.visible();
     shown.wheel(shown.canvas(), {300, 100}, {0, 480});
@@ -170,7 +170,7 @@ void tst_TimelineNavigation::goingBackDoesNotSkipWhatIsStillMoving() {
     QCOMPARE(shown.visible(), zoomed);
 }
 
-void tst_TimelineNavigation::moreOfTheSameTraceLeavesTheHistoryAlone() {
+void tst_TimelineNavigation::growingTraceKeepsItsHistory() {
     ShownTimeline shown(small_.trace);
     shown.wheel(shown.canvas(), {300, 100}, {0, 480});
     rest();
@@ -187,7 +187,7 @@ void tst_TimelineNavigation::moreOfTheSameTraceLeavesTheHistoryAlone() {
     shown.view.goBack();
     QVERIFY(shown.view.visibleRange()->isFitted());
     QVERIFY(!shown.view.canGoBack());
-    // What the user was about to do when more came is a place of its own.
+    // The view that the user was moving when the trace grew is its own entry.
     shown.wheel(shown.canvas(), {300, 100}, {0, 480});
     const TimeRange closer = shown.visible();
     shown.view.moveWithoutHistory([&] {
@@ -200,7 +200,7 @@ void tst_TimelineNavigation::moreOfTheSameTraceLeavesTheHistoryAlone() {
     QVERIFY(shown.view.visibleRange()->isFitted());
 }
 
-void tst_TimelineNavigation::aNewTraceHasNoHistory() {
+void tst_TimelineNavigation::newTraceHasNoHistory() {
     ShownTimeline shown(small_.trace);
     shown.wheel(shown.canvas(), {300, 100}, {0, 480});
     rest();
@@ -227,7 +227,7 @@ void tst_TimelineNavigation::goesBackToTheTracks() {
     QCOMPARE(bar->value(), bar->maximum());
 }
 
-void tst_TimelineNavigation::arrowsSkipToWhatCanBeToldApart() {
+void tst_TimelineNavigation::arrowsSkipToDistinguishableSlices() {
     ShownTimeline shown(busy_.trace);
     shown.view.setSelectedEvent(busy_.first);
     int64_t before = busy_.trace->rangeOf(busy_.first).startNs;
@@ -245,7 +245,7 @@ void tst_TimelineNavigation::arrowsSkipToWhatCanBeToldApart() {
     QCOMPARE(shown.view.selectedEvent(), busy_.last);
 }
 
-void tst_TimelineNavigation::pointAndCommaGoToTheVeryNext() {
+void tst_TimelineNavigation::periodAndCommaGoToTheAdjacentSlice() {
     ShownTimeline shown(busy_.trace);
     shown.view.setSelectedEvent(busy_.first);
     QTest::keyClick(&shown.view, Qt::Key_Period);
@@ -256,7 +256,7 @@ void tst_TimelineNavigation::pointAndCommaGoToTheVeryNext() {
     QCOMPARE(shown.view.selectedEvent(), busy_.first);
 }
 
-void tst_TimelineNavigation::arrowsBeginAnewWhereTheLaneIsInView() {
+void tst_TimelineNavigation::arrowsRestartWhereTheLaneIsVisible() {
     ShownTimeline shown(busy_.trace);
     shown.view.setSelectedEvent(busy_.first);
     shown.view.visibleRange()->setRange({2'000'000, 2'010'000});
@@ -293,7 +293,7 @@ void tst_TimelineNavigation::controlHomeAndEndScroll() {
     QVERIFY(!shown.view.selectedEvent().isValid());
 }
 
-void tst_TimelineNavigation::keysFollowTheFlow() {
+void tst_TimelineNavigation::keysFollowFlowEvents() {
     ShownTimeline shown(busy_.trace);
     shown.view.setSelectedEvent(busy_.call);
     QTest::keyClick(&shown.view, Qt::Key_G);
@@ -303,13 +303,13 @@ void tst_TimelineNavigation::keysFollowTheFlow() {
     shown.view.setSelectedEvent(busy_.launched);
     QTest::keyClick(&shown.view, Qt::Key_E);  // on to the work of the other stream
     QCOMPARE(shown.view.selectedEvent(), busy_.waiting);
-    QTest::keyClick(&shown.view, Qt::Key_E);  // nothing waits for that
+    QTest::keyClick(&shown.view, Qt::Key_E);  // no work waits for that
     QCOMPARE(shown.view.selectedEvent(), busy_.waiting);
     QTest::keyClick(&shown.view, Qt::Key_Q);
     QCOMPARE(shown.view.selectedEvent(), busy_.launched);
 }
 
-void tst_TimelineNavigation::keysAndTheMouseFollowOperatorsToTheirBackward() {
+void tst_TimelineNavigation::keysAndMouseFollowOperatorsToTheirBackward() {
     SimulatedTrace builder;
     const uint32_t main = builder.addThread(0, 4242, "python3");
     const uint32_t autograd = builder.addThread(0, 4250, "pt_autograd_0");
@@ -330,7 +330,7 @@ void tst_TimelineNavigation::keysAndTheMouseFollowOperatorsToTheirBackward() {
     QCOMPARE(shown.view.selectedEvent(), backward);
     QTest::keyClick(&shown.view, Qt::Key_Q);
     QCOMPARE(shown.view.selectedEvent(), forward);
-    // Its arrow leads to what is out of sight.
+    // Its arrow leads out of view.
     shown.view.visibleRange()->setRange({0, 150'000});
     QCOMPARE(shown.canvas()->flowLabels().size(), size_t{1});
     const FlowOverlay::Label label = shown.canvas()->flowLabels()[0];
@@ -343,7 +343,7 @@ void tst_TimelineNavigation::keysAndTheMouseFollowOperatorsToTheirBackward() {
     QCOMPARE(shown.view.selectedEvent(), other);
 }
 
-void tst_TimelineNavigation::arrowsOutOfSightEndInALabel() {
+void tst_TimelineNavigation::arrowsOutOfViewEndInALabel() {
     ShownTimeline shown(small_.trace);
     shown.view.setSelectedEvent(small_.call);
     QVERIFY(shown.canvas()->flowLabels().empty());
@@ -355,7 +355,7 @@ void tst_TimelineNavigation::arrowsOutOfSightEndInALabel() {
     shown.view.visibleRange()->setRange({90'000, 150'000});
     QCOMPARE(shown.canvas()->flowLabels()[0].text,
              QString("cudaLaunchKernel at %1%2").arg(QChar(0x2212)).arg("80.00 us"));
-    // Another stream waits, on a GPU further down.
+    // Another stream waits, on a lower GPU.
     shown.view.setTrace(busy_.trace);
     shown.view.setSelectedEvent(busy_.launched);
     shown.view.resize(1100, 160);
@@ -364,12 +364,12 @@ void tst_TimelineNavigation::arrowsOutOfSightEndInALabel() {
     QCOMPARE(shown.canvas()->flowLabels().back().text, QString("GPU 1 Compute, stream 20 below"));
 }
 
-void tst_TimelineNavigation::labelsLeaveTheirEventInSight() {
+void tst_TimelineNavigation::labelsKeepTheirEventVisible() {
     ShownTimeline shown(busy_.trace);
     shown.view.resize(1100, 160);
     shown.view.setSelectedEvent(busy_.launched);
     const TimeRange event = busy_.trace->rangeOf(busy_.launched);
-    // The event at the left edge, in the middle and at the right edge of what is seen.
+    // The event at the left edge, in the middle and at the right edge of the view.
     for (const int64_t beforeNs : {100, 50'000, 99'000}) {
         shown.view.visibleRange()->setRange(
             {event.startNs - beforeNs, event.startNs - beforeNs + 100'000});
@@ -381,7 +381,7 @@ void tst_TimelineNavigation::labelsLeaveTheirEventInSight() {
     }
 }
 
-void tst_TimelineNavigation::aLabelLeadsToItsEvent() {
+void tst_TimelineNavigation::labelLeadsToItsEvent() {
     ShownTimeline shown(small_.trace);
     shown.view.setSelectedEvent(small_.call);
     shown.view.visibleRange()->setRange({0, 50'000});
@@ -393,7 +393,7 @@ void tst_TimelineNavigation::aLabelLeadsToItsEvent() {
     QVERIFY(shown.visible().overlaps(small_.trace->rangeOf(small_.first)));
 }
 
-void tst_TimelineNavigation::showsWhereItHappened() {
+void tst_TimelineNavigation::showsTheSelectedEventsPlace() {
     ShownTimeline shown(small_.trace);
     shown.view.showPlace({500'000, 500'000}, 0);
     QVERIFY(shown.visible().contains(500'000));

@@ -12,7 +12,7 @@ using namespace lanescope::views;
 
 namespace {
 
-/// A stream of 4,000 short kernels of two names in turn.
+/// A stream of 4,000 short kernels of two alternating names.
 TracePtr manyShortKernels() {
     SimulatedTrace builder;
     const uint32_t stream = builder.addStream(0, builder.addGpu(), 7);
@@ -27,17 +27,16 @@ QImage canvasOf(ShownTimeline& shown) {
 
 }  // namespace
 
-/// What the timeline paints and says of what it paints.
 class tst_TimelinePainting : public QObject {
     Q_OBJECT
 
   private slots:
-    void aRestingPointerHighlightsTheName();
-    void highlightingCanBeSwitchedOff();
-    void aRunSaysHowBusyItIs();
-    void aRunCarriesTheNameOfNoneOfItsSlices();
-    void colorsTellWhatWasAskedFor();
-    void numbersAtTheEndOfNamesSurvive();
+    void restingPointerHighlightsTheName();
+    void highlightingCanBeDisabled();
+    void mergedSlicesShowTheirBusyShare();
+    void mergedSlicesShowNoSingleName();
+    void colorsFollowTheSelectedMode();
+    void trailingNumbersOfNamesStayVisible();
     void abnormalEndsAreMarked();
 
   private:
@@ -45,13 +44,13 @@ class tst_TimelinePainting : public QObject {
     TracePtr busy_ = manyShortKernels();
 };
 
-void tst_TimelinePainting::aRestingPointerHighlightsTheName() {
+void tst_TimelinePainting::restingPointerHighlightsTheName() {
     ShownTimeline shown(busy_);
     shown.view.visibleRange()->setRange({2'000'000, 2'010'000});
-    const auto besideLabel = [&](uint32_t kernel) {
+    const auto pointNextToLabel = [&](uint32_t kernel) {
         return shown.middleOf(EventRef(EventKind::Kernel, kernel)) + QPoint(16, 5);
     };
-    const QPoint even = besideLabel(2'007), odd = besideLabel(2'006);
+    const QPoint even = pointNextToLabel(2'007), odd = pointNextToLabel(2'006);
     const QImage plain = canvasOf(shown);
     const uint32_t hovered = 2'001;  // of the same name as 2007
     shown.send(shown.canvas(), shown.middleOf(EventRef(EventKind::Kernel, hovered)), Qt::NoButton);
@@ -63,7 +62,7 @@ void tst_TimelinePainting::aRestingPointerHighlightsTheName() {
     QTRY_COMPARE(canvasOf(shown), plain);
 }
 
-void tst_TimelinePainting::highlightingCanBeSwitchedOff() {
+void tst_TimelinePainting::highlightingCanBeDisabled() {
     ShownTimeline shown(small_.trace);
     const QPoint third = shown.middleOf(small_.third) + QPoint(0, 6);
     const QRgb plain = canvasOf(shown).pixel(third);
@@ -74,7 +73,7 @@ void tst_TimelinePainting::highlightingCanBeSwitchedOff() {
     QCOMPARE(canvasOf(shown).pixel(third), plain);
 }
 
-void tst_TimelinePainting::aRunSaysHowBusyItIs() {
+void tst_TimelinePainting::mergedSlicesShowTheirBusyShare() {
     ShownTimeline shown(busy_);
     shown.canvas()->repaint();
     shown.send(shown.canvas(), shown.middleOf(EventRef(EventKind::Kernel, 2'000)), Qt::NoButton);
@@ -86,8 +85,8 @@ void tst_TimelinePainting::aRunSaysHowBusyItIs() {
     QVERIFY2(card.detail().contains("700 ns"), qPrintable(card.detail()));
 }
 
-/// Fifty steps on a hundred pixels are no "it 0", though it would fit over them.
-void tst_TimelinePainting::aRunCarriesTheNameOfNoneOfItsSlices() {
+/// Fifty steps on a hundred pixels are not "it 0", though that text would fit.
+void tst_TimelinePainting::mergedSlicesShowNoSingleName() {
     constexpr int64_t stepNs = 2'000'000, lastNs = 1'100'000'000;
     const auto drawn = [&](int steps) {
         SimulatedTrace builder;
@@ -102,7 +101,7 @@ void tst_TimelinePainting::aRunCarriesTheNameOfNoneOfItsSlices() {
         const QImage image = canvasOf(shown);
         const double ratio = image.devicePixelRatio();
         const int y = shown.middleOf(EventRef(EventKind::Kernel, 0)).y();
-        // Beside letters a column of a lane has one colour from top to bottom.
+        // Without letters, a column of a lane has one colour from top to bottom.
         int mixed = 0;
         for (double x = shown.toX(0) + 4; x < shown.toX(50 * stepNs) - 14; ++x) {
             const QRgb middle = image.pixel(int(x * ratio), int(y * ratio));
@@ -118,7 +117,7 @@ void tst_TimelinePainting::aRunCarriesTheNameOfNoneOfItsSlices() {
     QCOMPARE(drawn(50), 0);
 }
 
-void tst_TimelinePainting::colorsTellWhatWasAskedFor() {
+void tst_TimelinePainting::colorsFollowTheSelectedMode() {
     SimulatedTrace builder;
     const uint32_t gpu = builder.addGpu();
     const uint32_t one = builder.addStream(0, gpu, 7);
@@ -195,7 +194,7 @@ void tst_TimelinePainting::colorsTellWhatWasAskedFor() {
     QCOMPARE(canvasOf(shown), byName);
 }
 
-void tst_TimelinePainting::numbersAtTheEndOfNamesSurvive() {
+void tst_TimelinePainting::trailingNumbersOfNamesStayVisible() {
     StringTable strings;
     const StringIndex step = strings.intern("training step 10");
     const StringIndex kernel = strings.intern("void gemm_kernel<float>");
@@ -205,7 +204,7 @@ void tst_TimelinePainting::numbersAtTheEndOfNamesSurvive() {
     unhinted.setHintingPreference(QFont::PreferNoHinting);
     LabelCache labels;
     labels.reset(&strings, font);
-    // Whole only if it is on screens of any scale.
+    // Integral only at integral screen scales.
     const double whole = std::max(metrics.horizontalAdvance("training step 10"),
                                   QFontMetricsF(unhinted).horizontalAdvance("training step 10"));
     QCOMPARE(labels.fitted(step, whole + 1), QString("training step 10"));
@@ -226,7 +225,7 @@ void tst_TimelinePainting::abnormalEndsAreMarked() {
     SimulatedTrace builder;
     builder.addApi(builder.defaultThread(), "cudaMalloc", 0, 500'000);
     builder.processes()[0].endedAbnormally = true;
-    // The code tells that it is about an end; the words are for the user.
+    // The code marks it as an end; the text is for the user.
     builder.description().health = {{Severity::Warning, HealthCode::ProcessEndedAbnormally,
                                      "Signal 9 was its undoing.",
                                      builder.processes()[0].globalPid}};

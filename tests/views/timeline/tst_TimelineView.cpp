@@ -16,19 +16,19 @@ class tst_TimelineView : public QObject {
     Q_OBJECT
 
   private slots:
-    void anEmptyViewSaysWhatToDo();
-    void aTraceWithoutEventsIsPainted();
-    void aNewTraceIsShownWhole();
+    void emptyViewShowsAnInstruction();
+    void traceWithoutEventsIsPainted();
+    void newTraceIsShownCompletely();
     void viewsOnOneRangeMoveTogether();
-    void aSharedRangeMayGoFirst();
+    void sharedRangeMayBeDestroyedFirst();
     void revealEventMakesItVisible();
-    void revealingAnEventOfNoTrackOnlySelects();
+    void revealingAnEventWithoutTrackOnlySelects();
     void hitsArePainted();
     void selectedCallsPointAtTheirWork();
     void arrowsOfHiddenTracksEndAtTheirGroup();
     void themesRepaint();
     void lateTimesArePaintedLikeEarlyOnes();
-    void assistiveProgramsAreToldWhatEachPartIs();
+    void partsHaveAccessibleRoles();
 };
 
 namespace {
@@ -43,11 +43,11 @@ int pixelsOf(const QImage& image, const QColor& color) {
 
 }  // namespace
 
-void tst_TimelineView::anEmptyViewSaysWhatToDo() {
+void tst_TimelineView::emptyViewShowsAnInstruction() {
     ShownTimeline shown(nullptr);
     const QImage image = shown.canvas()->grab().toImage();
     QVERIFY(pixelsOf(image, shown.view.theme().canvas) < image.width() * image.height());
-    // Nothing here may be clicked into a crash.
+    // No click here may crash.
     QTest::mouseClick(shown.canvas(), Qt::LeftButton, {}, {100, 100});
     doubleClick(shown.canvas(), {100, 100});
     shown.drag(shown.ruler(), {10, 5}, {200, 5});
@@ -61,14 +61,14 @@ void tst_TimelineView::anEmptyViewSaysWhatToDo() {
     QVERIFY(!shown.view.selectedRange());
 }
 
-void tst_TimelineView::aTraceWithoutEventsIsPainted() {
+void tst_TimelineView::traceWithoutEventsIsPainted() {
     ShownTimeline shown(SimulatedTrace().finish());
     const QImage image = shown.canvas()->grab().toImage();
     QVERIFY(pixelsOf(image, shown.view.theme().canvas) < image.width() * image.height());
     QVERIFY(!shown.view.grab().isNull());
 }
 
-void tst_TimelineView::aNewTraceIsShownWhole() {
+void tst_TimelineView::newTraceIsShownCompletely() {
     const SmallTrace small;
     ShownTimeline shown(small.trace);
     shown.view.visibleRange()->setRange({1'000, 2'000});
@@ -105,7 +105,7 @@ void tst_TimelineView::viewsOnOneRangeMoveTogether() {
     QVERIFY(!left.view.selectedRange());
 }
 
-void tst_TimelineView::aSharedRangeMayGoFirst() {
+void tst_TimelineView::sharedRangeMayBeDestroyedFirst() {
     const SmallTrace small;
     ShownTimeline shown(small.trace);
     {
@@ -133,13 +133,13 @@ void tst_TimelineView::revealEventMakesItVisible() {
         const TimeRange range = trace->rangeOf(event);
         QVERIFY(shown.visible().startNs <= range.startNs && shown.visible().endNs >= range.endNs);
         QVERIFY(shown.toX(range.endNs) - shown.toX(range.startNs) >= 10);
-        // Its outline is on the screen, so it was scrolled and unfolded to.
+        // Its outline is visible, so it was scrolled and unfolded to.
         const QImage image = shown.canvas()->grab().toImage();
         QVERIFY(pixelsOf(image, shown.view.theme().text) > 20);
     }
 }
 
-void tst_TimelineView::revealingAnEventOfNoTrackOnlySelects() {
+void tst_TimelineView::revealingAnEventWithoutTrackOnlySelects() {
     const SmallTrace small;
     ShownTimeline shown(small.trace);
     const TimeRange before = shown.visible();
@@ -169,7 +169,7 @@ void tst_TimelineView::selectedCallsPointAtTheirWork() {
         QCOMPARE(arrows.size(), 1u);
         QCOMPARE(arrows[0].from.timeNs, 20'000);
         QCOMPARE(arrows[0].to.timeNs, 100'000);
-        QVERIFY(arrows[0].from.y > arrows[0].to.y);  // threads stand below GPUs
+        QVERIFY(arrows[0].from.y > arrows[0].to.y);  // threads are below GPUs
     }
     QVERIFY(flowArrows(*small.trace, layout, small.second).empty());
     QVERIFY(flowArrows(*small.trace, layout, EventRef()).empty());
@@ -191,7 +191,7 @@ void tst_TimelineView::themesRepaint() {
     shown.view.setTheme(Theme::dark());
     const QImage image = shown.canvas()->grab().toImage();
     QVERIFY(pixelsOf(image, Theme::dark().canvas) > image.width());
-    QVERIFY(pixelsOf(image, Theme::light().canvas) < 100);  // white text on slices aside
+    QVERIFY(pixelsOf(image, Theme::light().canvas) < 100);  // except white text on slices
 }
 
 void tst_TimelineView::lateTimesArePaintedLikeEarlyOnes() {
@@ -210,7 +210,7 @@ void tst_TimelineView::lateTimesArePaintedLikeEarlyOnes() {
     QCOMPARE(picture(late), picture(0));
 }
 
-void tst_TimelineView::assistiveProgramsAreToldWhatEachPartIs() {
+void tst_TimelineView::partsHaveAccessibleRoles() {
     ShownTimeline shown(SmallTrace().trace);
     const auto roleOf = [](QObject* part) {
         return QAccessible::queryAccessibleInterface(part)->role();

@@ -40,7 +40,7 @@ std::vector<uint32_t> shown(const TrackLayout& layout) {
 
 using Tracks = std::vector<uint32_t>;
 
-/// Everything that the layout is told, and what follows from it by plain recursion.
+/// The input of the layout, and its result by plain recursion.
 struct PlainLayout {
     std::vector<Track> tracks;
     std::vector<Tracks> children;  // the last are the top ones
@@ -92,7 +92,7 @@ struct PlainLayout {
 class TestTrackArrangement : public QObject {
     Q_OBJECT
   private slots:
-    void everyArrangementAgreesWithAPlainComputation() {
+    void everyArrangementMatchesPlainLayout() {
         std::mt19937 random(11);
         for (int round = 0; round < 40; ++round) {
             PlainLayout plain;
@@ -158,7 +158,7 @@ class TestTrackArrangement : public QObject {
         }
     }
 
-    void aPinnedTrackStandsAboveItsGroup() {
+    void pinnedTrackIsAboveItsGroup() {
         const std::vector<Track> tracks = machine();
         TrackLayout layout;
         layout.setTracks(tracks);
@@ -173,7 +173,7 @@ class TestTrackArrangement : public QObject {
         QCOMPARE(shown(layout), Tracks({5, 0, 4, 6, 7}));
     }
 
-    void siblingsMoveWithWhatIsInThem() {
+    void siblingsMoveWithTheirChildren() {
         const std::vector<Track> tracks = machine();
         TrackLayout layout;
         layout.setTracks(tracks);
@@ -189,7 +189,7 @@ class TestTrackArrangement : public QObject {
         QCOMPARE(layout.siblingOf(4, -1), 6u);
     }
 
-    void revealingBringsBackWhatIsHiddenOrFiltered() {
+    void revealingShowsHiddenOrFilteredTracks() {
         const std::vector<Track> tracks = machine();
         TrackLayout layout;
         layout.setTracks(tracks);
@@ -217,7 +217,7 @@ class TestTrackArrangement : public QObject {
         QCOMPARE(matching("nothing like it"), Tracks());
     }
 
-    void aFilterKeepsGroupsAndOpensThem() {
+    void filterKeepsGroupsAndUnfoldsThem() {
         const std::vector<Track> tracks = machine();
         TrackLayout layout;
         layout.setTracks(tracks);
@@ -228,7 +228,7 @@ class TestTrackArrangement : public QObject {
         QCOMPARE(shown(layout), Tracks({0, 4, 6}));
     }
 
-    void severalChangesAreLaidOutOnce() {
+    void severalChangesCauseOneLayout() {
         const std::vector<Track> tracks = machine();
         TrackLayout layout;
         layout.setTracks(tracks);
@@ -240,7 +240,7 @@ class TestTrackArrangement : public QObject {
         QCOMPARE(shown(layout), Tracks({5, 4, 6, 7}));
     }
 
-    void anArrangementComesBackByJson() {
+    void arrangementRoundTripsThroughJson() {
         const std::vector<Track> tracks = machine();
         TrackLayout layout;
         layout.setTracks(tracks);
@@ -262,7 +262,7 @@ class TestTrackArrangement : public QObject {
         QVERIFY(other.arrangement().isDefault());
     }
 
-    void anArrangementFitsAnotherTraceAsFarAsItGoes() {
+    void arrangementAppliesToAnotherTraceWherePossible() {
         const std::vector<Track> tracks = {track(-1, "GPU 1"), track(0, "Stream 7"),
                                            track(-1, "GPU 0")};
         TrackLayout layout;
@@ -274,14 +274,14 @@ class TestTrackArrangement : public QObject {
         QCOMPARE(shown(layout), Tracks({1, 2, 0}));
     }
 
-    void tracksOfOneNameAreToldApart() {
+    void tracksOfOneNameAreDistinguished() {
         const std::vector<Track> tracks = {track(-1, "python3"), track(0, "main"), track(0, "main"),
                                            track(-1, "python3")};
         QCOMPARE(trackPaths(tracks), (std::vector<std::string>{"python3", "python3/main",
                                                                "python3/main#2", "python3#2"}));
     }
 
-    void damagedJsonLosesNoMoreThanItMust() {
+    void corruptJsonLosesOnlyItsCorruptPart() {
         QVERIFY(!arrangementFromJson("no json"));
         QVERIFY(!arrangementFromJson("[1, 2]"));
         const auto partly = arrangementFromJson(

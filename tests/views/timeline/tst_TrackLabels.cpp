@@ -16,11 +16,11 @@ using namespace lanescope::views;
 
 namespace {
 
-/// Tracks of the labels by their titles, from the arrangement alone: what a user would see.
+/// Tracks of the labels by their titles, from the arrangement alone: the user's view.
 struct Labels : ShownTimeline {
     using ShownTimeline::ShownTimeline;
 
-    /// Good until it is asked for again.
+    /// Valid until the next call.
     const TrackLayout& layout() const {
         layout_.setTracks(view.trace()->tracks);
         layout_.setMetrics(metrics());
@@ -69,7 +69,7 @@ class TestTrackLabels : public QObject {
   private slots:
     void init() { trace_ = simulatedTraining({.steps = 2}); }
 
-    void aClickFoldsAndShiftFoldsEverythingInIt() {
+    void clickFoldsAndShiftFoldsAllChildren() {
         Labels shown(trace_);
         QTest::mouseClick(shown.labels(), Qt::LeftButton, Qt::ShiftModifier, {60, 10});
         QVERIFY(shown.layout().isFolded(0));
@@ -80,7 +80,7 @@ class TestTrackLabels : public QObject {
         QVERIFY(!shown.layout().isFolded(0));
     }
 
-    void aDragMovesAmongSiblingsOnly() {
+    void dragMovesAmongSiblingsOnly() {
         Labels shown(trace_);
         shown.view.foldAll();
         const std::vector<uint32_t> before = topTracks(shown);
@@ -98,7 +98,7 @@ class TestTrackLabels : public QObject {
         QCOMPARE(shown.layout().order(), order);
     }
 
-    void escapeGivesUpADrag() {
+    void escapeCancelsADrag() {
         Labels shown(trace_);
         shown.view.foldAll();
         const std::vector<uint32_t> before = topTracks(shown);
@@ -120,12 +120,12 @@ class TestTrackLabels : public QObject {
         QCOMPARE(topTracks(shown)[1], before[0]);
         shown.key(Qt::Key_Up, Qt::AltModifier);
         QCOMPARE(topTracks(shown), before);
-        // From the timeline as well, where the selected event makes its track the current one.
+        // From the timeline as well, where the selected event makes its track current.
         QTest::keyClick(&shown.view, Qt::Key_Down, Qt::AltModifier);
         QCOMPARE(topTracks(shown)[1], before[0]);
     }
 
-    void thePinKeepsATrackInSight() {
+    void pinKeepsATrackVisible() {
         Labels shown(trace_);
         shown.view.unfoldAll();
         const uint32_t last = shown.layout().rows().back().track;
@@ -133,7 +133,7 @@ class TestTrackLabels : public QObject {
         QTest::keyClick(&shown.view, Qt::Key_P);
         QVERIFY(shown.layout().isPinned(last));
         QCOMPARE(shown.layout().rows().front().track, last);
-        // Its pin, in the first row now, lets go again wherever the others are scrolled to.
+        // Its pin, now in the first row, releases it wherever the others are scrolled to.
         shown.wheel(shown.labels(), {60, 200}, {0, -480});
         const LayoutRow row = shown.layout().rows().front();
         const QPoint pin =
@@ -142,7 +142,7 @@ class TestTrackLabels : public QObject {
         QVERIFY(!shown.layout().isPinned(last));
     }
 
-    void whatIsPinnedIsClickedWhereItIsSeen() {
+    void pinnedTrackIsClickedAtItsShownPlace() {
         const SmallTrace small;
         Labels shown(small.trace);
         const SliceLocation at = small.trace->locate(small.onOtherStream);
@@ -160,7 +160,7 @@ class TestTrackLabels : public QObject {
         QCOMPARE(shown.view.selectedEvent(), small.onOtherStream);
     }
 
-    void hidingLeavesAChipThatBringsItBack() {
+    void hidingLeavesAChipThatRestores() {
         Labels shown(trace_);
         auto* bar = shown.view.findChild<TrackFilterBar*>();
         QVERIFY(!bar->hiddenChip().isVisible());
@@ -179,7 +179,7 @@ class TestTrackLabels : public QObject {
         QVERIFY(!bar->hiddenChip().isVisible());
     }
 
-    void theContextMenuDoesAllOfIt() {
+    void contextMenuOffersAllActions() {
         Labels shown(trace_);
         shown.view.unfoldAll();
         const uint32_t gpu = shown.layout().rows().front().track;
@@ -198,7 +198,7 @@ class TestTrackLabels : public QObject {
         QVERIFY(shown.layout().isHidden(gpu));
     }
 
-    void namesOfTracksAreNoMenuMarkup() {
+    void trackNamesAreNoMenuMarkup() {
         SimulatedTrace builder;
         const uint32_t thread = builder.addThread(0, 1, "a&b\tCtrl+Q");
         builder.addApi(thread, "cudaMalloc", 0, 100);
@@ -248,9 +248,9 @@ class TestTrackLabels : public QObject {
         QVERIFY(shown.layout().isFolded(first));
     }
 
-    void tracksThatAreEmptyInViewCanBeHidden() {
+    void tracksEmptyInViewCanBeHidden() {
         Labels shown(trace_);
-        shown.view.visibleRange()->setRange({0, 1'000});  // before most has begun
+        shown.view.visibleRange()->setRange({0, 1'000});  // before most of them begin
         const std::vector<bool> isEmpty = emptyTracks(
             *trace_, shown.view.visibleRange()->range().shifted(shown.view.timeOrigin()));
         const size_t rows = shown.layout().rows().size();

@@ -12,15 +12,15 @@ class tst_TrackLayout : public QObject {
     Q_OBJECT
 
   private slots:
-    void rowsStandBelowEachOtherWithoutGaps();
-    void aFoldedGroupHidesEverythingInIt();
-    void anOpenGroupKeepsOnlyItsSummary();
-    void aStreamWithChildrenKeepsItsKernels();
+    void rowsAreContiguous();
+    void foldedGroupHidesAllChildren();
+    void unfoldedGroupKeepsOnlyItsSummary();
+    void streamWithChildrenKeepsItsKernels();
     void severalLanesCanBeSqueezed();
-    void revealOpensAllAround();
-    void queriesAgreeWithAPlainLoop();
-    void damagedParentsAreTopTracks();
-    void nothingWithoutTracks();
+    void revealUnfoldsAllAncestors();
+    void queriesMatchPlainLoop();
+    void corruptParentsAreTopTracks();
+    void noTracksGiveAnEmptyLayout();
 };
 
 namespace {
@@ -54,7 +54,7 @@ std::vector<Track> machine() {
 
 }  // namespace
 
-void tst_TrackLayout::rowsStandBelowEachOtherWithoutGaps() {
+void tst_TrackLayout::rowsAreContiguous() {
     const std::vector<Track> tracks = machine();
     TrackLayout layout;
     layout.setTracks(tracks);
@@ -70,7 +70,7 @@ void tst_TrackLayout::rowsStandBelowEachOtherWithoutGaps() {
     QCOMPARE(layout.totalHeight(), top + layout.metrics().bottomSpace);
 }
 
-void tst_TrackLayout::aFoldedGroupHidesEverythingInIt() {
+void tst_TrackLayout::foldedGroupHidesAllChildren() {
     const std::vector<Track> tracks = machine();
     TrackLayout layout;
     layout.setTracks(tracks);
@@ -83,7 +83,7 @@ void tst_TrackLayout::aFoldedGroupHidesEverythingInIt() {
     QCOMPARE(layout.rows().size(), 6u);
 }
 
-void tst_TrackLayout::anOpenGroupKeepsOnlyItsSummary() {
+void tst_TrackLayout::unfoldedGroupKeepsOnlyItsSummary() {
     const std::vector<Track> tracks = machine();
     TrackLayout layout;
     layout.setTracks(tracks);
@@ -92,7 +92,7 @@ void tst_TrackLayout::anOpenGroupKeepsOnlyItsSummary() {
     QCOMPARE(layout.rowOf(0)->height, layout.metrics().headerHeight);
 }
 
-void tst_TrackLayout::aStreamWithChildrenKeepsItsKernels() {
+void tst_TrackLayout::streamWithChildrenKeepsItsKernels() {
     const std::vector<Track> tracks = machine();
     TrackLayout layout;
     layout.setTracks(tracks);
@@ -118,7 +118,7 @@ void tst_TrackLayout::severalLanesCanBeSqueezed() {
     QVERIFY(!layout.isFolded(5));
 }
 
-void tst_TrackLayout::revealOpensAllAround() {
+void tst_TrackLayout::revealUnfoldsAllAncestors() {
     const std::vector<Track> tracks = machine();
     TrackLayout layout;
     layout.setTracks(tracks);
@@ -131,7 +131,7 @@ void tst_TrackLayout::revealOpensAllAround() {
     QVERIFY(!layout.reveal(2));
 }
 
-void tst_TrackLayout::queriesAgreeWithAPlainLoop() {
+void tst_TrackLayout::queriesMatchPlainLoop() {
     std::mt19937 random(7);
     for (int round = 0; round < 50; ++round) {
         std::vector<Track> tracks;
@@ -167,7 +167,7 @@ void tst_TrackLayout::queriesAgreeWithAPlainLoop() {
     }
 }
 
-void tst_TrackLayout::damagedParentsAreTopTracks() {
+void tst_TrackLayout::corruptParentsAreTopTracks() {
     std::vector<Track> tracks{track(0, 1), track(7, 1), track(-9, 1)};
     TrackLayout layout;
     layout.setTracks(tracks);
@@ -176,7 +176,7 @@ void tst_TrackLayout::damagedParentsAreTopTracks() {
     QVERIFY(!layout.reveal(1));
 }
 
-void tst_TrackLayout::nothingWithoutTracks() {
+void tst_TrackLayout::noTracksGiveAnEmptyLayout() {
     TrackLayout layout;
     QCOMPARE(layout.totalHeight(), 0);
     QVERIFY(!layout.rowAt(0));

@@ -13,16 +13,16 @@ class tst_VisibleRange : public QObject {
     Q_OBJECT
 
   private slots:
-    void aFirstExtentIsShownWithAMargin();
+    void firstExtentIsShownWithAMargin();
     void zoomingKeepsTheTimeInPlace();
     void zoomingInStopsAtTheMinimum();
     void zoomingOutStopsAtTheLimits();
     void panningStopsAtTheLimitsAndKeepsTheDuration();
-    void aShorterRangeThanTheMinimumGrowsAroundItsMiddle();
+    void tooShortRangeGrowsAroundItsMiddle();
     void setRangeMovesIntoTheLimits();
     void changedIsSentOnlyForChanges();
     void extentsAreUnited();
-    void aDestroyedOwnerTakesItsExtentAlong();
+    void destroyedOwnerRemovesItsExtent();
     void nonsenseFactorsDoNothing();
     void extremeExtentsDoNotOverflow();
 };
@@ -37,7 +37,7 @@ struct Axis {
 
 }  // namespace
 
-void tst_VisibleRange::aFirstExtentIsShownWithAMargin() {
+void tst_VisibleRange::firstExtentIsShownWithAMargin() {
     Axis axis;
     QVERIFY(axis.range.isFitted());
     QCOMPARE(axis.range.range(), (TimeRange{-10'000, 1'010'000}));
@@ -80,7 +80,7 @@ void tst_VisibleRange::panningStopsAtTheLimitsAndKeepsTheDuration() {
     QCOMPARE(axis.range.range(), (TimeRange{-10'000, 90'000}));
 }
 
-void tst_VisibleRange::aShorterRangeThanTheMinimumGrowsAroundItsMiddle() {
+void tst_VisibleRange::tooShortRangeGrowsAroundItsMiddle() {
     Axis axis;
     axis.range.setRange({500, 502});
     QCOMPARE(axis.range.range(), (TimeRange{496, 506}));
@@ -118,7 +118,7 @@ void tst_VisibleRange::extentsAreUnited() {
     QCOMPARE(axis.range.limits(), (TimeRange{-10'000, 1'010'000}));
 }
 
-void tst_VisibleRange::aDestroyedOwnerTakesItsExtentAlong() {
+void tst_VisibleRange::destroyedOwnerRemovesItsExtent() {
     Axis axis;
     {
         QObject other;

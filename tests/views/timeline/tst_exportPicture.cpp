@@ -18,14 +18,14 @@ class tst_exportPicture : public QObject {
     Q_OBJECT
 
   private slots:
-    void pngShowsWhatTheViewShows();
-    void svgIsWholeAndHoldsText();
-    void badPlacesAreExplained_data();
-    void badPlacesAreExplained();
-    void aFailedWriteKeepsTheOldFile();
+    void pngShowsTheView();
+    void svgIsValidAndContainsText();
+    void unwritablePathsAreExplained_data();
+    void unwritablePathsAreExplained();
+    void failedWriteKeepsTheOldFile();
 };
 
-void tst_exportPicture::pngShowsWhatTheViewShows() {
+void tst_exportPicture::pngShowsTheView() {
     QTemporaryDir folder;
     ShownTimeline shown(simulatedTraining());
     const QString path = folder.filePath("picture.PNG");
@@ -37,7 +37,7 @@ void tst_exportPicture::pngShowsWhatTheViewShows() {
     QCOMPARE(picture.copy(area).convertToFormat(QImage::Format_RGB32), canvas);
 }
 
-void tst_exportPicture::svgIsWholeAndHoldsText() {
+void tst_exportPicture::svgIsValidAndContainsText() {
     QTemporaryDir folder;
     ShownTimeline shown(SmallTrace().trace);
     const QString path = folder.filePath("picture.svg");
@@ -52,7 +52,7 @@ void tst_exportPicture::svgIsWholeAndHoldsText() {
     QVERIFY(text.contains("GPU 0"));
 }
 
-void tst_exportPicture::badPlacesAreExplained_data() {
+void tst_exportPicture::unwritablePathsAreExplained_data() {
     QTest::addColumn<QString>("name");
     QTest::addColumn<QString>("says");
     QTest::newRow("other ending") << "picture.jpg"
@@ -65,7 +65,7 @@ void tst_exportPicture::badPlacesAreExplained_data() {
                                     << "Cannot write";
 }
 
-void tst_exportPicture::badPlacesAreExplained() {
+void tst_exportPicture::unwritablePathsAreExplained() {
     QFETCH(QString, name);
     QFETCH(QString, says);
     QTemporaryDir folder;
@@ -77,7 +77,7 @@ void tst_exportPicture::badPlacesAreExplained() {
     QVERIFY(QDir(folder.path()).isEmpty());
 }
 
-void tst_exportPicture::aFailedWriteKeepsTheOldFile() {
+void tst_exportPicture::failedWriteKeepsTheOldFile() {
     QTemporaryDir folder;
     const QString path = folder.filePath("picture.png");
     QVERIFY(QDir(folder.path()).mkdir("picture.png"));  // a folder of that name cannot be replaced

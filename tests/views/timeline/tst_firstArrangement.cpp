@@ -13,7 +13,7 @@ using namespace lanescope::views;
 
 namespace {
 
-/// Ranks whose processes came in the opposite order.
+/// Ranks whose processes come in the opposite order.
 TracePtr ranksOf(int count) {
     SimulatedTrace builder;
     for (int rank = count - 1; rank >= 0; --rank) {
@@ -58,13 +58,13 @@ std::vector<std::string> topTitles(const Trace& trace, const TrackArrangement& a
 class TestFirstArrangement : public QObject {
     Q_OBJECT
   private slots:
-    void fewGpusStandAsInTheTrace() {
+    void fewGpusKeepTheOrderOfTheTrace() {
         QVERIFY(firstArrangement(*ranksOf(3)).isDefault());
         QVERIFY(firstArrangement(*SimulatedTrace().finish()).isDefault());
     }
 
-    /// Of threads that mostly wait nobody wants to see more than that.
-    void withoutGpusTheBusiestThreadsStandFirst() {
+    /// Threads that mostly wait are of little interest.
+    void withoutGpusTheBusiestThreadsComeFirst() {
         SimulatedTrace builder;
         const uint32_t process = builder.addProcess(100, "/usr/bin/python3", {});
         const uint32_t waits = builder.addThread(process, 100);
@@ -99,7 +99,7 @@ class TestFirstArrangement : public QObject {
     }
 
     /// A program that uses one GPU of a machine with four.
-    void gpusThatDidNothingStandLastAndFolded() {
+    void idleGpusComeLastAndFolded() {
         SimulatedTrace builder;
         const uint32_t idleBefore = builder.addGpu();
         const uint32_t used = builder.addGpu();
@@ -110,7 +110,7 @@ class TestFirstArrangement : public QObject {
         const uint32_t process = builder.addProcess(100, "python3");
         builder.launch(builder.addThread(process, 100), builder.addStream(process, used, 7), "gemm",
                        0, 10'000, 60'000);
-        // What belongs to no GPU stays where it is.
+        // Tracks without a GPU keep their place.
         const uint32_t loader = builder.addProcess(101, "loader");
         builder.addNvtx(builder.addThread(loader, 101), "load", 0, 50'000);
         CounterSeries host = powerOf(noIndex);
@@ -134,7 +134,7 @@ class TestFirstArrangement : public QObject {
         QCOMPARE(arrangement.height, TrackArrangement().height);
     }
 
-    void manyStandByRankAndFolded() {
+    void manyGpusAreSortedByRankAndFolded() {
         const TracePtr trace = ranksOf(8);
         const TrackArrangement arrangement = firstArrangement(*trace);
         QCOMPARE(arrangement.order.size(), trace->tracks.size());
@@ -173,7 +173,7 @@ class TestFirstArrangement : public QObject {
         QCOMPARE(firstArrangement(*ranksOf(4)).height, TrackArrangement().height);
     }
 
-    void itIsWhatArrangingAsAtFirstComesBackTo() {
+    void resetRestoresTheFirstArrangement() {
         const TracePtr trace = ranksOf(8);
         TimelineView timeline;
         timeline.resize(1000, 480);

@@ -8,11 +8,10 @@
 using namespace lanescope;
 using namespace lanescope::views;
 
-/// How far apart the numbers of a ruler stand.
 class TestRulerLabels : public QObject {
     Q_OBJECT
   private slots:
-    void theyDoNotTouchInLettersOfAnySize() {
+    void labelsDoNotTouchAtAnyFontSize() {
         QFont font = QApplication::font();
         for (const double points : {7.0, 9.0, 14.0, 20.0, 32.0}) {
             font.setPointSizeF(points);

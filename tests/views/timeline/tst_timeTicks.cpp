@@ -16,11 +16,11 @@ class tst_timeTicks : public QObject {
     void unitsFollowTheZoom_data();
     void unitsFollowTheZoom();
     void deepZoomCountsFromAnAnchor();
-    void everyMajorTickOfTheRangeIsThere();
-    void nothingForNoWidthOrNoTime();
+    void everyMajorTickOfTheRangeExists();
+    void noWidthOrTimeGivesNoTicks();
     void timesKeepAllTheirDigits_data();
     void timesKeepAllTheirDigits();
-    void scaleGoesThereAndBack();
+    void scaleRoundTrips();
 };
 
 void tst_timeTicks::stepsAreOneTwoOrFive_data() {
@@ -38,7 +38,7 @@ void tst_timeTicks::stepsAreOneTwoOrFive() {
     while (leading % 10 == 0) leading /= 10;
     QVERIFY(leading == 1 || leading == 2 || leading == 5);
     QVERIFY(double(ticks.stepNs) * 1200 / double(durationNs) >= 99.9);
-    // No more than two and a half times as sparse as asked for, unless a nanosecond is wider.
+    // At most two and a half times as sparse as requested, unless a nanosecond is wider.
     QVERIFY(ticks.stepNs == 1 || double(ticks.stepNs) * 1200 / double(durationNs) <= 250.1);
 }
 
@@ -74,7 +74,7 @@ void tst_timeTicks::deepZoomCountsFromAnAnchor() {
     QCOMPARE(ticks.ticks.front().label, QString("+200 ns"));
 }
 
-void tst_timeTicks::everyMajorTickOfTheRangeIsThere() {
+void tst_timeTicks::everyMajorTickOfTheRangeExists() {
     const TimeRange range{1'234'567, 8'765'432};
     const TimeTicks ticks = timeTicks(range, 1000);
     std::vector<int64_t> expected;
@@ -88,7 +88,7 @@ void tst_timeTicks::everyMajorTickOfTheRangeIsThere() {
     QCOMPARE(found, expected);
 }
 
-void tst_timeTicks::nothingForNoWidthOrNoTime() {
+void tst_timeTicks::noWidthOrTimeGivesNoTicks() {
     QVERIFY(timeTicks({0, 1000}, 0).ticks.empty());
     QVERIFY(timeTicks({1000, 1000}, 800).ticks.empty());
     QVERIFY(timeTicks({1000, 0}, 800).ticks.empty());
@@ -111,7 +111,7 @@ void tst_timeTicks::timesKeepAllTheirDigits() {
     QCOMPARE(formatTime(timeNs).replace(QChar(0x2009), QChar(' ')), text);
 }
 
-void tst_timeTicks::scaleGoesThereAndBack() {
+void tst_timeTicks::scaleRoundTrips() {
     const TimeScale scale{{5'000'000'000'000, 5'000'000'600'000}, 1200, 40};
     QCOMPARE(scale.toX(scale.range.startNs), 40.0);
     QCOMPARE(scale.toX(scale.range.endNs), 1240.0);

@@ -50,7 +50,7 @@ SimulatedMachine machine(int gpuCount, int linksPerGpu) {
 class TestTopologyPanel : public QObject {
     Q_OBJECT
   private slots:
-    void theMatrixIsThatOfNvidiaSmi() {
+    void matrixMatchesNvidiaSmi() {
         ShownPanel shown(machine(4, 0));
         const TopologyMatrix& matrix = shown.panel.matrix();
         QCOMPARE(matrix.rowCount(), 4);
@@ -65,7 +65,7 @@ class TestTopologyPanel : public QObject {
         for (const QString& line : matrix.legend()) QVERIFY(line.contains(": "));
     }
 
-    void theMatrixKeepsQtsRules() {
+    void matrixPassesTheQtModelTester() {
         TopologyMatrix matrix;
         QAbstractItemModelTester tester(&matrix,
                                         QAbstractItemModelTester::FailureReportingMode::QtTest);
@@ -76,7 +76,7 @@ class TestTopologyPanel : public QObject {
         QCOMPARE(matrix.rowCount(), 0);
     }
 
-    void wordsOfNvidiaSmiAreExplained() {
+    void termsOfNvidiaSmiAreExplained() {
         for (const char* word : {"X", "SYS", "NODE", "PHB", "PXB", "PIX", "NV1", "NV18"})
             QVERIFY2(!meaningOf(word).isEmpty(), word);
         QVERIFY(meaningOf("NV18").contains("18"));
@@ -84,7 +84,7 @@ class TestTopologyPanel : public QObject {
         QVERIFY(meaningOf("").isEmpty());
     }
 
-    void theVerdictSaysWhetherNvlinkIsUsed() {
+    void verdictStatesIfNvlinkIsUsed() {
         ShownPanel with(machine(2, 18));
         QVERIFY2(with.panel.verdictText().startsWith("NVLink: used"),
                  qPrintable(with.panel.verdictText()));
@@ -93,7 +93,7 @@ class TestTopologyPanel : public QObject {
                  qPrintable(without.panel.verdictText()));
     }
 
-    void edgesCarryWhatTheModelCounts() {
+    void edgesShowTheCountsOfTheModel() {
         ShownPanel shown(machine(2, 18));
         const TopologyGraph& graph = shown.panel.graph();
         QCOMPARE(int(graph.edges().size()), 1);
@@ -111,7 +111,7 @@ class TestTopologyPanel : public QObject {
         QVERIFY(!image.isNull());
     }
 
-    void aClickSelectsAnEdgeAndADoubleClickAsksForItsCopies() {
+    void clickSelectsAnEdgeAndDoubleClickShowsItsCopies() {
         ShownPanel shown(machine(2, 18));
         TopologyGraph& graph = shown.panel.graph();
         QVERIFY(!shown.panel.copiesButton().isEnabled());
@@ -144,7 +144,7 @@ class TestTopologyPanel : public QObject {
         QVERIFY(!graph.selectedEdge());
     }
 
-    void aCellOfTheMatrixSelectsItsEdge() {
+    void matrixCellSelectsItsEdge() {
         ShownPanel shown(machine(3, 18));
         QTableView& view = shown.panel.matrixView();
         const QModelIndex cell = shown.panel.matrix().index(2, 1);
@@ -155,7 +155,7 @@ class TestTopologyPanel : public QObject {
         QCOMPARE(shown.panel.graph().edges()[size_t(*edge)].to, size_t(2));
     }
 
-    void aRangeCountsOnlyWhatLiesInIt() {
+    void rangeCountsOnlyItsCopies() {
         ShownPanel shown(machine(2, 18));
         const int64_t all = shown.panel.graph().edges()[0].bytes();
         QTest::mouseClick(&shown.panel.graph(), Qt::LeftButton, {},
@@ -163,11 +163,11 @@ class TestTopologyPanel : public QObject {
         shown.panel.setRange(TimeRange{0, 20 * ms});
         shown.wait();
         QCOMPARE(shown.panel.graph().edges()[0].bytes(), all / 2);
-        // What was chosen stays chosen while a range is dragged.
+        // The selection stays during the drag of a range.
         QCOMPARE(shown.panel.graph().selectedEdge(), std::optional(0));
     }
 
-    void theVisibleRangeCountsOnRequest() {
+    void visibleRangeCountsOnRequest() {
         ShownPanel shown(machine(2, 18));
         const int64_t all = shown.panel.graph().edges()[0].bytes();
         shown.panel.setVisibleRange(TimeRange{0, 20 * ms});
@@ -184,7 +184,7 @@ class TestTopologyPanel : public QObject {
         QVERIFY(!shown.panel.scopeChoice().accessibleName().isEmpty());
     }
 
-    void aLinkLeadsToItsLargestAndItsSlowestCopy() {
+    void linkLeadsToItsLargestAndItsSlowestCopy() {
         ShownPanel shown(machine(2, 18));
         QSignalSpy asked(&shown.panel, &TopologyPanel::copyActivated);
         QVERIFY(!shown.panel.largestButton().isEnabled());
@@ -200,14 +200,14 @@ class TestTopologyPanel : public QObject {
         QCOMPARE(use.largest.kind(), EventKind::Memcpy);
     }
 
-    void oneGpuIsSaidInASentence() {
+    void singleGpuIsReportedInASentence() {
         ShownPanel shown(machine(1, 0));
         QVERIFY(shown.panel.verdictText().contains("one GPU"));
         QVERIFY(!shown.panel.graph().isVisible());
         QVERIFY(!shown.panel.matrixView().isVisible());
     }
 
-    void aTraceThatDoesNotTellIsSaidInASentence() {
+    void traceWithoutTopologyIsReportedInASentence() {
         SimulatedMachine options = machine(2, 18);
         options.hasTopology = false;
         ShownPanel shown(options);
@@ -216,7 +216,7 @@ class TestTopologyPanel : public QObject {
         QVERIFY(!shown.panel.matrixView().isVisible());
     }
 
-    void aTraceWithoutAGpuIsNoTrouble() {
+    void traceWithoutGpuIsHarmless() {
         SimulatedTrace builder;
         builder.addNvtx(builder.defaultThread(), "step", 0, 10);
         ShownPanel shown(builder.finish());

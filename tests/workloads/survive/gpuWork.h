@@ -7,22 +7,20 @@ namespace lanescope::survive {
 
 constexpr int kernelsPerStep = 6;
 
-/// Starts CUDA in this process. Ends the process with 2 if it cannot.
+/// Starts CUDA in this process. Exits with 2 if it cannot.
 void beginGpu();
 /// Runs the kernels of a step and waits for them.
 void runKernels(int step);
-/// Starts a kernel that never ends, and does not wait for it.
 void startEndlessKernel();
 
-// Of `steadyLoad`: many small things in a row.
+// Work of `steadyLoad`: many small operations in a row.
 constexpr int kernelsPerBatch = 8;
 /// One to the GPU, one back.
 constexpr int copiesPerBatch = 2;
-/// How many bytes each copy of a batch has.
+/// Returns the bytes of each copy of a batch.
 int64_t bytesPerCopy();
-/// Starts the kernels and copies of a batch, and waits for none.
+/// Starts the kernels and copies of a batch without waiting.
 void startBatch(int64_t batch);
-/// Waits for all that was started.
 void waitForBatches();
 
 }  // namespace lanescope::survive

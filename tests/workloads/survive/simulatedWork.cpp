@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// SIMULATED: no GPU runs here; a stand-in for libcupti tells of kernels that never were.
+//
+// SIMULATED: no GPU runs here; a libcupti stand-in reports invented kernels.
 
 #include <chrono>
 #include <cstdlib>
@@ -41,7 +42,7 @@ void runKernels(int step) {
     gpu().setBase(realtimeNs() - standin::TrainingPlan::startOffsetNs(first));
     for (int kernel = 0; kernel < kernelsPerStep; ++kernel)
         gpu().launchKernel(plan().correlation(0, step, kernel), kernel == 0);
-    // As a program that waits for its kernels.
+    // Like a program that waits for its kernels.
     std::this_thread::sleep_for(std::chrono::microseconds(50));
 }
 

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program that does many small things for a long time, and keeps count of them where the count
-// outlives it, so that it can be compared with what a recording holds.
+//
+// Runs many small operations for a long time, and counts them in a file that outlives the process,
+// so that a recording can be compared with the count.
 //
 //     steadyLoad --report FILE [--seconds S] [--rate BATCHES] [--window S] [--processes N] [--hoard
-//     MIB]
+//   MIB]
 //
-// Each batch is an NVTX range "batch" around kernels and copies; every 64 are waited for. --rate is
-// of an average second, and 0 as fast as it goes; what a --window may hold is done at its beginning
-// as fast as it goes. With --processes as many processes do the same, each with a report
-// FILE.0, FILE.1, .... --hoard takes memory until there is none or so much, and keeps it.
+// Each batch is an NVTX range "batch" around kernels and copies; the program waits after every 64.
+// --rate is the average per second, and 0 the maximum speed; the batches of a --window run at its
+// beginning at maximum speed. With --processes, that many processes run, each with a report FILE.0,
+// FILE.1, .... --hoard allocates memory until none is left, at most that much, and keeps it.
 //
 //     nvcc -O2 -std=c++17 -I . steadyLoad.cpp cudaWork.cu -o steadyLoad
 
@@ -42,11 +43,11 @@ namespace {
 constexpr int64_t second = 1'000'000'000;
 constexpr int64_t batchesPerWait = 64;
 
-/// In a file that is mapped, so that it tells how far a program came that was killed.
+/// Counts in a mapped file, so that they survive a kill of the program.
 struct Report {
     std::atomic<int64_t> kernelsPerBatch, copiesPerBatch, bytesPerCopy;
-    std::atomic<int64_t> batches;   ///< Done, as far as this process is concerned.
-    std::atomic<int64_t> finished;  ///< Of them, those that the GPU has done.
+    std::atomic<int64_t> batches;   ///< Batches finished by this process.
+    std::atomic<int64_t> finished;  ///< Batches finished by the GPU.
     std::atomic<int64_t> waits;
     std::atomic<int64_t> beganNs, lastNs;  ///< CLOCK_REALTIME.
     std::atomic<int64_t> processId;
@@ -91,7 +92,7 @@ Report& openReport(const std::string& path) {
     return *::new (memory) Report{};
 }
 
-/// How many batches may be done `elapsedNs` after the beginning.
+/// Returns the allowed number of batches `elapsedNs` after the beginning.
 int64_t allowed(double rate, double window, int64_t elapsedNs) {
     const double windows = static_cast<double>(elapsedNs) / static_cast<double>(second) / window;
     return static_cast<int64_t>(rate * window *
@@ -125,7 +126,7 @@ void work(const Options& options, Report& report) {
     wait(batch);
 }
 
-/// As a program that has used up its memory and lives with that.
+/// Simulates a program that has used up its memory and continues.
 void hoard(double mebibytes) {
     constexpr size_t piece = 1u << 20;
     for (double taken = 0; taken < mebibytes; ++taken) {
@@ -138,7 +139,7 @@ void hoard(double mebibytes) {
         }
 }
 
-/// As a launcher of ranks: runs this program several times, and waits.
+/// Simulates a launcher of ranks: runs this program several times, and waits.
 int runSeveral(const char* program, const Options& options) {
     const int count = static_cast<int>(options.number("--processes"));
     ::setenv("WORLD_SIZE", std::to_string(count).c_str(), 1);

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// A training that does some steps, notes down when each was done, and then ends in the way it is
-// told, so that what a recording holds can be compared with what the program did.
+//
+// A training that runs some steps, records the end of each, and then ends in the requested way, so
+// that a recording can be compared with it.
 //
 //     survivor --progress FILE [--steps N] [--step-ms MS] [--end HOW] [--status STATUS] ...
 //
-// Every step is an NVTX range "step <n>" around some kernels; when it is done, the line
-// "<CLOCK_REALTIME ns> <process id> <n>" is in FILE. For a GPU:
+// Every step is an NVTX range "step <n>" around some kernels; after it, FILE gets the line
+// "<CLOCK_REALTIME ns> <process id> <n>". For a GPU:
 //
 //     nvcc -O2 -std=c++17 -I . survivor.cpp cudaWork.cu -o survivor
 
@@ -87,7 +88,7 @@ void train(const Options& options, bool withGpu) {
         runStep(options, step, withGpu);
 }
 
-/// Words for another run of this program: these options with some of them changed.
+/// Returns arguments for another run of this program: these options with some changes.
 std::vector<std::string> wordsWith(const Options& options,
                                    const std::map<std::string, std::string>& changed) {
     std::vector<std::string> words{options.program};
@@ -114,8 +115,8 @@ int waitForAll() {
     return worst;
 }
 
-/// As PyTorch's data loaders: workers that are forked from a process with CUDA and threads, work
-/// without a GPU and leave by _exit; round after round.
+/// Simulates PyTorch's data loaders: workers forked from a process with CUDA and threads, that work
+/// without a GPU and leave by _exit, round after round.
 int forkWorkers(const Options& options) {
     for (int round = 0; round < options.number("--rounds"); ++round) {
         for (int worker = 0; worker < options.number("--processes"); ++worker) {
@@ -130,7 +131,7 @@ int forkWorkers(const Options& options) {
     return 0;
 }
 
-/// As a launcher: runs this program several times, by fork and exec, and waits.
+/// Simulates a launcher: runs this program several times, by fork and exec, and waits.
 int spawnRanks(const Options& options) {
     const int count = options.number("--processes");
     for (int rank = 0; rank < count; ++rank) {
@@ -155,7 +156,7 @@ void becomeAnother(const Options& options) {
     ::_exit(97);
 }
 
-/// Leaves its terminal, parent and descriptors, as services do, and only then works.
+/// Detaches from its terminal, parent and descriptors like a service, and only then works.
 void becomeDaemon(const Options& options) {
     if (::fork() != 0) ::_exit(0);
     ::setsid();
@@ -166,7 +167,7 @@ void becomeDaemon(const Options& options) {
     std::exit(0);
 }
 
-/// Threads that still work while the process exits.
+/// Starts threads that still work while the process exits.
 void startEndlessThreads() {
     for (int thread = 0; thread < 4; ++thread)
         std::thread([] {
@@ -179,7 +180,7 @@ void startEndlessThreads() {
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
 }
 
-/// As another profiler that begins inside the run: asks for CUPTI and prints the answer.
+/// Simulates another profiler that begins during the run: requests CUPTI and prints the answer.
 void askForCupti() {
     const char* given = std::getenv("LANESCOPE_CUPTI");
     void* cupti = nullptr;

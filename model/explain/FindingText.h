@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "model/analysis/RunSummary.h"
+#include "model/explain/Explanation.h"
+
+namespace lanescope::explain {
+
+/// Parts of the sentence of a finding in the words of its run. Refers to all that it is made of.
+class FindingText {
+  public:
+    FindingText(const analysis::RunSummary& run, const Explanation& explanation,
+                const Finding& finding)
+        : run_(run), made_(explanation), finding_(finding) {}
+
+    const analysis::RunSummary& run() const { return run_; }
+    const Finding& finding() const { return finding_; }
+    const analysis::WorkerSummary& worker() const { return run_.workers[finding_.worker]; }
+    /// Returns true if the same worker has a finding of a rule.
+    bool has(const Rule& rule) const;
+
+    /// Returns the repeated unit of the run: "step", "request".
+    std::string unit() const;
+    /// Returns " a step", or nothing for a run without steps.
+    std::string per() const;
+    /// Returns "3.100 ms of a step (4.2 %)", or "... of the run (4.2 %)" for a run without steps.
+    std::string time() const;
+    /// Returns the short name of the contributor.
+    std::string what() const;
+    /// Returns " in forward, train.py:88": ranges and line of the contributor, as far as known.
+    std::string where() const;
+    /// Returns name and place of the contributor.
+    std::string main() const { return what() + where(); }
+    /// Returns "12.1 a step", or "12 in all" for a run without steps.
+    std::string times() const;
+    /// Returns "in 12.1 gaps a step": idle time is in gaps, of which one call may make several.
+    std::string gaps() const;
+
+  private:
+    bool isWhole() const { return run_.source == StepSource::WholeRun; }
+
+    const analysis::RunSummary& run_;
+    const Explanation& made_;
+    const Finding& finding_;
+};
+
+/// Returns "4.2 %" for a share of 0.042.
+std::string shareText(double share);
+
+}  // namespace lanescope::explain

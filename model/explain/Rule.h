@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "model/analysis/RunSummary.h"
+#include "model/format/TimeRange.h"
+
+namespace lanescope::explain {
+
+struct Finding;
+class FindingText;
+class RunFindings;
+
+/// A problem that can be found in one run: its texts, and the functions that find and report it. A
+/// rule is a constant in the file of its kin; its address identifies it.
+struct Rule {
+    std::string_view id = {};      ///< Name for users and files: "host_sync".
+    std::string_view finds = {};   ///< Its condition, in one sentence.
+    std::string_view advice = {};  ///< First advice.
+    /// A query of the trace file that shows a finding; empty if none does, or if `query` makes it.
+    std::string_view sql = {};
+    /// Adds the findings of a run (`RunFindings::add`).
+    void (*find)(RunFindings& run) = nullptr;
+    /// Returns the sentence of a finding.
+    std::string (*say)(const FindingText& text) = nullptr;
+
+    // Most rules need none of the following members.
+
+    /// Returns the query for a finding if it needs names of the run; empty if none does. Null for
+    /// `sql`.
+    std::string (*query)(const analysis::RunSummary& run, const Finding& finding) = nullptr;
+    /// Returns the place of a finding. Null or nullopt for the longest piece of its contributor.
+    std::optional<TimeRange> (*place)(const analysis::RunSummary& run,
+                                      const Finding& finding) = nullptr;
+    /// Returns the part that makes single steps longer, nullopt if not all of them. Null for
+    /// findings about all steps.
+    std::optional<analysis::StepPart> (*longerPart)(const analysis::RunSummary& run,
+                                                    const Finding& finding) = nullptr;
+    /// Moves a cause before its consequences in findings that are sorted by time.
+    void (*order)(const analysis::RunSummary& run, std::vector<Finding>& findings) = nullptr;
+    /// The part of the step that contains all of a finding about a thread; else nullopt.
+    std::optional<analysis::StepPart> part = std::nullopt;
+    bool isOfLateRank = false;   ///< All other ranks wait for the worker of a finding.
+    bool isForNcclOnly = false;  ///< Also valid if only NCCL's kernels are known.
+
+    /// Returns true for findings about single steps instead of all.
+    bool isOfSingleSteps() const { return longerPart != nullptr; }
+};
+
+using RuleList = std::span<const Rule* const>;
+
+/// Returns all rules in the order of evaluation: a rule relies on the findings of earlier ones.
+RuleList allRules();
+
+/// Returns null for a name that no rule has.
+const Rule* ruleCalled(std::string_view id, RuleList rules = allRules());
+
+}  // namespace lanescope::explain

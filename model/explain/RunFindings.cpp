@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/explain/RunFindings.h"
+
+#include <algorithm>
+
+#include "model/text/formatValue.h"
+
+namespace lanescope::explain {
+
+using namespace analysis;
+
+RunFindings::RunFindings(const RunSummary& run, Explanation& explanation)
+    : run_(run), made_(explanation) {
+    const uint32_t critical = run.criticalWorker();
+    if (critical == noIndex) return;
+    const WorkerSummary& one = run.workers[critical];
+    const auto steps = static_cast<int64_t>(one.steps.size());
+    const int64_t quantumNs = DurationScale::ofStep(one.totalWallNs() / steps).quantumNs();
+    for (uint32_t index = 0; index < run.workers.size(); ++index) {
+        if (run.workers[index].steps.empty()) continue;
+        const MeanStep mean = meanStep(run.workers[index], quantumNs);
+        made_.workers.push_back({index, mean.ns, mean.parts});
+    }
+    mean_ = &*std::ranges::find(made_.workers, critical, &WorkerParts::worker);
+}
+
+void RunFindings::evaluate(const Rule& rule, bool isMuted) {
+    rule_ = &rule;
+    isMuted_ = isMuted;
+    rule.find(*this);
+}
+
+bool RunFindings::isLargeEnough(int64_t gainNs, double least) const {
+    return gainNs > 0 && static_cast<double>(gainNs) / static_cast<double>(mean_->meanNs) >= least;
+}
+
+Finding* RunFindings::add(int64_t gainNs, double least, const Contributor* main) {
+    if (!isLargeEnough(gainNs, least) || isMuted_) return nullptr;
+    Finding& finding = made_.findings.emplace_back();
+    finding.rule = rule_;
+    finding.worker = mean_->worker;
+    finding.maxGainNs = gainNs;
+    finding.share = static_cast<double>(gainNs) / static_cast<double>(mean_->meanNs);
+    const auto longest =
+        std::max_element(worker().steps.begin(), worker().steps.end(),
+                         [](const auto& a, const auto& b) { return a.wallNs < b.wallNs; });
+    finding.atNs = longest->startNs;
+    if (main != nullptr) setContributor(finding, *main);
+    return &finding;
+}
+
+Finding* RunFindings::addIdleTime(int64_t gainNs, double least, const Contributor* main) {
+    if (isLargeEnough(gainNs, least)) accounted.idleNs += gainNs;
+    return add(gainNs, least, main);
+}
+
+void RunFindings::addPart(StepPart part, double least, int64_t recorderNs) {
+    const int64_t restNs = unreportedNs(part) - recorderNs;
+    if (static_cast<double>(restNs) >= least * static_cast<double>(mean_->meanNs))
+        accounted.parts.insert(part);
+    const Contributor* main = largestBy(worker(), [&](const Contributor& each) {
+        return each.part == part ? unreportedNs(each) : -1;
+    });
+    Finding* found = isIdle(part) ? addIdleTime(restNs, least, main) : add(restNs, least, main);
+    if (found != nullptr) found->recorderNs = recorderNs;
+}
+
+void RunFindings::addKind(bool (*isOf)(const Contributor&)) {
+    if (addIdleTime(exposedNs(isOf), minShare, greatest(isOf)) != nullptr)
+        accounted.kinds.push_back(isOf);
+}
+
+void RunFindings::setContributor(Finding& finding, const Contributor& main) const {
+    finding.contributor = main.name;
+    finding.path = main.path;
+    finding.launched = main.launched;
+    finding.countPerStep = static_cast<double>(main.count) / stepCount();
+}
+
+bool RunFindings::has(const Rule& rule) const {
+    return std::ranges::find(made_.findings, &rule, &Finding::rule) != made_.findings.end();
+}
+
+void RunFindings::remove(const Rule& rule, uint32_t worker) {
+    std::erase_if(made_.findings,
+                  [&](const Finding& each) { return each.rule == &rule && each.worker == worker; });
+}
+
+bool RunFindings::isReported(const Contributor& each) const {
+    return std::ranges::any_of(accounted.kinds, [&](auto isOf) { return isOf(each); });
+}
+
+/// Returns the same for a contributor; negative if there is none. Launches have no part in waits,
+/// nor in work with a finding of its own.
+int64_t RunFindings::unreportedNs(const Contributor& each) const {
+    if (each.trait == ContributorTrait::Unknown || isReported(each)) return -1;
+    return each.exposedNs - provedWaitNs(each) - (accounted.hasHostWork ? each.workedNs : 0);
+}
+
+int64_t RunFindings::unreportedNs(StepPart part) const {
+    int64_t reportedNs = 0;
+    for (const Contributor& each : worker().contributors)
+        if (each.part == part)
+            reportedNs += each.exposedNs - std::max<int64_t>(unreportedNs(each), 0);
+    return mean_->parts[part] - perStep(reportedNs);
+}
+
+}  // namespace lanescope::explain

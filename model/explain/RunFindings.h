@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <set>
+#include <vector>
+
+#include "model/analysis/RunSummary.h"
+#include "model/explain/Explanation.h"
+#include "model/explain/hostTime.h"
+
+namespace lanescope::explain {
+
+/// Minimum share of the mean step for a finding of most rules. Less is not worth a change, and two
+/// runs of one program differ by as much.
+inline constexpr double minShare = 0.03;
+/// Time in which work comes late, in the mean and in the median step, without probable profiler
+/// overhead in calls that are longer than normal (`LaunchTimes`). The profiler also lengthens the
+/// time between calls: a program that does little else took 17 % longer on a machine at rest, which
+/// is 15 % of the recorded step (`tests/bench/overhead`). Less may thus not exist without the
+/// profiler.
+inline constexpr double minLaunchShare = 0.15;
+
+/// Idle time of the critical worker that evaluated rules account for, so that later rules do not
+/// count it again.
+struct AccountedTime {
+    int64_t idleNs = 0;  ///< Of the mean step; includes muted rules.
+    /// Part of the late launches in the mean step that may be profiler overhead.
+    int64_t recorderNs = 0;
+    /// Parts whose remainder is covered by a rule, also by a muted one.
+    std::set<analysis::StepPart> parts;
+    /// Kinds of idle time that already are a finding.
+    std::vector<bool (*)(const analysis::Contributor&)> kinds;
+    bool hasHostWork = false;  ///< `Contributor::workedNs` already is a finding.
+};
+
+/// A run while its rules are evaluated, one after the other: the numbers of the critical worker,
+/// for which the others wait, and the findings so far.
+class RunFindings {
+  public:
+    /// Adds the mean steps of all workers to `explanation`, which later receives the findings.
+    /// Keeps references to both.
+    RunFindings(const analysis::RunSummary& run, Explanation& explanation);
+
+    /// Returns false if the run has no time to explain; then no other member may be called.
+    bool hasTime() const { return mean_ != nullptr && mean_->meanNs > 0; }
+    /// Evaluates a rule. Its findings are dropped if it is muted.
+    void evaluate(const Rule& rule, bool isMuted);
+
+    const analysis::RunSummary& run() const { return run_; }
+    /// Returns the critical worker.
+    const analysis::WorkerSummary& worker() const { return run_.workers[mean_->worker]; }
+    /// Returns the mean step of the critical worker.
+    const WorkerParts& mean() const { return *mean_; }
+    /// Returns the mean steps of all workers with steps.
+    const std::vector<WorkerParts>& means() const { return made_.workers; }
+    double stepCount() const { return static_cast<double>(worker().steps.size()); }
+    /// Returns a sum over the steps of the critical worker as time of its mean step.
+    int64_t perStep(int64_t ns) const { return static_cast<int64_t>(double(ns) / stepCount()); }
+
+    /// Returns the exposed time per mean step of the contributors for which `holds` is true.
+    template <class Holds>
+    int64_t exposedNs(Holds holds) const {
+        int64_t sumNs = 0;
+        for (const analysis::Contributor& each : worker().contributors)
+            if (holds(each)) sumNs += each.exposedNs;
+        return perStep(sumNs);
+    }
+    /// Returns the contributor with most exposed time for which `holds` is true; null if there is
+    /// none.
+    template <class Holds>
+    const analysis::Contributor* greatest(Holds holds) const {
+        return greatestOf(worker(), holds);
+    }
+    /// Returns the same for any worker.
+    template <class Holds>
+    static const analysis::Contributor* greatestOf(const analysis::WorkerSummary& worker,
+                                                   Holds holds) {
+        return largestBy(worker, [&holds](const analysis::Contributor& each) {
+            return holds(each) ? each.exposedNs - provedWaitNs(each) : -1;
+        });
+    }
+    /// Returns the contributor with most time by `nsOf`, which is negative for excluded ones; null
+    /// if there is none.
+    template <class NsOf>
+    static const analysis::Contributor* largestBy(const analysis::WorkerSummary& worker,
+                                                  NsOf nsOf) {
+        const analysis::Contributor* most = nullptr;
+        int64_t largestNs = -1;
+        for (const analysis::Contributor& each : worker.contributors) {
+            if (each.kind == analysis::ContributorKind::Others) continue;
+            const int64_t ns = nsOf(each);
+            if (ns <= largestNs) continue;
+            largestNs = ns;
+            most = &each;
+        }
+        return most;
+    }
+
+    /// Adds a finding of the evaluated rule about the critical worker if it takes at least `least`
+    /// of the mean step. Returns null if it does not, or if the rule is muted. Valid until the next
+    /// change of the findings. `main` may be null.
+    Finding* add(int64_t gainNs, double least, const analysis::Contributor* main);
+    /// Adds a finding of which all time is idle time of the steps.
+    Finding* addIdleTime(int64_t gainNs, double least, const analysis::Contributor* main);
+    /// Adds a finding about the time of a part that no earlier rule accounts for, less
+    /// `recorderNs`, which may be profiler overhead.
+    void addPart(analysis::StepPart part, double least, int64_t recorderNs = 0);
+    /// Adds idle time of a kind, which later rules then ignore.
+    void addKind(bool (*isOf)(const analysis::Contributor&));
+    /// Sets the main contributor of a finding about the critical worker.
+    void setContributor(Finding& finding, const analysis::Contributor& main) const;
+
+    /// Returns true if an earlier rule has a finding.
+    bool has(const Rule& rule) const;
+    /// Removes the findings of an earlier rule about a worker.
+    void remove(const Rule& rule, uint32_t worker);
+
+    /// Returns the time of a part of the mean step with a known cause for which no earlier rule
+    /// accounts.
+    int64_t unreportedNs(analysis::StepPart part) const;
+    /// Returns true if an earlier rule accounts for idle time of this kind.
+    bool isReported(const analysis::Contributor& each) const;
+
+    AccountedTime accounted;
+
+  private:
+    int64_t unreportedNs(const analysis::Contributor& each) const;
+    bool isLargeEnough(int64_t gainNs, double least) const;
+
+    const analysis::RunSummary& run_;
+    Explanation& made_;
+    const WorkerParts* mean_ = nullptr;
+    const Rule* rule_ = nullptr;
+    bool isMuted_ = false;
+};
+
+}  // namespace lanescope::explain

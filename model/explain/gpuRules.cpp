@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rules about a GPU at work: its clocks and single kinds of kernels.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "model/explain/FindingText.h"
+#include "model/explain/RunFindings.h"
+#include "model/explain/clockLoss.h"
+#include "model/explain/kernelKinds.h"
+#include "model/explain/rules.h"
+
+namespace lanescope::explain {
+
+using namespace analysis;
+
+namespace {
+
+/// Share of compute time only, as only that depends on the SM clock.
+void findGpuThrottled(RunFindings& run) {
+    const std::optional<ClockLoss> loss = clockLossOf(run.run(), run.mean().worker);
+    if (!loss) return;
+    const auto computeNs = static_cast<double>(run.mean().parts[StepPart::Compute]);
+    Finding* found = run.add(static_cast<int64_t>(computeNs * loss->lostShare), minShare, nullptr);
+    if (found == nullptr) return;
+    // The longest step may have run at full speed.
+    found->atNs.reset();
+    if (!loss->longest.isEmpty()) found->atNs = loss->longest.startNs;
+}
+
+std::string sayGpuThrottled(const FindingText& text) {
+    return clockSentence(text.run(), text.finding().worker, text.time());
+}
+
+std::optional<TimeRange> longestThrottledTime(const RunSummary& run, const Finding& finding) {
+    const std::optional<ClockLoss> loss = clockLossOf(run, finding.worker);
+    return loss && !loss->longest.isEmpty() ? std::optional(loss->longest) : std::nullopt;
+}
+
+/// Copies within the GPU and kernels that only move values, which good programs have, too: a
+/// program that computes in two types spent up to 22 % of its kernels' time on conversions.
+constexpr double minMovementShare = 1.0 / 3;
+/// Products in double precision among others, of which a few may be intended.
+constexpr double minDoubleShare = 0.10;
+
+void findDataMovement(RunFindings& run) {
+    run.add(run.exposedNs(movesWithinGpu), minMovementShare, run.greatest(movesWithinGpu));
+}
+
+std::string sayDataMovement(const FindingText& text) {
+    return fmt::format(
+        "Copies within the GPU and kernels that only move values take {}: mostly {}, {}.",
+        text.time(), text.main(), text.times());
+}
+
+void findDoublePrecision(RunFindings& run) {
+    if (hasOtherProducts(run.worker()))
+        run.add(run.exposedNs(isDoubleProduct), minDoubleShare, run.greatest(isDoubleProduct));
+}
+
+std::string sayDoublePrecision(const FindingText& text) {
+    return fmt::format(
+        "Products in double precision take {}, beside others in less: mostly {}, {}.", text.time(),
+        text.main(), text.times());
+}
+
+/// A long kernel that moves values or multiplies in double precision is reported as such.
+void findLongKernel(RunFindings& run) {
+    const Contributor* kernel = longKernel(run.worker(), run.mean().meanNs);
+    if (kernel != nullptr && !(run.has(doublePrecisionRule) && isDoubleProduct(*kernel)) &&
+        !(run.has(dataMovementRule) && movesWithinGpu(*kernel)))
+        run.add(run.perStep(kernel->exposedNs), minShare, kernel);
+}
+
+std::string sayLongKernel(const FindingText& text) {
+    const auto kernel =
+        std::ranges::find_if(text.worker().contributors, [&](const Contributor& each) {
+            return each.kind == ContributorKind::Kernel &&
+                   each.name == text.finding().contributor && each.path == text.finding().path;
+        });
+    return fmt::format("One kernel takes {}: {}{}", text.time(), text.main(),
+                       longKernelText(text.worker(), *kernel, text.unit()));
+}
+
+}  // namespace
+
+const Rule gpuThrottledRule{
+    .id = "gpu_throttled",
+    .finds =
+        "The GPU runs below its clocks, for a reason that its driver gives and that is not its "
+        "power cap alone, which is estimated to take at least 3 % of the step.",
+    .advice =
+        "Heat asks for cooling and airflow; a power brake for who shares the supply (nvidia-smi -q "
+        "-d PERFORMANCE,POWER,TEMPERATURE). One GPU held alone is one to have looked at.",
+    .sql =
+        "SELECT c.gpuId, c.name, s.timestamp, s.value FROM LANESCOPE_COUNTERS c JOIN "
+        "LANESCOPE_COUNTER_SAMPLES s ON s.counterId = c.counterId WHERE c.name IN "
+        "('throttle.reasons', 'clock.sm') ORDER BY s.timestamp",
+    .find = findGpuThrottled,
+    .say = sayGpuThrottled,
+    .place = longestThrottledTime,
+};
+
+const Rule dataMovementRule{
+    .id = "data_movement",
+    .finds =
+        "Copies within the GPU that nothing hides, and kernels that only move values, take at "
+        "least a third of the step.",
+    .advice =
+        "Write results where they are wanted (out=, a buffer that is made once instead of "
+        "concatenating what grows), keep one memory format, views instead of clones, and convert "
+        "types once.",
+    .sql =
+        "SELECT s.value AS kernel, count(*) AS launches, sum(k.end - k.start) AS ns FROM "
+        "CUPTI_ACTIVITY_KIND_KERNEL k JOIN StringIds s ON s.id = k.demangledName WHERE s.value "
+        "LIKE '%copy%' OR s.value LIKE '%nchw%' OR s.value LIKE '%transpose%' GROUP BY 1 UNION ALL "
+        "SELECT 'memcpy DtoD', count(*), sum(end - start) FROM CUPTI_ACTIVITY_KIND_MEMCPY WHERE "
+        "copyKind = 8 HAVING count(*) > 0 ORDER BY ns DESC LIMIT 20",
+    .find = findDataMovement,
+    .say = sayDataMovement,
+};
+
+const Rule doublePrecisionRule{
+    .id = "double_precision",
+    .finds =
+        "Matrix products in double precision take at least 10 % of the step, beside others that "
+        "are not.",
+    .advice =
+        "Where that is not meant, convert where the first of it comes from (arrays of NumPy are "
+        "float64): all that is computed with it is in double precision, too.",
+    .sql =
+        "SELECT s.value AS kernel, count(*) AS launches, sum(k.end - k.start) AS ns FROM "
+        "CUPTI_ACTIVITY_KIND_KERNEL k JOIN StringIds s ON s.id = k.demangledName WHERE s.value "
+        "LIKE '%f64f64%' OR s.value LIKE '%dgemm%' OR s.value LIKE '%d884gemm%' GROUP BY 1 ORDER "
+        "BY ns DESC",
+    .find = findDoublePrecision,
+    .say = sayDoublePrecision,
+};
+
+const Rule longKernelRule{
+    .id = "long_kernel",
+    .finds =
+        "One kernel takes a fifth of the step or more each time that it is launched, ten times as "
+        "long as the mean of the many others at least.",
+    .advice =
+        "See what holds it up: additions to the same places one after the other (atomics), few "
+        "blocks that work while the rest of the GPU does not, memory that is read out of order; "
+        "another operation, layout or algorithm, or what it does in pieces. A profiler of kernels "
+        "looks into it.",
+    .sql =
+        "SELECT s.value AS kernel, count(*) AS launches, max(k.end - k.start) AS longest_ns, "
+        "k.gridX * k.gridY * k.gridZ AS blocks FROM CUPTI_ACTIVITY_KIND_KERNEL k JOIN StringIds s "
+        "ON s.id = k.shortName GROUP BY 1, 4 ORDER BY longest_ns DESC LIMIT 20",
+    .find = findLongKernel,
+    .say = sayLongKernel,
+};
+
+}  // namespace lanescope::explain

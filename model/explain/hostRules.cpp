@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rules about idle time: of the thread that launches the work of a GPU, and without another rule.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+#include "model/explain/FindingText.h"
+#include "model/explain/RunFindings.h"
+#include "model/explain/clockLoss.h"
+#include "model/explain/findingQueries.h"
+#include "model/explain/hostTime.h"
+#include "model/explain/kernelKinds.h"
+#include "model/explain/launchedWork.h"
+#include "model/explain/rules.h"
+
+namespace lanescope::explain {
+
+using namespace analysis;
+
+namespace {
+
+/// Share of the launch-bound time from which a caveat is reported.
+constexpr double alternatingShareThreshold = 0.5;
+
+/// A guess of data loading is a late launch like others, as far as known.
+void findInputData(RunFindings& run) {
+    run.addPart(StepPart::DataLoading,
+                isDataMostlyGuessed(run.worker()) ? minLaunchShare : minShare);
+}
+
+std::string sayInputData(const FindingText& text) {
+    return inputDataSentence(text.worker(), text.time(), text.main()) +
+           coresSentence(text.run(), text.finding().worker);
+}
+
+std::string inputDataQuery(const RunSummary&, const Finding& finding) {
+    if (finding.path.empty())
+        return "SELECT start, bytes, \"end\" - start AS ns FROM CUPTI_ACTIVITY_KIND_MEMCPY WHERE "
+               "copyKind = 1 ORDER BY start";
+    return rangesQuery(finding.path.substr(finding.path.rfind('/') + 1), "ns DESC LIMIT 20");
+}
+
+/// Waits of a thread, and the time in which a thread that alternately ran and waited cannot have
+/// run.
+void findHostWaits(RunFindings& run) {
+    int64_t sumNs = 0;
+    for (const Contributor& each : run.worker().contributors)
+        if (each.part == StepPart::LaunchBound)
+            sumNs += isHostWaiting(each) ? each.exposedNs : provedWaitNs(each);
+    const Contributor* main = RunFindings::largestBy(run.worker(), [](const Contributor& each) {
+        if (isHostWaiting(each)) return each.exposedNs;
+        return each.waitedNs > 0 ? each.waitedNs : -1;
+    });
+    if (run.addIdleTime(run.perStep(sumNs), minShare, main) != nullptr)
+        run.accounted.kinds.push_back(isHostWaiting);
+}
+
+/// Returns the thread's activity instead of launching, in short; the contributor has the details.
+std::string_view notLaunching(const Finding& finding) {
+    const IdleCause& cause = finding.contributor.idle;
+    if (cause.isMostlyWithoutCore()) return "gets no core for most of it";
+    if (cause.runsAndWaits())
+        return "cannot have run meanwhile, as the kernel counts no more of its time on a core";
+    const std::optional<ThreadState> state = cause.state();
+    if (state == ThreadState::Sleep) return "sleeps of its own accord";
+    return state == ThreadState::Runnable ? "gets no core" : "itself waits";
+}
+
+std::string sayHostWaits(const FindingText& text) {
+    return fmt::format("The GPU waits {} for work to be launched, mostly for a thread that {}: {}.",
+                       text.time(), notLaunching(text.finding()), text.main()) +
+           coresSentence(text.run(), text.finding().worker);
+}
+
+/// Returns true if a thread's activity is known for any cause.
+bool hasKnownState(const WorkerSummary& worker) {
+    return std::ranges::any_of(worker.contributors,
+                               [](const Contributor& each) { return each.name.idle.isObserved(); });
+}
+/// Returns true if a thread's activity in host code is unknown.
+bool isUnseen(const IdleCause& cause) {
+    return cause.kind == CauseKind::OutsideCalls && !cause.isObserved();
+}
+/// Returns a caveat if most of the launch-bound time, by `nsOf` of each contributor, is of threads
+/// that also waited, or may have: fewer launches may not help, which `consequence` reports.
+template <class NsOf>
+std::string byTurnsSentence(const WorkerSummary& worker, NsOf nsOf,
+                            std::string_view consequence = {}) {
+    const auto shareOf = [](int64_t ns, int64_t wholeNs) {
+        return wholeNs > 0 ? static_cast<double>(ns) / static_cast<double>(wholeNs) : 0;
+    };
+    int64_t byTurnsNs = 0, unknownNs = 0, allNs = 0;
+    for (const Contributor& each : worker.contributors) {
+        if (each.part != StepPart::LaunchBound || each.kind == ContributorKind::Others) continue;
+        const int64_t ns = nsOf(each);
+        allNs += ns;
+        if (each.name.idle.runsAndWaitsAlternately()) byTurnsNs += ns;
+        if (isUnseen(each.name.idle)) unknownNs += ns;
+    }
+    if (!hasKnownState(worker) && shareOf(unknownNs, allNs) >= alternatingShareThreshold)
+        return fmt::format(
+            " What the thread did in {} of it is not known: if it waited, less to launch does not "
+            "help.",
+            shareText(shareOf(unknownNs, allNs)));
+    if (shareOf(byTurnsNs, allNs) < alternatingShareThreshold) return {};
+    return fmt::format(
+        " For {} of it the thread was seen to run and to wait by turns; which of both kept the GPU "
+        "waiting is not known{}: see what it waits for first.",
+        shareText(shareOf(byTurnsNs, allNs)), consequence);
+}
+
+void findHostWork(RunFindings& run) {
+    int64_t sumNs = 0;
+    for (const Contributor& each : run.worker().contributors) sumNs += each.workedNs;
+    const Contributor* main = RunFindings::largestBy(run.worker(), [](const Contributor& each) {
+        return each.workedNs > 0 ? each.workedNs : -1;
+    });
+    run.accounted.hasHostWork = run.addIdleTime(run.perStep(sumNs), minShare, main) != nullptr;
+}
+
+std::string sayHostWork(const FindingText& text) {
+    const IdleCause& cause = text.finding().contributor.idle;
+    std::string said = fmt::format(
+        "The GPU waits {} while the thread that launches its work is busy with something else on "
+        "the CPU{}, for long at a time: mostly {}{}",
+        text.time(), cause.isInPython() ? " (Python, or what that calls)" : "", text.what(),
+        text.where());
+    const std::string place = hostWorkPlace(text.worker());
+    if (!place.empty() && place != placeText(cause))
+        said += fmt::format("; where it was seen to run, that was most {}", place);
+    return said + "." +
+           byTurnsSentence(text.worker(), [](const Contributor& each) { return each.workedNs; }) +
+           coresSentence(text.run(), text.finding().worker);
+}
+
+std::string sayHostSync(const FindingText& text) {
+    return fmt::format(
+        "The GPU is idle {} because the CPU waited for it before it went on: mostly {}, {}.",
+        text.time(), text.main(), text.gaps());
+}
+
+/// Waits precede launches that are late because nothing can be launched ahead of the waits.
+void putWaitsBeforeLaunches(const RunSummary& run, std::vector<Finding>& findings) {
+    auto launches = std::ranges::find(findings, &launchBoundRule, &Finding::rule);
+    // Late launches too short for a rule of their own are most of all other idle time.
+    if (launches == findings.end())
+        launches = std::ranges::find(findings, &gpuIdleRule, &Finding::rule);
+    if (launches == findings.end() || !isDrained(run.workers[launches->worker])) return;
+    const auto waits = std::ranges::find(launches, findings.end(), &hostSyncRule, &Finding::rule);
+    if (waits != findings.end()) std::rotate(launches, waits, waits + 1);
+}
+
+/// A program that launches too slowly does so in most of its steps. In steps without late work the
+/// same launches were in time, so something else disturbs the others.
+void findLaunchBound(RunFindings& run) {
+    // A launch in time kept no GPU waiting, however long it took.
+    const int64_t recorderNs = std::clamp<int64_t>(run.unreportedNs(StepPart::LaunchBound), 0,
+                                                   recorderShareNs(run.run(), run.worker()));
+    run.accounted.recorderNs = recorderNs;
+    const auto typicalNs =
+        static_cast<double>(ofTypicalStepNs(run.worker(), StepPart::LaunchBound) - recorderNs);
+    if (typicalNs >= minLaunchShare * static_cast<double>(run.mean().meanNs))
+        run.addPart(StepPart::LaunchBound, minLaunchShare, recorderNs);
+}
+
+std::string sayLaunchBound(const FindingText& text) {
+    const auto ofLaunches = [isReported = text.has(hostWorkRule)](const Contributor& each) {
+        return ranNs(each) - (isReported ? each.workedNs : 0);
+    };
+    return fmt::format("The GPU waits {} for work to be launched: mostly {}{}.", text.time(),
+                       text.main(), launchedWork(text.worker(), text.per())) +
+           recorderSentence(text.worker(), text.finding().recorderNs, text.per()) +
+           drainedSentence(text.worker(), text.unit()) +
+           byTurnsSentence(text.worker(), ofLaunches, ", so less to launch may not help") +
+           coresSentence(text.run(), text.finding().worker);
+}
+
+/// Idle time between pieces of work launched in time: switching takes its time.
+constexpr double minQueuedShare = 0.10;
+/// Idle time without another rule, which in good programs is mostly launches.
+constexpr double minIdleShare = minLaunchShare;
+
+std::string sayQueuedIdle(const FindingText& text) {
+    return fmt::format("The GPU is idle {} though its work was launched in time: mostly {}.",
+                       text.time(), text.main());
+}
+
+/// Adds idle time of several kinds that are each too small to be reported, but large together.
+void findGpuIdle(RunFindings& run) {
+    int64_t idleNs = 0;
+    for (size_t index = 0; index < stepPartCount; ++index)
+        if (const auto part = static_cast<StepPart>(index); isIdle(part))
+            idleNs += run.mean().parts[part];
+    const AccountedTime& accounted = run.accounted;
+    const auto isKnown = [&](const Contributor& each) {
+        return isIdle(each.part) && each.trait != ContributorTrait::Unknown &&
+               !run.isReported(each) && !accounted.parts.contains(each.part);
+    };
+    const int64_t unknownNs = run.exposedNs([](const Contributor& each) {
+        return isIdle(each.part) && each.trait == ContributorTrait::Unknown;
+    });
+    Finding* found = run.add(idleNs - unknownNs - accounted.idleNs - accounted.recorderNs,
+                             minIdleShare, run.greatest(isKnown));
+    if (found != nullptr && !accounted.parts.contains(StepPart::LaunchBound))
+        found->recorderNs = accounted.recorderNs;
+}
+
+std::string sayGpuIdle(const FindingText& text) {
+    const std::string what = text.what();
+    return fmt::format(
+               "The GPU has no work for {} for causes that are each too small for a rule of their "
+               "own{}.",
+               text.time(), what.empty() ? "" : ": mostly " + what + text.where()) +
+           recorderSentence(text.worker(), text.finding().recorderNs, text.per());
+}
+
+}  // namespace
+
+const Rule inputDataRule{
+    .id = "input_data",
+    .finds = "The GPU waits at least 3 % of the step for the next batch.",
+    .advice = "More loader workers, pinned batches, prefetching, or cheaper preprocessing.",
+    .find = findInputData,
+    .say = sayInputData,
+    .query = inputDataQuery,
+    .part = StepPart::DataLoading,
+};
+
+const Rule hostWaitsRule{
+    .id = "host_waits",
+    .finds =
+        "The GPU is idle at least 3 % of the step because the thread that launches its work "
+        "sleeps, waits for something else than the GPU, or gets no core.",
+    .advice =
+        "See what it waits for at that line: if for requests from outside, that is no loss. Else "
+        "take the sleep or the wait out of the step, do it on another thread, or launch it "
+        "earlier. Who gets no core needs more cores, a higher limit of its control group, or fewer "
+        "threads.",
+    .sql =
+        "SELECT globalTid, state, count(*) AS times, sum(\"end\" - start) AS ns FROM "
+        "LANESCOPE_THREAD_STATES GROUP BY 1, 2 ORDER BY ns DESC LIMIT 20",
+    .find = findHostWaits,
+    .say = sayHostWaits,
+    .part = StepPart::LaunchBound,
+};
+
+const Rule hostWorkRule{
+    .id = "host_work",
+    .finds =
+        "The GPU is idle at least 3 % of the step, half a millisecond and more at a time, because "
+        "the thread that launches its work runs something else.",
+    .advice =
+        "Do less there, do it on another thread or process (what makes batches belongs into loader "
+        "workers), or launch the next work before it, so that the GPU works meanwhile; compile "
+        "once, not for every shape. Fewer launches do not help.",
+    .sql =
+        "SELECT globalTid, state, count(*) AS times, sum(\"end\" - start) AS ns FROM "
+        "LANESCOPE_THREAD_STATES GROUP BY 1, 2 ORDER BY ns DESC LIMIT 20",
+    .find = findHostWork,
+    .say = sayHostWork,
+    .part = StepPart::LaunchBound,
+};
+
+const Rule hostSyncRule{
+    .id = "host_sync",
+    .finds =
+        "The GPU is idle at least 3 % of the step while the CPU waits for it, or because it waited "
+        "and so could not launch ahead.",
+    .advice =
+        "Read results less often and without waiting (.item(), .cpu(), printing a loss); copy much "
+        "at once, from pinned memory and with non_blocking=True; let the CPU run ahead.",
+    .sql =
+        "SELECT s.value AS call, count(*) AS calls, sum(r.end - r.start) AS ns FROM "
+        "CUPTI_ACTIVITY_KIND_RUNTIME r JOIN StringIds s ON s.id = r.nameId WHERE s.value LIKE "
+        "'%Synchronize%' GROUP BY 1 ORDER BY ns DESC",
+    .find = [](RunFindings& run) { run.addPart(StepPart::Synchronization, minShare); },
+    .say = sayHostSync,
+    .order = putWaitsBeforeLaunches,
+    .part = StepPart::Synchronization,
+};
+
+const Rule launchBoundRule{
+    .id = "launch_bound",
+    .finds =
+        "The GPU is idle at least 15 % of the step, and of the median step, because work was "
+        "launched too late.",
+    .advice =
+        "Fused or larger kernels, a larger batch, less Python between launches; CUDA graphs "
+        "(torch.compile with mode=\"reduce-overhead\") for what is in none yet.",
+    .sql =
+        "SELECT s.value AS kernel, count(*) AS launches, avg(k.end - k.start) AS mean_ns FROM "
+        "CUPTI_ACTIVITY_KIND_KERNEL k JOIN StringIds s ON s.id = k.shortName GROUP BY 1 ORDER BY "
+        "launches DESC LIMIT 20",
+    .find = findLaunchBound,
+    .say = sayLaunchBound,
+    .part = StepPart::LaunchBound,
+};
+
+const Rule queuedIdleRule{
+    .id = "queued_idle",
+    .finds = "The GPU is idle at least 10 % of the step though work was launched in time.",
+    .advice =
+        "Streams that wait for each other, tiny kernels one behind the other, or too little work a "
+        "launch: fuse, or use CUDA graphs.",
+    .find = [](RunFindings& run) { run.addPart(StepPart::OtherIdle, minQueuedShare); },
+    .say = sayQueuedIdle,
+};
+
+const Rule gpuIdleRule{
+    .id = "gpu_idle",
+    .finds =
+        "The GPU has no work for at least 15 % of the step, for known causes that are each too "
+        "small for a rule of their own.",
+    .advice =
+        "No one cause stands out: a larger batch, fewer and larger pieces of work, or CUDA graphs.",
+    .sql =
+        "SELECT deviceId, start, idle_ns FROM (SELECT deviceId, start, start - max(\"end\") OVER "
+        "(PARTITION BY deviceId ORDER BY start ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) "
+        "AS idle_ns FROM CUPTI_ACTIVITY_KIND_KERNEL) WHERE idle_ns > 0 ORDER BY idle_ns DESC LIMIT "
+        "20",
+    .find = findGpuIdle,
+    .say = sayGpuIdle,
+};
+
+}  // namespace lanescope::explain

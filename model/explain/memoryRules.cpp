@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rules about copies, memsets and allocations: on the GPU, and calls in which the CPU keeps it
+// idle.
+
+#include <fmt/format.h>
+
+#include "model/explain/FindingText.h"
+#include "model/explain/RunFindings.h"
+#include "model/explain/hostTime.h"
+#include "model/explain/kernelKinds.h"
+#include "model/explain/rules.h"
+
+namespace lanescope::explain {
+
+using namespace analysis;
+
+namespace {
+
+std::string sayAllocations(const FindingText& text) {
+    return fmt::format("The GPU waits {} while memory is allocated or freed: mostly {}, {}.",
+                       text.time(), text.main(), text.gaps());
+}
+
+/// `calls`: "copies", "memsets".
+std::string waitingCalls(const FindingText& text, std::string_view calls) {
+    return fmt::format("The GPU is idle {} while the CPU is in {} that wait for it: mostly {}, {}.",
+                       text.time(), calls, text.main(), text.gaps());
+}
+
+/// The copies themselves and the idle time in their calls, which later rules ignore.
+void findPageableCopies(RunFindings& run) {
+    const int64_t idleNs = run.exposedNs(isInPageableCopy);
+    if (run.add(run.exposedNs(isPageable), minShare, run.greatest(isPageable)) == nullptr) return;
+    run.accounted.kinds.push_back(isInPageableCopy);
+    run.accounted.idleNs += idleNs;
+}
+
+bool isOtherCopy(const Contributor& each) {
+    return each.kind == ContributorKind::Copy && !isPageable(each) && !movesWithinGpu(each);
+}
+
+bool setsMemory(const Contributor& each) {
+    return each.part == StepPart::Memset || isFill(each);
+}
+
+/// Returns `subject` with the time, place and count of a finding.
+std::string taking(std::string_view subject, const FindingText& text) {
+    return fmt::format("{} {}: mostly {}, {}.", subject, text.time(), text.main(), text.times());
+}
+
+}  // namespace
+
+const Rule allocationsRule{
+    .id = "allocations",
+    .finds = "The GPU is idle at least 3 % of the step while memory is allocated or freed.",
+    .advice =
+        "Allocate once, or through a caching allocator; no cudaMalloc and cudaFree inside of "
+        "steps.",
+    .sql =
+        "SELECT s.value AS call, count(*) AS calls, sum(r.end - r.start) AS ns FROM "
+        "CUPTI_ACTIVITY_KIND_RUNTIME r JOIN StringIds s ON s.id = r.nameId WHERE s.value LIKE "
+        "'%Malloc%' OR s.value LIKE '%Free%' OR s.value LIKE '%HostAlloc%' GROUP BY 1 ORDER BY ns "
+        "DESC",
+    .find = [](RunFindings& run) { run.addKind(isAllocation); },
+    .say = sayAllocations,
+};
+
+const Rule syncCopiesRule{
+    .id = "sync_copies",
+    .finds =
+        "The GPU is idle at least 3 % of the step while the CPU is in copies that wait for it.",
+    .advice =
+        "cudaMemcpyAsync on a stream, from and to pinned memory (non_blocking=True in PyTorch).",
+    .sql =
+        "SELECT s.value AS call, count(*) AS calls, sum(r.end - r.start) AS ns FROM "
+        "CUPTI_ACTIVITY_KIND_RUNTIME r JOIN StringIds s ON s.id = r.nameId WHERE s.value LIKE "
+        "'%Memcpy%' AND s.value NOT LIKE '%Async%' GROUP BY 1 ORDER BY ns DESC",
+    .find = [](RunFindings& run) { run.addKind(isSynchronousCopy); },
+    .say = [](const FindingText& text) { return waitingCalls(text, "copies"); },
+};
+
+const Rule syncMemsetsRule{
+    .id = "sync_memsets",
+    .finds =
+        "The GPU is idle at least 3 % of the step while the CPU is in memsets that wait for it.",
+    .advice = "cudaMemsetAsync on the stream that uses the memory.",
+    .sql =
+        "SELECT s.value AS call, count(*) AS calls, sum(r.end - r.start) AS ns FROM "
+        "CUPTI_ACTIVITY_KIND_RUNTIME r JOIN StringIds s ON s.id = r.nameId WHERE s.value LIKE "
+        "'%Memset%' AND s.value NOT LIKE '%Async%' GROUP BY 1 ORDER BY ns DESC",
+    .find = [](RunFindings& run) { run.addKind(isSynchronousMemset); },
+    .say = [](const FindingText& text) { return waitingCalls(text, "memsets"); },
+};
+
+const Rule pageableCopiesRule{
+    .id = "pageable_copies",
+    .finds =
+        "Copies from or to pageable memory, and what the GPU waits for calls of them that should "
+        "return at once, take at least 3 % of the step.",
+    .advice =
+        "Pin the host memory (DataLoader(pin_memory=True), tensor.pin_memory()) and copy with "
+        "non_blocking=True.",
+    .sql =
+        "SELECT copyKind, srcKind, dstKind, count(*) AS copies, sum(bytes) AS bytes, count(*) - "
+        "count(bytes) AS of_unknown_size, sum(end - start) AS ns FROM CUPTI_ACTIVITY_KIND_MEMCPY "
+        "WHERE srcKind = 0 OR dstKind = 0 GROUP BY 1, 2, 3",
+    .find = findPageableCopies,
+    .say = [](const FindingText& text) { return taking("Copies of pageable memory take", text); },
+};
+
+const Rule exposedCopiesRule{
+    .id = "exposed_copies",
+    .finds = "Copies from or to a GPU that nothing hides take at least 3 % of the step.",
+    .advice = "Copy the next batch on a stream of its own while this one is computed.",
+    .sql =
+        "SELECT copyKind, srcKind, dstKind, count(*) AS copies, sum(bytes) AS bytes, count(*) - "
+        "count(bytes) AS of_unknown_size, sum(end - start) AS ns FROM CUPTI_ACTIVITY_KIND_MEMCPY "
+        "GROUP BY 1, 2, 3 ORDER BY ns DESC",
+    .find =
+        [](RunFindings& run) {
+            run.add(run.exposedNs(isOtherCopy), minShare, run.greatest(isOtherCopy));
+        },
+    .say = [](const FindingText& text) { return taking("Copies that nothing hides take", text); },
+};
+
+const Rule memsetsRule{
+    .id = "memsets",
+    .finds =
+        "Memsets and kernels that only set memory, which nothing hides, take at least 3 % of the "
+        "step.",
+    .advice =
+        "torch.empty for what is written before it is read, buffers that stay, "
+        "zero_grad(set_to_none=True); fewer and larger ones.",
+    .sql =
+        "SELECT memKind, count(*) AS memsets, sum(bytes) AS bytes, count(*) - count(bytes) AS "
+        "of_unknown_size, sum(end - start) AS ns FROM CUPTI_ACTIVITY_KIND_MEMSET GROUP BY 1 UNION "
+        "ALL SELECT s.value, count(*), NULL, count(*), sum(k.end - k.start) FROM "
+        "CUPTI_ACTIVITY_KIND_KERNEL k JOIN StringIds s ON s.id = k.demangledName WHERE s.value "
+        "LIKE '%FillFunctor%' GROUP BY 1",
+    .find =
+        [](RunFindings& run) {
+            run.add(run.exposedNs(setsMemory), minShare, run.greatest(setsMemory));
+        },
+    .say =
+        [](const FindingText& text) {
+            return taking("Setting memory that nothing hides takes", text);
+        },
+};
+
+}  // namespace lanescope::explain

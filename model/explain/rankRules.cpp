@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rules about differences between ranks and about their exchange of data.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "model/explain/FindingText.h"
+#include "model/explain/RunFindings.h"
+#include "model/explain/rules.h"
+
+namespace lanescope::explain {
+
+using namespace analysis;
+
+namespace {
+
+/// Returns the time of exchange with others and of waiting for them.
+int64_t togetherNs(const WorkerParts& worker) {
+    return worker.parts[StepPart::WaitingForRanks] + worker.parts[StepPart::ExposedCommunication];
+}
+
+/// Returns the part in which the critical worker exceeds the median of the others most.
+StepPart partThatIsLonger(const RunFindings& run) {
+    auto worst = StepPart::Compute;
+    int64_t largestNs = INT64_MIN;
+    for (size_t index = 0; index < stepPartCount; ++index) {
+        const auto part = static_cast<StepPart>(index);
+        if (groupOf(part) == PartGroup::Collectives) continue;
+        std::vector<int64_t> others;
+        for (const WorkerParts& each : run.means())
+            if (each.worker != run.mean().worker) others.push_back(each.parts[part]);
+        std::nth_element(others.begin(), others.begin() + others.size() / 2, others.end());
+        const int64_t excessNs = run.mean().parts[part] - others[others.size() / 2];
+        if (excessNs <= largestNs) continue;
+        largestNs = excessNs;
+        worst = part;
+    }
+    return worst;
+}
+
+/// The critical worker waits least. The excess of the least wait among all other ranks over its
+/// wait is the time that all of them could save if it were as fast as that rank.
+void findLateRank(RunFindings& run) {
+    int64_t minTogetherNs = INT64_MAX;
+    for (const WorkerParts& each : run.means())
+        if (each.worker != run.mean().worker)
+            minTogetherNs = std::min(minTogetherNs, togetherNs(each));
+    if (minTogetherNs == INT64_MAX || !run.worker().rank) return;
+    Finding* late = run.add(minTogetherNs - togetherNs(run.mean()), minShare, nullptr);
+    if (late == nullptr) return;
+    const StepPart part = partThatIsLonger(run);
+    if (const Contributor* main =
+            run.greatest([part](const Contributor& each) { return each.part == part; }))
+        run.setContributor(*late, *main);
+}
+
+std::string sayLateRank(const FindingText& text) {
+    const std::string what = text.what();
+    // The name of idle time already contains its place.
+    const bool isIdle = text.finding().contributor.isIdle();
+    return fmt::format(
+        "The other ranks wait and exchange data for at least {} more than {}, which comes last{}.",
+        text.time(), text.worker().label(),
+        what.empty() ? ""
+                     : ", mostly because of more time " + std::string(isIdle ? "" : "in ") + what +
+                           text.where());
+}
+
+/// If several ranks differ, no single one is waited for by all others, yet all wait for those with
+/// most to do. With even work, a step would compute as long as their mean.
+void findUnbalancedRanks(RunFindings& run) {
+    if (run.has(lateRankRule) || run.means().size() < 2 || !run.worker().rank) return;
+    int64_t sumNs = 0;
+    for (const WorkerParts& each : run.means()) sumNs += each.parts[StepPart::Compute];
+    const int64_t meanNs = sumNs / static_cast<int64_t>(run.means().size());
+    run.add(run.mean().parts[StepPart::Compute] - meanNs, minShare,
+            run.greatest([](const Contributor& each) { return each.part == StepPart::Compute; }));
+}
+
+std::string sayUnbalancedRanks(const FindingText& text) {
+    return fmt::format("{} computes {} longer than the mean of all ranks: mostly {}.",
+                       text.worker().label(), text.time(), text.main());
+}
+
+/// Communication, which good programs have too, since some of it cannot be overlapped.
+constexpr double minCommunicationShare = 0.10;
+
+bool isExchange(const Contributor& each) {
+    return each.part == StepPart::ExposedCommunication || each.part == StepPart::ExposedPtoP;
+}
+
+void findNvlinkUnused(RunFindings& run) {
+    if (run.run().facts.isNvlinkPresent && run.run().nvlink.use == NvlinkVerdict::Use::NotSeen)
+        run.add(run.exposedNs(isExchange), minShare, run.greatest(isExchange));
+}
+
+std::string sayNvlinkUnused(const FindingText& text) {
+    return fmt::format(
+        "NVLink joins these GPUs and carried nothing; {} they only exchange data over something "
+        "slower, mostly in {}.",
+        text.time(), text.what());
+}
+
+void findExposedCommunication(RunFindings& run) {
+    if (!run.has(nvlinkUnusedRule))
+        run.addPart(StepPart::ExposedCommunication, minCommunicationShare);
+}
+
+std::string sayExposedCommunication(const FindingText& text) {
+    return fmt::format("GPUs do nothing but exchange data for {}: mostly {}, {}.", text.time(),
+                       text.main(), text.times());
+}
+
+}  // namespace
+
+const Rule lateRankRule{
+    .id = "late_rank",
+    .finds =
+        "The other ranks wait and exchange data for at least 3 % of the step more than one rank.",
+    .advice =
+        "Look at what that rank does more than the others: its share of the data, its GPU, its "
+        "host.",
+    .sql =
+        "SELECT text, start, end - start AS ns FROM NVTX_EVENTS WHERE text LIKE 'nccl%' ORDER BY "
+        "ns DESC LIMIT 20",
+    .find = findLateRank,
+    .say = sayLateRank,
+    .isOfLateRank = true,
+    .isForNcclOnly = true,
+};
+
+const Rule unbalancedRanksRule{
+    .id = "unbalanced_ranks",
+    .finds = "One rank computes for longer than the mean of all by at least 3 % of the step.",
+    .advice = "Give all ranks as much work: experts by load, sequences by length, layers by cost.",
+    .sql =
+        "SELECT k.globalPid, s.value AS kernel, count(*) AS launches, sum(k.end - k.start) AS ns "
+        "FROM CUPTI_ACTIVITY_KIND_KERNEL k JOIN StringIds s ON s.id = k.shortName GROUP BY 1, 2 "
+        "ORDER BY ns DESC LIMIT 40",
+    .find = findUnbalancedRanks,
+    .say = sayUnbalancedRanks,
+};
+
+const Rule nvlinkUnusedRule{
+    .id = "nvlink_unused",
+    .finds = "GPUs that NVLink joins exchange data over something else.",
+    .advice =
+        "See NCCL_P2P_DISABLE, NCCL_P2P_LEVEL, container settings and `lanescope info --topology`.",
+    .find = findNvlinkUnused,
+    .say = sayNvlinkUnused,
+};
+
+const Rule exposedCommunicationRule{
+    .id = "exposed_communication",
+    .finds = "GPUs only exchange data for at least 10 % of the step.",
+    .advice =
+        "Start collectives earlier and in buckets, so that backward hides them; fewer bytes (bf16, "
+        "accumulated gradients).",
+    .sql =
+        "SELECT s.value AS kernel, count(*) AS launches, sum(k.end - k.start) AS ns FROM "
+        "CUPTI_ACTIVITY_KIND_KERNEL k JOIN StringIds s ON s.id = k.shortName WHERE s.value LIKE "
+        "'nccl%' GROUP BY 1 ORDER BY ns DESC",
+    .find = findExposedCommunication,
+    .say = sayExposedCommunication,
+};
+
+}  // namespace lanescope::explain

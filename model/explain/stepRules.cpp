@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rules about single steps and the time between steps.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "model/analysis/shownNumbers.h"
+#include "model/analysis/stepPatterns.h"
+#include "model/explain/FindingText.h"
+#include "model/explain/RunFindings.h"
+#include "model/explain/findingQueries.h"
+#include "model/explain/kernelKinds.h"
+#include "model/explain/rules.h"
+
+namespace lanescope::explain {
+
+using namespace analysis;
+
+namespace {
+
+using Findings = std::vector<Finding>;
+
+/// Excess time of a pattern's steps, spread over all steps; equal to the minimum of a pattern
+/// (`patternOf`).
+constexpr double minPatternShare = 0.02;
+/// Share of the outlier steps from which they are reported as the steps of a period.
+constexpr double periodShareThreshold = 0.75;
+/// Minimum number of outlier steps of which a constant distance is reported.
+constexpr size_t minStepsOfDistance = 4;
+
+void findOddSteps(RunFindings& run) {
+    int64_t excessNs = 0;
+    for (const OutlierStep& each : run.worker().outliers) excessNs += each.excessNs;
+    if (excessNs == 0) return;
+    Finding* odd = run.add(run.perStep(excessNs), minShare, nullptr);
+    if (odd == nullptr) return;
+    const OutlierStep& longest = run.worker().outliers.front();
+    odd->contributor = longest.contributor;
+    odd->path = longest.path;
+    odd->atNs = longest.startNs;
+}
+
+/// Returns the number of steps from each outlier to the next if constant; else 0.
+int64_t distanceOf(const std::vector<OutlierStep>& odd) {
+    if (odd.size() < minStepsOfDistance) return 0;
+    std::vector<int64_t> numbers;
+    for (const OutlierStep& each : odd) numbers.push_back(each.number);
+    std::ranges::sort(numbers);
+    for (size_t index = 2; index < numbers.size(); ++index)
+        if (numbers[index] - numbers[index - 1] != numbers[1] - numbers[0]) return 0;
+    return numbers[1] - numbers[0];
+}
+
+std::string sayOddSteps(const FindingText& text) {
+    const WorkerSummary& odd = text.worker();
+    const OutlierStep& longest = odd.outliers.front();
+    std::string said = fmt::format(
+        "{} of {} {}s take{} far longer than the others, {} in the mean; {} {} by {}: {}",
+        odd.outliers.size(), odd.steps.size(), text.unit(), odd.outliers.size() == 1 ? "s" : "",
+        text.time(), text.unit(), longest.number, timeText(static_cast<double>(longest.excessNs)),
+        name(longest.part));
+    if (!text.finding().contributor.empty()) said += fmt::format(", {}", text.main());
+    if (const int64_t every = distanceOf(odd.outliers); every > 1)
+        said += fmt::format(". They are every {} {}", ordinalText(every), text.unit());
+    return said + ".";
+}
+
+std::string oddStepsQuery(const RunSummary& run, const Finding&) {
+    // The first kernel of a step does not take the time of the step.
+    return stepsQuery(run, run.source == StepSource::KernelPattern ? "start" : "ns DESC LIMIT 10");
+}
+
+std::optional<StepPart> longerPartOfOddSteps(const RunSummary& run, const Finding& finding) {
+    return run.workers[finding.worker].outliers.front().part;
+}
+
+bool isPeriod(const Finding& each) {
+    return each.pattern && each.pattern->kind == PatternKind::Period;
+}
+
+/// Periodic outlier steps are reported as the period.
+void reportOddStepsOnce(RunFindings& run, const Finding& period) {
+    const WorkerSummary& worker = run.run().workers[period.worker];
+    const auto isIts = [&](const OutlierStep& odd) {
+        return std::ranges::any_of(period.pattern->affected, [&](uint32_t place) {
+            return worker.steps[place].number == odd.number;
+        });
+    };
+    if (static_cast<double>(std::ranges::count_if(worker.outliers, isIts)) >=
+        periodShareThreshold * static_cast<double>(worker.outliers.size()))
+        run.remove(oddStepsRule, period.worker);
+}
+
+/// Any rank: one that is late in a few steps waits for others in the rest, and is not the critical
+/// one. A pattern that all ranks have because one of them does is that rank's.
+void findStepPattern(RunFindings& run) {
+    const std::vector<WorkerSummary>& workers = run.run().workers;
+    std::optional<StepPattern> worst;
+    uint32_t where = 0;
+    for (uint32_t worker = 0; worker < workers.size(); ++worker) {
+        auto found = patternOf(workers[worker].steps, workers.size());
+        if (!found || groupOf(found->part) == PartGroup::Collectives || found->costNs <= 0)
+            continue;
+        if (workers.size() == 1 && isOfBatchSize(*found, workers[worker])) continue;
+        if (worst && worst->costNs >= found->costNs) continue;
+        worst = std::move(found);
+        where = worker;
+    }
+    if (!worst) return;
+    Finding* finding = run.add(worst->costNs, minPatternShare, nullptr);
+    if (finding == nullptr) return;
+    finding->worker = where;
+    finding->atNs = workers[where].steps[worst->affected.front()].startNs;
+    const auto isIts = [&](const Contributor& each) { return each.part == worst->part; };
+    if (const Contributor* main = RunFindings::greatestOf(workers[where], isIts)) {
+        finding->contributor = main->name;
+        finding->path = main->path;
+        finding->launched = main->launched;
+    }
+    finding->pattern = std::move(worst);
+    if (isPeriod(*finding)) reportOddStepsOnce(run, *finding);
+}
+
+/// "rank 2, GPU 2: every third step takes 13.900 ms longer ...".
+std::string sayStepPattern(const FindingText& text) {
+    const StepPattern& found = *text.finding().pattern;
+    const std::string unit = text.unit();
+    std::string which;
+    switch (found.kind) {
+        case PatternKind::Period:
+            which = fmt::format("every {} {}, from {} on, takes", ordinalText(found.period), unit,
+                                found.firstNumber);
+            break;
+        case PatternKind::Level:
+            which = fmt::format("{}s from {} on take", unit, found.firstNumber);
+            break;
+        case PatternKind::TwoModes:
+            which = fmt::format("{} of the {}s, in no order, take", shareText(found.share), unit);
+            break;
+        case PatternKind::Drift:
+            which = unit + "s grow all the way, at the end they take";
+            break;
+    }
+    std::string said =
+        fmt::format("{}: {} {} longer, {} in the mean: {}", text.worker().label(), which,
+                    timeText(static_cast<double>(found.excessNs)),
+                    timeText(static_cast<double>(text.finding().maxGainNs)), name(found.part));
+    if (!text.finding().contributor.empty()) said += fmt::format(", mostly {}", text.main());
+    return said + ".";
+}
+
+std::string stepsInOrder(const RunSummary& run, const Finding&) {
+    return stepsQuery(run, "start");
+}
+
+/// Only the steps of a period are all longer by this part.
+std::optional<StepPart> longerPartOfPattern(const RunSummary&, const Finding& finding) {
+    return isPeriod(finding) ? std::optional(finding.pattern->part) : std::nullopt;
+}
+
+bool isOfTheSame(const Finding& a, const Finding& b) {
+    return a.worker == b.worker && !a.contributor.empty() && a.contributor == b.contributor;
+}
+
+/// A periodically longer step is more informative than its longer part if it is more of that part
+/// than all the rest.
+void putPeriodFirst(Findings& findings) {
+    const auto period = std::ranges::find_if(findings, isPeriod);
+    if (period == findings.end()) return;
+    const auto isMostlyOfIt = [&](const Finding& each) {
+        return isOfTheSame(each, *period) && period->maxGainNs > each.maxGainNs - period->maxGainNs;
+    };
+    const auto first = std::find_if(findings.begin(), period, isMostlyOfIt);
+    std::rotate(first, period, period + 1);
+}
+
+double meanOfPart(const WorkerSummary& worker, StepPart part) {
+    double sumNs = 0;
+    for (const StepSummary& step : worker.steps) sumNs += static_cast<double>(step.parts[part]);
+    return sumNs / static_cast<double>(std::max<size_t>(worker.steps.size(), 1));
+}
+
+/// Returns true if more than half of a pattern's cost is time of the finding: both are about one
+/// part, which has no room for both.
+bool isCauseOf(const RunSummary& run, const Finding& each, const Finding& pattern) {
+    const StepPattern& found = *pattern.pattern;
+    if (each.worker != pattern.worker || each.rule->part != found.part) return false;
+    const double excessNs = static_cast<double>(found.partExcessNs) * found.share;
+    const double sharedNs = static_cast<double>(each.maxGainNs) + excessNs -
+                            meanOfPart(run.workers[each.worker], found.part);
+    return sharedNs > static_cast<double>(pattern.maxGainNs) / 2;
+}
+
+/// The fact that some steps are longer, in no order or from one on, is less informative than the
+/// cause of their excess.
+void putCauseBeforePattern(const RunSummary& run, Findings& findings) {
+    const auto pattern = std::ranges::find_if(
+        findings, [](const Finding& each) { return each.pattern && !isPeriod(each); });
+    if (pattern == findings.end()) return;
+    const auto cause = std::find_if(pattern + 1, findings.end(), [&](const Finding& each) {
+        return isCauseOf(run, each, *pattern) ||
+               (isOfTheSame(each, *pattern) &&
+                each.maxGainNs > pattern->maxGainNs - each.maxGainNs);
+    });
+    if (cause != findings.end()) std::rotate(pattern, pattern + 1, cause + 1);
+}
+
+/// A period precedes the part of which it is more than half, a part precedes the irregular pattern
+/// of which it is most.
+void orderStepPattern(const RunSummary& run, Findings& findings) {
+    putPeriodFirst(findings);
+    putCauseBeforePattern(run, findings);
+}
+
+/// Returns true if the only pause follows the first step: its cause, compiling or loading once, is
+/// the start-up of the run, and that step a trial.
+bool isStartUp(const WorkerSummary& worker) {
+    const StepSummary& first = worker.steps.front();
+    return worker.pauses.count == 1 && first.number == 0 &&
+           worker.pauses.longestStartNs == first.startNs + first.wallNs;
+}
+
+/// The time between requests is not the program's to change.
+void findIdleBetweenSteps(RunFindings& run) {
+    const StepPauses& pauses = run.worker().pauses;
+    if (run.run().kind == StepKind::Request || isStartUp(run.worker())) return;
+    Finding* found = run.add(run.perStep(pauses.idleNs), minShare, nullptr);
+    if (found == nullptr) return;
+    // Such a pause is no part of the step, and may be longer.
+    found->share = static_cast<double>(found->maxGainNs) /
+                   static_cast<double>(run.mean().meanNs + run.perStep(pauses.ns));
+    found->countPerStep = static_cast<double>(pauses.count) / run.stepCount();
+    found->atNs = pauses.longestStartNs;
+}
+
+std::string sayIdleBetweenSteps(const FindingText& text) {
+    const StepPauses& all = text.worker().pauses;
+    const std::string longest = timeText(static_cast<double>(all.longestNs));
+    if (all.count == 1)
+        return fmt::format("The GPU has no work for {} between steps, in one pause of {}.",
+                           text.time(), longest);
+    return fmt::format(
+        "The GPU has no work for {} between steps, in {} pauses that belong to none; that with "
+        "most of it takes {}.",
+        text.time(), all.count, longest);
+}
+
+std::optional<TimeRange> longestPause(const RunSummary& run, const Finding& finding) {
+    const StepPauses& pauses = run.workers[finding.worker].pauses;
+    return TimeRange{pauses.longestStartNs, pauses.longestStartNs + pauses.longestNs};
+}
+
+}  // namespace
+
+const Rule oddStepsRule{
+    .id = "odd_steps",
+    .finds = "Steps far longer than the others cost at least 3 % of the mean step.",
+    .advice = "Look at one of them: checkpoints, evaluation, garbage collection, a late batch.",
+    .find = findOddSteps,
+    .say = sayOddSteps,
+    .query = oddStepsQuery,
+    .longerPart = longerPartOfOddSteps,
+    .isForNcclOnly = true,
+};
+
+const Rule stepPatternRule{
+    .id = "step_pattern",
+    .finds =
+        "Some steps of a rank take longer in an order (every third, from one on, ever longer) and "
+        "cost at least 2 % of the mean step.",
+    .advice =
+        "Look at one of them beside its neighbour: what runs only every so often, or since then?",
+    .find = findStepPattern,
+    .say = sayStepPattern,
+    .query = stepsInOrder,
+    .longerPart = longerPartOfPattern,
+    .order = orderStepPattern,
+    .isForNcclOnly = true,
+};
+
+const Rule idleBetweenStepsRule{
+    .id = "idle_between_steps",
+    .finds =
+        "The GPU has no work for at least 3 % of the step between steps, as around evaluations and "
+        "checkpoints, or where code is loaded at first use.",
+    .advice =
+        "Do it less often or beside the training: checkpoints on another thread or process, "
+        "evaluation on other GPUs, its data loaded before. Code that is loaded at first use "
+        "(cuLibraryLoadData) belongs into a warm-up before the steps.",
+    .find = findIdleBetweenSteps,
+    .say = sayIdleBetweenSteps,
+    .query = stepsInOrder,
+    .place = longestPause,
+};
+
+}  // namespace lanescope::explain
