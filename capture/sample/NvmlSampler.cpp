@@ -186,7 +186,7 @@ void NvmlSampler::reportAbsent() const {
                               gpus.size() == 1 ? "its" : "their", values));
     if (splitGpus_.empty()) return;
     const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
-    const bool isInstance = visible != nullptr && std::string_view(visible).starts_with("MIG-");
+    const bool isInstance = visible != nullptr && isMigUuid(visible);
     log_.note(Severity::Info, HealthCode::CountersOfWholeGpu,
               fmt::format("{} split by MIG: what it tells is of the whole GPU and all its "
                           "instances, and of an instance{} nothing is known.",

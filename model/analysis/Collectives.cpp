@@ -41,14 +41,6 @@ int64_t wholeBytes(double bytes) {
 
 }  // namespace
 
-std::string collectiveName(std::string_view kernelName) {
-    const size_t from = kernelName.find('_');
-    if (!kernelName.starts_with("nccl") || from == std::string_view::npos)
-        return std::string(kernelName);
-    const std::string_view rest = kernelName.substr(from + 1);
-    return std::string(rest.substr(0, rest.find_first_of("_(<")));
-}
-
 Collectives::Collectives(const Trace& trace, int64_t worldSize)
     : callsOf_(trace.threads.size(), LargeVector<Call>(trace.memory.get())) {
     const auto ranks = ranksByCommunicator(trace);

@@ -49,8 +49,4 @@ class Collectives {
     std::vector<LargeVector<Call>> callsOf_;  ///< By thread, each sorted by start.
 };
 
-/// Returns "AllReduce" for "ncclDevKernel_AllReduce_Sum_f32_RING_LL", or the whole name if its form
-/// is unknown.
-std::string collectiveName(std::string_view kernelName);
-
 }  // namespace lanescope::analysis

@@ -7,6 +7,7 @@
 #include <map>
 
 #include "model/numbers/LargeMemory.h"
+#include "model/text/kernelNames.h"
 #include "model/trace/Track.h"
 
 namespace lanescope::analysis {

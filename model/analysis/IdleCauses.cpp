@@ -2,11 +2,9 @@
 // What of idle time waits for the GPU make.
 #include "model/analysis/IdleCauses.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <map>
-#include <optional>
+#include <unordered_map>
 #include <utility>
 
 #include "model/analysis/WorkerTimeline.h"
@@ -31,8 +29,7 @@ IdleCauses::IdleCauses(const RunContext& run, const WorkerSteps& steps,
       worker_(workerOf(steps)),
       contributors_(contributors),
       gaps_(trace_.memory.get()),
-      words_(run.trace, run.states),
-      outsideCalls_(fmt::format("outside {} calls", gpuApiName(run.trace))) {
+      activities_(run.trace, run.states) {
     findGaps(work);
     findThreads(work);
     findPageableCalls(work);
@@ -75,7 +72,7 @@ void IdleCauses::findPageableCalls(const LargeVector<GpuWork>& work) {
             continue;
         // A call that waits for its copy would wait whatever the memory.
         const StringIndex name = trace_.apiCalls.name[each.call];
-        if (trace_.strings.at(name).find("Async") == std::string_view::npos) continue;
+        if (classOf(name) != CallClass::AsynchronousCopy) continue;
         calls.try_emplace(trace_.apiCalls.thread[each.call], noStretches())
             .first->second.push_back(
                 {trace_.apiCalls.startNs[each.call], trace_.apiCalls.endNs[each.call], name});
@@ -113,7 +110,7 @@ uint32_t IdleCauses::awaitedThread(const Gap& gap) const {
 
 Intervals IdleCauses::waitsForLaunches(uint32_t thread, TimeRange range) const {
     Intervals waits;
-    words_.forEachWaitForThreads(
+    activities_.forEachWaitForThreads(
         thread, range, [&](TimeRange piece, int64_t sinceNs, int64_t untilNs) {
             for (const auto& [other, calls] : launches_) {
                 if (other == thread) continue;
@@ -133,7 +130,7 @@ Intervals IdleCauses::waitsForLaunches(uint32_t thread, TimeRange range) const {
 
 Intervals IdleCauses::timeElsewhere(const Gap& gap) const {
     const uint32_t thread = awaitedThread(gap);
-    Intervals elsewhere = words_.notAwaitingData(thread, gap.range);
+    Intervals elsewhere = activities_.notAwaitingData(thread, gap.range);
     append(elsewhere, waitsForLaunches(thread, gap.range));
     Intervals rest{{gap.range.startNs, gap.range.endNs, 0}};
     // As in `RunContext::pathAt`: a thread without ranges uses those of the step thread.
@@ -149,31 +146,34 @@ Intervals IdleCauses::timeElsewhere(const Gap& gap) const {
     return withoutOverlaps(std::move(elsewhere));
 }
 
-uint32_t IdleCauses::nameKey(const std::string& name) {
-    const auto [known, isNew] = nameKeys_.try_emplace(name, static_cast<uint32_t>(names_.size()));
-    if (isNew) names_.push_back(name);
+uint32_t IdleCauses::keyOf(const IdleCause& cause) {
+    const auto [known, isNew] = keys_.try_emplace(cause, static_cast<uint32_t>(causes_.size()));
+    if (!isNew) return known->second;
+    causes_.push_back(cause);
+    traits_.push_back(cause.isPageable                             ? ContributorTrait::Pageable
+                      : cause.callClass() == CallClass::Allocation ? ContributorTrait::Allocation
+                                                                   : ContributorTrait::None);
     return known->second;
 }
 
-uint32_t IdleCauses::callKey(StringIndex call, const std::string& suffix,
-                             std::unordered_map<StringIndex, uint32_t>& known) {
-    const auto [key, isNew] = known.try_emplace(call, 0);
-    if (!isNew) return key->second;
-    key->second = nameKey(fmt::format("in {}{}", trace_.strings.at(call), suffix));
-    if (isAllocation(trace_.strings.at(call))) allocationKeys_.insert(key->second);
-    return key->second;
+uint32_t IdleCauses::keyWith(uint32_t key, ThreadActivities::Id activity) {
+    if (activity == ThreadActivities::unknown) return key;
+    const auto [known, isNew] = keysWith_.try_emplace({key, activity}, 0);
+    if (!isNew) return known->second;
+    IdleCause cause = causes_[key];
+    cause.activity = activities_.at(activity);
+    return known->second = keyOf(cause);
 }
 
-ContributorTable::Id IdleCauses::contributor(StepPart part, uint32_t name, RangePaths::Id path) {
-    const ContributorTable::Id id = contributors_.find(part, ContributorKind::Idle, name, path,
-                                                       run_.paths, [&] { return names_[name]; });
-    if (allocationKeys_.contains(name)) contributors_.setTrait(id, ContributorTrait::Allocation);
-    if (pageableKeys_.contains(name)) contributors_.setTrait(id, ContributorTrait::Pageable);
+ContributorTable::Id IdleCauses::contributor(StepPart part, uint32_t key, RangePaths::Id path) {
+    const ContributorTable::Id id = contributors_.find(part, ContributorKind::Idle, key, path,
+                                                       run_.paths, [&] { return causes_[key]; });
+    if (traits_[key] != ContributorTrait::None) contributors_.setTrait(id, traits_[key]);
     return id;
 }
 
 Intervals IdleCauses::claims(StepPart part) {
-    if (hasNcclKernelsOnly(trace_.producer)) return {};
+    if (trace_.producerKind == ProducerKind::NcclInspector) return {};
     switch (part) {
         case StepPart::DataLoading:
             return dataLoading();
@@ -197,16 +197,16 @@ Intervals IdleCauses::claims(StepPart part) {
     return {};
 }
 
-ContributorTable::Id IdleCauses::unknown(uint32_t name, RangePaths::Id path) {
-    const ContributorTable::Id id = contributor(StepPart::OtherIdle, name, path);
+ContributorTable::Id IdleCauses::unknown(CauseKind kind, RangePaths::Id path) {
+    const ContributorTable::Id id = contributor(StepPart::OtherIdle, keyOf({kind}), path);
     contributors_.setTrait(id, ContributorTrait::Unknown);
     return id;
 }
 
 ContributorTable::Id IdleCauses::unknownCause() {
-    return unknown(
-        nameKey(std::string(hasNcclKernelsOnly(trace_.producer) ? otherWorkUnknown : noWorkAround)),
-        0);
+    return unknown(trace_.producerKind == ProducerKind::NcclInspector ? CauseKind::OutsideNccl
+                                                                      : CauseKind::NoWorkAround,
+                   0);
 }
 
 Intervals IdleCauses::queuedGaps() const {
@@ -219,8 +219,8 @@ Intervals IdleCauses::queuedGaps() const {
 
 Intervals IdleCauses::dataLoading() {
     Intervals claims = noStretches();
-    const std::string inRange = "in a range of data loading";
-    const std::string beforeCopy = fmt::format("{} {}", outsideCalls_, beforeBatchCopy);
+    const IdleCause inRange{CauseKind::LoadingRange};
+    const IdleCause beforeCopy{CauseKind::BeforeBatchCopy, trace_.gpuApi};
     for (const uint32_t thread : threads_)
         for (const LabelledInterval& open : run_.paths.of(thread))
             if (run_.paths.isDataLoading(open.label))
@@ -230,7 +230,9 @@ Intervals IdleCauses::dataLoading() {
         if (!isLate(gap)) continue;
         const uint32_t thread = awaitedThread(gap);
         if (isDataLoadingName(trace_.threads[thread].name)) {
-            addLoading(thread, gap.range, threadText(trace_, thread), gap.next->path, claims);
+            IdleCause onThread{CauseKind::LoadingThread};
+            onThread.thread = threadRef(trace_, thread);
+            addLoading(thread, gap.range, onThread, gap.next->path, claims);
         } else if (batchCopies_.contains(gap.next)) {
             Intervals pieces = noStretches();
             addLoading(thread, gap.range, beforeCopy, gap.next->path, pieces);
@@ -258,63 +260,66 @@ void IdleCauses::addByPath(StepPart part, uint32_t thread, Intervals pieces, Int
         claims.push_back({piece.startNs, piece.endNs, contributor(part, piece.label, 0)});
 }
 
-void IdleCauses::addStates(uint32_t thread, TimeRange range, const std::string& name,
-                           Intervals& pieces) {
-    words_.forEachIn(thread, range, [&](TimeRange piece, std::string_view words) {
-        pieces.push_back({piece.startNs, piece.endNs, nameKey(name + std::string(words))});
-    });
-}
-
-void IdleCauses::addLoading(uint32_t thread, TimeRange range, const std::string& name,
+void IdleCauses::addLoading(uint32_t thread, TimeRange range, const IdleCause& cause,
                             RangePaths::Id path, Intervals& claims) {
-    words_.forEachIn(thread, range, [&](TimeRange piece, std::string_view words) {
-        const uint32_t key = nameKey(name + std::string(words));
-        claims.push_back(
-            {piece.startNs, piece.endNs, contributor(StepPart::DataLoading, key, path)});
+    const uint32_t key = keyOf(cause);
+    activities_.forEachIn(thread, range, [&](TimeRange piece, ThreadActivities::Id activity) {
+        claims.push_back({piece.startNs, piece.endNs,
+                          contributor(StepPart::DataLoading, keyWith(key, activity), path)});
     });
 }
 
 /// Adds the activity of `thread` in the gaps that waited for it: in a call, or in host code.
 void IdleCauses::addLate(uint32_t thread, const Intervals& gaps, Detail detail, Intervals& claims) {
     const Intervals& calls = run_.calls.callsOf[thread];
-    const std::string where = " " + onThread(trace_, thread);
+    IdleCause cause{CauseKind::InCall};
+    cause.thread = threadRef(trace_, thread);
     std::unordered_map<StringIndex, uint32_t> known;
+    const auto callKey = [&](StringIndex call) {
+        const auto [key, isNew] = known.try_emplace(call, 0);
+        if (!isNew) return key->second;
+        cause.call = trace_.strings.at(call);
+        return key->second = keyOf(cause);
+    };
     Intervals pieces = noStretches();
     Intervals others = gaps;
     if (const auto copies = pageableCalls_.find(thread); copies != pageableCalls_.end()) {
-        const std::string ofMemory = std::string(ofPageableMemory) + where;
-        std::unordered_map<StringIndex, uint32_t> knownCopies;
+        cause.isPageable = true;
         forEachOverlap(gaps, copies->second,
                        [&](int64_t startNs, int64_t endNs, uint32_t, uint32_t name) {
-                           const uint32_t key = callKey(name, ofMemory, knownCopies);
-                           pageableKeys_.insert(key);
-                           pieces.push_back({startNs, endNs, key});
+                           pieces.push_back({startNs, endNs, callKey(name)});
                        });
         others = without(gaps, copies->second);
+        cause.isPageable = false;
+        known.clear();
     }
-    std::map<std::string, std::unordered_map<StringIndex, uint32_t>, std::less<>> knownStarved;
     forEachOverlap(others, calls, [&](int64_t startNs, int64_t endNs, uint32_t, uint32_t name) {
+        const uint32_t inCall = callKey(name);
         // No call takes long without a core. All other waits in a call belong to the call.
         int64_t fromNs = startNs;
         const auto addUntil = [&](int64_t untilNs) {
-            if (untilNs > fromNs) pieces.push_back({fromNs, untilNs, callKey(name, where, known)});
+            if (untilNs > fromNs) pieces.push_back({fromNs, untilNs, inCall});
         };
         if (detail == Detail::CallsAndStates)
-            words_.forEachWithoutCore(
-                thread, {startNs, endNs}, [&](TimeRange piece, std::string_view words) {
+            activities_.forEachWithoutCore(
+                thread, {startNs, endNs}, [&](TimeRange piece, ThreadActivities::Id activity) {
                     addUntil(piece.startNs);
-                    const std::string does = where + std::string(words);
-                    pieces.push_back(
-                        {piece.startNs, piece.endNs, callKey(name, does, knownStarved[does])});
+                    pieces.push_back({piece.startNs, piece.endNs, keyWith(inCall, activity)});
                     fromNs = piece.endNs;
                 });
         addUntil(endNs);
     });
+    const uint32_t outside =
+        keyOf({CauseKind::OutsideCalls, trace_.gpuApi, {}, {}, false, cause.thread, {}});
     for (const LabelledInterval& piece : without(gaps, calls)) {
-        if (detail == Detail::CallsAndStates)
-            addStates(thread, {piece.startNs, piece.endNs}, outsideCalls_ + where, pieces);
+        if (detail == Detail::Calls)
+            pieces.push_back({piece.startNs, piece.endNs, outside});
         else
-            pieces.push_back({piece.startNs, piece.endNs, nameKey(outsideCalls_ + where)});
+            activities_.forEachIn(
+                thread, {piece.startNs, piece.endNs},
+                [&](TimeRange part, ThreadActivities::Id activity) {
+                    pieces.push_back({part.startNs, part.endNs, keyWith(outside, activity)});
+                });
     }
     addByPath(StepPart::LaunchBound, thread, withoutOverlaps(std::move(pieces)), claims);
 }
@@ -344,14 +349,13 @@ Intervals IdleCauses::launchBound() {
 }
 
 Intervals IdleCauses::queued() {
-    const uint32_t inTime = nameKey("between pieces of queued work");
-    const uint32_t notRecorded = nameKey("launching call not recorded");
+    const uint32_t inTime = keyOf({CauseKind::QueuedWork});
     Intervals claims = noStretches();
     for (const Gap& gap : gaps_) {
         if (isLate(gap)) continue;
         const ContributorTable::Id cause =
             gap.next->call != noIndex ? contributor(StepPart::OtherIdle, inTime, gap.next->path)
-                                      : unknown(notRecorded, gap.next->path);
+                                      : unknown(CauseKind::UnrecordedLaunch, gap.next->path);
         claims.push_back({gap.range.startNs, gap.range.endNs, cause});
     }
     return claims;
@@ -363,18 +367,19 @@ namespace {
 /// long, however far ahead the CPU could have been.
 constexpr int64_t afterWaitNs = 100'000;
 
-/// Returns true if an API call waits for the GPU. `cudaStreamWaitEvent` does not: the stream waits.
-bool isWait(std::string_view call) {
-    return call.find("Synchronize") != std::string_view::npos;
-}
-
 }  // namespace
+
+CallClass IdleCauses::classOf(StringIndex call) {
+    const auto [known, isNew] = callClasses_.try_emplace(call, CallClass::Other);
+    if (isNew) known->second = callClassOf(trace_.strings.at(call));
+    return known->second;
+}
 
 Intervals IdleCauses::synchronization() {
     Intervals claims = noStretches();
     for (const uint32_t thread : threads_) {
         for (const LabelledInterval& call : run_.calls.callsOf[thread]) {
-            if (!isWait(trace_.strings.at(call.label))) continue;
+            if (!isWait(call)) continue;
             const RangePaths::Id path = run_.pathAt(thread, worker_.stepThread, call.startNs);
             const uint32_t key = waitKey(call, thread, noIndex);
             claims.push_back(
@@ -385,12 +390,12 @@ Intervals IdleCauses::synchronization() {
     return without(withoutOverlaps(std::move(claims)), queuedGaps());
 }
 
-const LabelledInterval* IdleCauses::waitAt(uint32_t thread, int64_t timeNs) const {
+const LabelledInterval* IdleCauses::waitAt(uint32_t thread, int64_t timeNs) {
     const Intervals& calls = run_.calls.callsOf[thread];
     const auto after = std::ranges::upper_bound(calls, timeNs, {}, &LabelledInterval::startNs);
     if (after == calls.begin()) return nullptr;
     const LabelledInterval& call = *std::prev(after);
-    return call.endNs >= timeNs && isWait(trace_.strings.at(call.label)) ? &call : nullptr;
+    return call.endNs >= timeNs && isWait(call) ? &call : nullptr;
 }
 
 uint32_t IdleCauses::waitKey(const LabelledInterval& call, uint32_t thread, uint32_t before) {
@@ -398,15 +403,15 @@ uint32_t IdleCauses::waitKey(const LabelledInterval& call, uint32_t thread, uint
     const auto [known, isNew] = waitKeys_.try_emplace(
         {call.label, thread, before, stack == noIndex ? noIndex : ownFrame(trace_, stack)});
     if (!isNew) return known->second;
-    std::string name =
-        fmt::format("{}{}", before == noIndex ? "in " : "after ", trace_.strings.at(call.label));
+    IdleCause cause{before == noIndex ? CauseKind::InCall : CauseKind::AfterCall};
+    cause.call = trace_.strings.at(call.label);
     if (before != noIndex) {
         const Contributor& work = contributors_.contributors()[before];
-        if (work.kind == ContributorKind::Copy) name += fmt::format(" for a copy ({})", work.name);
-        name += " " + onThread(trace_, thread);
+        if (work.kind == ContributorKind::Copy) cause.copy = work.name.work;
+        cause.thread = threadRef(trace_, thread);
     }
-    if (stack != noIndex) name += " at " + frameText(trace_, ownFrame(trace_, stack));
-    known->second = nameKey(name);
+    if (stack != noIndex) cause.activity.frame = frameRef(trace_, ownFrame(trace_, stack));
+    known->second = keyOf(cause);
     return known->second;
 }
 
@@ -443,7 +448,7 @@ void IdleCauses::addAfterWaits(Intervals& claims) {
         for (; lead.next < calls.size() && calls[lead.next].startNs <= gap.range.startNs;
              ++lead.next) {
             const LabelledInterval& call = calls[lead.next];
-            if (call.endNs > sinceNs && isWait(trace_.strings.at(call.label)))
+            if (call.endNs > sinceNs && isWait(call))
                 lead.ns += call.endNs - std::max(call.startNs, sinceNs);
         }
         const int64_t gapNs = gap.range.durationNs();
@@ -468,14 +473,14 @@ Intervals IdleCauses::ownTime(uint32_t thread, TimeRange range, uint32_t label) 
             if (isOther(*call)) others.push_back(*call);
     };
     addWithin(run_.calls.callsOf[thread], [this](const LabelledInterval& call) {
-        return isAllocation(trace_.strings.at(call.label));
+        return classOf(call.label) == CallClass::Allocation;
     });
     if (const auto copies = pageableCalls_.find(thread); copies != pageableCalls_.end())
         addWithin(copies->second, [](const LabelledInterval&) { return true; });
-    words_.forEachIn(thread, range, [&](TimeRange piece, std::string_view words) {
-        const std::optional<ThreadState> state = stateInName(words);
-        if (isMostlyWithoutCore(words) ||
-            (state && (isWaiting(*state) || *state == ThreadState::Runnable)))
+    activities_.forEachIn(thread, range, [&](TimeRange piece, ThreadActivities::Id id) {
+        const ThreadActivity& does = activities_.at(id);
+        if (does.observation == Observation::WithoutCore ||
+            (does.observation == Observation::State && does.state != ThreadState::Running))
             others.push_back({piece.startNs, piece.endNs, 0});
     });
     return without(Intervals{{range.startNs, range.endNs, label}},

@@ -4,14 +4,14 @@
 #include <cstdint>
 #include <map>
 #include <set>
-#include <string>
-#include <string_view>
 #include <tuple>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "model/analysis/GpuWork.h"
-#include "model/analysis/StateWords.h"
+#include "model/analysis/IdleCause.h"
+#include "model/analysis/ThreadActivities.h"
 #include "model/numbers/intervals.h"
 
 namespace lanescope::analysis {
@@ -24,16 +24,6 @@ class IdleCauses {
     IdleCauses(const RunContext& run, const WorkerSteps& steps, const LargeVector<GpuWork>& work,
                ContributorTable& contributors);
 
-    /// End of the name of a cause if the only known fact is that the copy of a batch came next.
-    static constexpr std::string_view beforeBatchCopy = "before the copy of the batch";
-
-    /// Suffix of the name of a call that copies memory that is not pinned.
-    static constexpr std::string_view ofPageableMemory = " of pageable memory";
-
-    /// Name of the cause of time before the first and after the last work.
-    static constexpr std::string_view noWorkAround = "no work before or after";
-    static constexpr std::string_view otherWorkUnknown = "outside NCCL's kernels";
-
     /// Returns the claims of an idle part; labels are contributors. Empty for parts with GPU work.
     Intervals claims(StepPart part);
     /// Returns the cause of time before the first and after the last work.
@@ -41,7 +31,7 @@ class IdleCauses {
 
   private:
     /// Returns a cause that states only that none was recorded.
-    ContributorTable::Id unknown(uint32_t name, RangePaths::Id path);
+    ContributorTable::Id unknown(CauseKind kind, RangePaths::Id path);
     /// An interval without work, and the work that ended it.
     struct Gap {
         TimeRange range;
@@ -76,9 +66,13 @@ class IdleCauses {
     Intervals waitsForLaunches(uint32_t thread, TimeRange range) const;
     Intervals dataLoading();
     Intervals synchronization();
+    CallClass classOf(StringIndex call);
+    bool isWait(const LabelledInterval& call) {
+        return classOf(call.label) == CallClass::Synchronization;
+    }
     /// Returns the call at that time that waits for the GPU; null if there is no such call.
-    const LabelledInterval* waitAt(uint32_t thread, int64_t timeNs) const;
-    /// Returns the name key of time in a wait, or after a wait that began when the work of the
+    const LabelledInterval* waitAt(uint32_t thread, int64_t timeNs);
+    /// Returns the key of time in a wait, or after a wait that began when the work of the
     /// contributor `before` ended: the call, and its line if known.
     uint32_t waitKey(const LabelledInterval& call, uint32_t thread, ContributorTable::Id before);
     uint32_t stackOf(uint32_t thread, const LabelledInterval& call) const;
@@ -92,18 +86,16 @@ class IdleCauses {
     Intervals queued();
     enum class Detail : uint8_t { Calls, CallsAndStates };
     void addLate(uint32_t thread, const Intervals& gaps, Detail detail, Intervals& claims);
-    /// Adds pieces of a time that `thread` spent outside calls, each named `name` and its state.
-    void addStates(uint32_t thread, TimeRange range, const std::string& name, Intervals& pieces);
-    /// Adds the same pieces as contributors of data loading.
-    void addLoading(uint32_t thread, TimeRange range, const std::string& name, RangePaths::Id path,
+    /// Adds the pieces of a time that `thread` spent outside calls as contributors of data loading,
+    /// each with its activity.
+    void addLoading(uint32_t thread, TimeRange range, const IdleCause& cause, RangePaths::Id path,
                     Intervals& claims);
     void addByPath(StepPart part, uint32_t thread, Intervals pieces, Intervals& claims);
-    /// Returns the number of a cause's name; equal for equal names.
-    uint32_t nameKey(const std::string& name);
-    /// Returns the key of "in cudaMalloc" plus `suffix` for an API call name, made once per name.
-    uint32_t callKey(StringIndex call, const std::string& suffix,
-                     std::unordered_map<StringIndex, uint32_t>& known);
-    ContributorTable::Id contributor(StepPart part, uint32_t name, RangePaths::Id path);
+    /// Returns the number of a cause; equal for equal ones.
+    uint32_t keyOf(const IdleCause& cause);
+    /// Returns the number of the cause `key` with the activity of its thread.
+    uint32_t keyWith(uint32_t key, ThreadActivities::Id activity);
+    ContributorTable::Id contributor(StepPart part, uint32_t key, RangePaths::Id path);
 
     Intervals noStretches() const { return Intervals(trace_.memory.get()); }
 
@@ -116,13 +108,14 @@ class IdleCauses {
     LargeVector<Gap> gaps_;
     std::vector<int64_t> stepStartsNs_;
     std::set<const GpuWork*> batchCopies_;
-    StateWords words_;
-    const std::string outsideCalls_;  ///< "outside CUDA calls".
-    std::map<std::string, uint32_t> nameKeys_;
-    std::vector<std::string> names_;  ///< By key.
+    ThreadActivities activities_;
+    std::map<IdleCause, uint32_t> keys_;
+    std::vector<IdleCause> causes_;         ///< By key.
+    std::vector<ContributorTrait> traits_;  ///< By key.
+    std::unordered_map<StringIndex, CallClass> callClasses_;
+    std::map<std::pair<uint32_t, ThreadActivities::Id>, uint32_t> keysWith_;
     /// By call, thread, the work before and the frame.
     std::map<std::tuple<StringIndex, uint32_t, ContributorTable::Id, uint32_t>, uint32_t> waitKeys_;
-    std::set<uint32_t> allocationKeys_, pageableKeys_;
     std::map<uint32_t, Intervals> pageableCalls_;  ///< By thread; labels are names of calls.
 };
 

@@ -142,20 +142,20 @@ std::optional<IdleGaps::Place> IdleGaps::find(uint32_t gpu, int64_t timeNs) cons
     return found;
 }
 
-std::vector<IdleCause> IdleGaps::whyIdle(size_t worker, TimeRange range) const {
+std::vector<GapCause> IdleGaps::whyIdle(size_t worker, TimeRange range) const {
     const Worker& of = workers_[worker];
     std::map<uint32_t, int64_t> spent;
     // Waiting for other ranks is no gap.
     of.parts.forEachIn(range, [&](TimeRange piece, uint32_t cause) {
         if (isIdle(of.parts.partOf(cause))) spent[cause] += piece.durationNs();
     });
-    std::vector<IdleCause> causes;
+    std::vector<GapCause> causes;
     for (const auto& [cause, ns] : spent) {
         causes.push_back(of.causes[cause]);
         causes.back().ns = ns;
     }
     std::stable_sort(causes.begin(), causes.end(),
-                     [](const IdleCause& a, const IdleCause& b) { return a.ns > b.ns; });
+                     [](const GapCause& a, const GapCause& b) { return a.ns > b.ns; });
     return causes;
 }
 

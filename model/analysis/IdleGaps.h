@@ -20,12 +20,12 @@ struct IdleGap {
 };
 
 /// Cause and duration of a GPU's idle time: part of the step, activity of the CPU, and place.
-struct IdleCause {
+struct GapCause {
     StepPart part = StepPart::OtherIdle;
-    std::string name;  ///< "outside CUDA calls on the main thread"; as `Contributor::name`.
+    ContributorName name;
     std::string path;  ///< NVTX ranges, outermost first; as `Contributor::path`.
     int64_t ns = 0;
-    bool operator==(const IdleCause&) const = default;
+    bool operator==(const GapCause&) const = default;
 };
 
 /// All gaps of a run and their causes, by the rules stated at `WorkerTimeline`. Immutable; refers
@@ -61,7 +61,7 @@ class IdleGaps {
 
     /// Returns the causes of a worker's idle time within `range`, longest first. They sum to the
     /// time of the gaps in it. O(log n + pieces in the range).
-    std::vector<IdleCause> whyIdle(size_t worker, TimeRange range) const;
+    std::vector<GapCause> whyIdle(size_t worker, TimeRange range) const;
 
     /// Activity of a thread while the GPU was idle: the awaited thread, and at most `maxLoaders`
     /// data loading threads, those that ran longest first. Only threads with known states.
@@ -94,7 +94,7 @@ class IdleGaps {
         std::vector<TimeRange> steps;
         std::vector<IdleGap> gaps;
         PartTimeline parts;
-        std::vector<IdleCause> causes;
+        std::vector<GapCause> causes;
         std::vector<Likes> likes;  ///< By cause.
     };
 

@@ -83,7 +83,7 @@ bool isHeavier(const Contributor& a, const Contributor& b) {
     if (a.part != b.part) return a.part < b.part;
     if (a.exposedNs != b.exposedNs) return a.exposedNs > b.exposedNs;
     if (a.totalNs != b.totalNs) return a.totalNs > b.totalNs;
-    return std::tie(a.name, a.path) < std::tie(b.name, b.path);
+    return std::pair(a.name.text(), a.path) < std::pair(b.name.text(), b.path);
 }
 
 void add(Contributor& sum, const Contributor& more) {

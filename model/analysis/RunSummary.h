@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "model/analysis/IdleCause.h"
 #include "model/analysis/NvlinkVerdict.h"
 #include "model/analysis/StepParts.h"
 #include "model/analysis/StepSelection.h"
@@ -51,9 +52,9 @@ struct Contributor {
     ContributorKind kind = ContributorKind::Kernel;
     ContributorTrait trait = ContributorTrait::None;
     /// Demangled kernel, "AllReduce", "HtoD from pinned", "memset", "CUDA graphs" (recorded as a
-    /// whole). For idle time the activity of the CPU: "in cudaMalloc", "outside CUDA calls". For
-    /// `Others` the contributors too small to be listed.
-    std::string name;
+    /// whole). For idle time the activity of the CPU. For `Others` the contributors too small to be
+    /// listed.
+    ContributorName name;
     /// NVTX ranges around the launching call within the step, outermost first, digits as '#':
     /// "backward/layer #". A thread without ranges of its own uses those of the step thread. Empty
     /// outside any range.
@@ -92,7 +93,7 @@ struct OutlierStep {
     StepPart part = StepPart::Compute;  ///< The part that grew most.
     int64_t partExcessNs = 0;           ///< Over the median of that part.
     /// The contributor of that part that grew most over its mean; empty if unknown.
-    std::string contributor;
+    ContributorName contributor;
     std::string path;
     /// For pooled runs the run of the step: "PID 4242, GPU 0 of run3.sqlite"; else empty.
     std::string run = {};
@@ -123,8 +124,9 @@ struct StepPauses {
 
 /// Time between two requests in which the launching thread was seen to wait.
 struct RestBetween {
-    int64_t ns = 0;    ///< Summed.
-    std::string name;  ///< "on the main thread at serve.py:10 in take, which waits for input".
+    int64_t ns = 0;  ///< Summed.
+    /// Of kind `None`: "on the main thread at serve.py:10 in take, which waits for input".
+    IdleCause most = {};
     bool operator==(const RestBetween&) const = default;
 };
 
@@ -206,6 +208,7 @@ inline constexpr size_t maxContributors = 128;
 struct SummaryFacts {
     std::string title;
     std::string producer;
+    ProducerKind producerKind = ProducerKind::Other;
     std::string driver;
     std::string cuda;
     std::string commandLine;

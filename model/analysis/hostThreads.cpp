@@ -9,7 +9,8 @@
 #include <vector>
 
 #include "model/analysis/RunContext.h"
-#include "model/analysis/StateWords.h"
+#include "model/analysis/ThreadActivities.h"
+#include "model/format/sourceNames.h"
 #include "model/numbers/Statistics.h"
 #include "model/trace/ThreadTimes.h"
 #include "model/trace/processes.h"
@@ -25,8 +26,7 @@ std::vector<bool> stacksOfLoader(const Trace& trace) {
     for (uint32_t stack = 0; stack < isOfLoader.size(); ++stack) {
         const uint32_t outer = outerStack(trace, stack);
         const std::string_view file = trace.strings.at(trace.stacks.file[stack]);
-        isOfLoader[stack] = (outer != noIndex && isOfLoader[outer]) ||
-                            file.find("/torch/utils/data/") != std::string_view::npos;
+        isOfLoader[stack] = (outer != noIndex && isOfLoader[outer]) || isTorchDataFile(file);
     }
     return isOfLoader;
 }
@@ -199,19 +199,21 @@ RestBetween restBetween(const RunContext& run, std::span<const TimeRange> steps,
         if (idle.durationNs() <= 0 || next == work.end() || next->call == noIndex) continue;
         proved.add(trace.apiCalls.thread[next->call], idle);
     }
-    StateWords words(trace, run.states);
+    ThreadActivities activities(trace, run.states);
     RestBetween rest;
-    std::map<std::string, int64_t> waits;
+    std::map<IdleCause, int64_t> waits;
     proved.forEachRow([&](uint32_t row, int64_t waitedNs) {
         if (waitedNs <= 0) return;
         rest.ns += waitedNs;
-        waits[onThread(trace, trace.cpuStates.thread[row]) + std::string(words.seenIn(row))] +=
-            waitedNs;
+        IdleCause cause;
+        cause.thread = threadRef(trace, trace.cpuStates.thread[row]);
+        cause.activity = activities.seenIn(row);
+        waits[cause] += waitedNs;
     });
     const auto most =
         std::max_element(waits.begin(), waits.end(),
                          [](const auto& a, const auto& b) { return a.second < b.second; });
-    if (most != waits.end()) rest.name = most->first;
+    if (most != waits.end()) rest.most = most->first;
     return rest;
 }
 
@@ -226,18 +228,17 @@ class RanAndWaited {
         : trace_(run.trace), states_(run.states), timeline_(timeline) {
         for (const GpuWork& work : timeline.work())
             if (work.call != noIndex) launching_.insert(trace_.apiCalls.thread[work.call]);
-        for (const Contributor& each : timeline.contributors())
-            nameFacts_.push_back(nameFactsOf(each));
+        for (const Contributor& each : timeline.contributors()) facts_.push_back(factsOf(each));
     }
 
     void find(const std::vector<TimeRange>& windows) {
         timeline_.splitInTime(windows, [this](const WorkerTimeline::Piece& piece) {
             if (piece.part != StepPart::LaunchBound) return;
-            const bool goesOn = !stretch_.empty() && nameFacts_[piece.contributor].isOutside &&
+            const bool goesOn = !stretch_.empty() && facts_[piece.contributor].isOutside &&
                                 stretch_.back().range.endNs == piece.range.startNs;
             if (!goesOn) addStretch();
             stretch_.push_back(piece);
-            if (!nameFacts_[piece.contributor].isOutside) addStretch();
+            if (!facts_[piece.contributor].isOutside) addStretch();
         });
         addStretch();
     }
@@ -250,7 +251,7 @@ class RanAndWaited {
                 const auto waitedNs =
                     static_cast<int64_t>(waitedShare * static_cast<double>(own.ns));
                 each.waitedNs += waitedNs;
-                if (nameFacts_[contributor].isRunning)
+                if (facts_[contributor].isRunning)
                     each.workedNs += static_cast<int64_t>(static_cast<double>(own.ns - waitedNs) *
                                                           static_cast<double>(own.longNs) /
                                                           static_cast<double>(own.ns));
@@ -259,8 +260,7 @@ class RanAndWaited {
     }
 
   private:
-    /// Facts parsed from the name of a contributor.
-    struct NameFacts {
+    struct Facts {
         bool isOutside = false;  ///< Outside calls.
         bool isRunning = false;  ///< It ran, all the time or alternately.
         bool isCounted = false;  ///< The kernel's count determines if it ran.
@@ -271,24 +271,21 @@ class RanAndWaited {
     };
     using SpentBy = std::map<ContributorTable::Id, Spent>;
 
-    static NameFacts nameFactsOf(const Contributor& each) {
-        NameFacts told;
-        if (each.part != StepPart::LaunchBound || each.kind != ContributorKind::Idle) return told;
-        told.isOutside = each.name.starts_with("outside ");
-        told.isRunning = isSeenRunning(each.name);
-        told.isCounted =
-            told.isRunning || runsAndWaits(each.name) || isMostlyWithoutCore(each.name);
-        return told;
+    static Facts factsOf(const Contributor& each) {
+        if (each.part != StepPart::LaunchBound) return {};
+        const IdleCause& cause = each.name.idle;
+        return {cause.kind == CauseKind::OutsideCalls, cause.isSeenRunning(),
+                cause.isSeenRunning() || cause.runsAndWaits()};
     }
 
     /// Adds the activity of the thread from one call to the next, across all samples.
     void addStretch() {
         if (stretch_.empty()) return;
         const bool isLong =
-            nameFacts_[stretch_.front().contributor].isOutside &&
+            facts_[stretch_.front().contributor].isOutside &&
             stretch_.back().range.endNs - stretch_.front().range.startNs >= minWorkNs;
         for (const WorkerTimeline::Piece& piece : stretch_)
-            if (nameFacts_[piece.contributor].isCounted) add(piece, isLong);
+            if (facts_[piece.contributor].isCounted) add(piece, isLong);
         stretch_.clear();
     }
 
@@ -356,7 +353,7 @@ class RanAndWaited {
     const StatesOfThreads& states_;
     const WorkerTimeline& timeline_;
     std::set<uint32_t> launching_;
-    std::vector<NameFacts> nameFacts_;  ///< By contributor.
+    std::vector<Facts> facts_;  ///< By contributor.
     std::vector<WorkerTimeline::Piece> stretch_;
     std::map<uint32_t, SpentBy> spentIn_;  ///< By row of the states.
 };

@@ -11,6 +11,7 @@
 #include "model/analysis/rangePattern.h"
 #include "model/numbers/MixedMap.h"
 #include "model/numbers/Statistics.h"
+#include "model/text/kernelNames.h"
 #include "model/trace/ThreadTimes.h"
 #include "model/trace/kinds/allKinds.h"
 #include "model/trace/kinds/workStacks.h"
@@ -72,8 +73,7 @@ bool hasTrainingKernel(const Trace& trace) {
                                               [name](std::string_view part) {
                                                   return name.find(part) != std::string_view::npos;
                                               }) ||
-                                  name.find("AllReduce") != std::string_view::npos ||
-                                  name.find("ReduceScatter") != std::string_view::npos;
+                                  isGradientCollective(name);
                        });
 }
 

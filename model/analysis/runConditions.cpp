@@ -120,19 +120,19 @@ MachineCounters::MachineCounters(const Trace& trace) {
     }
 }
 
-const CounterSeries* MachineCounters::find(std::string_view key, uint32_t gpu) const {
+const CounterSeries* MachineCounters::counter(std::string_view key, uint32_t gpu) const {
     const auto found = counters_.find({gpu, key});
     return found == counters_.end() ? nullptr : found->second;
 }
 
 void addConditions(const MachineCounters& counters, uint32_t gpu, std::span<const TimeRange> steps,
                    WorkerSummary& worker) {
-    const CounterSeries* clock = counters.find("clock.sm", gpu);
+    const CounterSeries* clock = counters.counter("clock.sm", gpu);
     if (clock != nullptr && isClock(clock->maximum()))
         worker.highestSmClockHz = std::llround(clock->maximum());
-    if (const CounterSeries* reasons = counters.find("throttle.reasons", gpu))
+    if (const CounterSeries* reasons = counters.counter("throttle.reasons", gpu))
         addClocks(*reasons, clock, steps, worker);
-    if (const CounterSeries* heldBack = counters.find("cgroup.cpu.throttled", noIndex))
+    if (const CounterSeries* heldBack = counters.counter("cgroup.cpu.throttled", noIndex))
         worker.heldBackNs = heldBackIn(*heldBack, steps);
 }
 
@@ -162,7 +162,7 @@ StepPauses pausesBetween(std::span<const TimeRange> steps, const LargeVector<Gpu
 }
 
 int64_t cpuLimitOf(const Trace& trace) {
-    const CounterSeries* limit = MachineCounters(trace).find("cgroup.cpu.limit", noIndex);
+    const CounterSeries* limit = MachineCounters(trace).counter("cgroup.cpu.limit", noIndex);
     if (limit == nullptr || !limit->hasValue()) return 0;
     // It may change during the run; the tightest limit is the one that may slow a run down.
     return std::llround(std::clamp(limit->minimum(), 0.0, 100 * maxProcessors));
@@ -289,6 +289,7 @@ SummaryFacts factsOf(const Trace& trace) {
     SummaryFacts facts;
     facts.title = trace.title;
     facts.producer = trace.producer;
+    facts.producerKind = trace.producerKind;
     facts.driver = trace.facts.driverVersion;
     facts.cuda = trace.facts.driverCudaVersion;
     facts.commandLine = commandLineOf(trace);

@@ -39,7 +39,7 @@ class MachineCounters {
 
     /// Returns the counter of that key about a GPU, or the machine (`noIndex`). Null if there is
     /// none or if there are several, such as of several hosts. O(log counters).
-    const CounterSeries* find(std::string_view key, uint32_t gpu) const;
+    const CounterSeries* counter(std::string_view key, uint32_t gpu) const;
 
   private:
     std::map<std::pair<uint32_t, std::string_view>, const CounterSeries*> counters_;

@@ -84,8 +84,7 @@ std::string sourceName(std::string_view name) {
             break;
         }
     }
-    if (kept.starts_with("void ")) kept.remove_prefix(5);
-    return printable(kept);
+    return printable(withoutReturnType(kept));
 }
 
 }  // namespace
@@ -101,10 +100,13 @@ std::string shortContributorName(std::string_view name, bool isOfIdleTime) {
     return cutEnd(text, maxNameColumns);
 }
 
-std::string replacedName(std::string_view name, std::string_view by, bool isOfIdleTime) {
-    std::string text = shortContributorName(name, isOfIdleTime);
-    return text == shortContributorName(by, isOfIdleTime) ? cutEnd(sourceName(name), maxNameColumns)
-                                                          : text;
+std::string shortName(const ContributorName& name) {
+    return shortContributorName(name.text(), name.isIdle());
+}
+
+std::string replacedName(const ContributorName& name, const ContributorName& by) {
+    std::string text = shortName(name);
+    return text == shortName(by) ? cutEnd(sourceName(name.text()), maxNameColumns) : text;
 }
 
 }  // namespace lanescope::analysis

@@ -31,9 +31,11 @@ std::string rateText(double gigabytesPerSecond);
 /// and are truncated to some sixty characters. Names of idle time keep all words, since the line is
 /// among the last.
 std::string shortContributorName(std::string_view name, bool isOfIdleTime = false);
+/// Returns the same for facts.
+std::string shortName(const ContributorName& name);
 /// Returns the same for a contributor that was replaced by another: its name in the source if both
 /// have one known name.
-std::string replacedName(std::string_view name, std::string_view by, bool isOfIdleTime);
+std::string replacedName(const ContributorName& name, const ContributorName& by);
 /// Returns "12", "1,234" or "0.3333" for a count per step.
 std::string countText(double count);
 

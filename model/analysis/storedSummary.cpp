@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <type_traits>
@@ -30,6 +31,7 @@ void forEachStoredFact(S& s, V&& visit) {
     visit("rangesPerStep", s.rangesPerStep);
     visit("stepPattern", s.pattern);
     visit("producer", s.facts.producer);
+    visit("producerKind", s.facts.producerKind);
     visit("driver", s.facts.driver);
     visit("cuda", s.facts.cuda);
     visit("commandLine", s.facts.commandLine);
@@ -84,7 +86,8 @@ bool areContributorsGood(const WorkerSummary& worker) {
     StepParts sums;
     std::array<size_t, stepPartCount> counts{};
     for (const Contributor& each : worker.contributors) {
-        const bool isGood = each.count >= 0 && isTime(each.exposedNs) && each.totalNs >= 0 &&
+        const bool isGood = (each.kind == ContributorKind::Idle) == each.name.isIdle() &&
+                            each.count >= 0 && isTime(each.exposedNs) && each.totalNs >= 0 &&
                             each.bytes >= 0 && each.busBytes >= 0 && each.order >= 0 &&
                             each.waitedNs >= 0 && each.waitedNs <= each.exposedNs &&
                             each.workedNs >= 0 && each.workedNs <= each.exposedNs - each.waitedNs;
@@ -213,6 +216,24 @@ class StoredRows {
         isGood_ = isGood_ && index >= 0 && static_cast<size_t>(index) < items.size();
         return isGood_ ? &items[static_cast<size_t>(index)] : nullptr;
     }
+    /// Returns null for NULL.
+    template <class Item>
+    Item* itemOrNull(std::vector<Item>& items, Column column) {
+        return statement_.isNull(place(column)) ? nullptr : itemOf(items, column);
+    }
+    /// Returns the name of work, or the cause of idle time if the row has the number of one.
+    ContributorName name(std::vector<IdleCause>& causes, Column work, Column cause) {
+        const IdleCause* idle = itemOrNull(causes, cause);
+        return idle ? ContributorName(*idle) : ContributorName(text(work));
+    }
+    ThreadRef thread(Column role, Column name) {
+        return {identified(role, ThreadRole::Other), text(name)};
+    }
+    FrameRef frame(Column file, Column line, Column function) {
+        const int64_t lineNumber = number(line);
+        isGood_ = isGood_ && lineNumber >= 0 && lineNumber <= UINT32_MAX;
+        return {text(file), static_cast<uint32_t>(lineNumber), text(function)};
+    }
     bool isGood() const { return isGood_; }
 
   private:
@@ -221,6 +242,11 @@ class StoredRows {
     Statement statement_;
     size_t left_;
     bool isGood_ = false;
+};
+
+/// A summary, and the causes that its rows refer to by number.
+struct StoredRun : RunSummary {
+    std::vector<IdleCause> causes;
 };
 
 /// Facts besides those of the run.
@@ -241,6 +267,7 @@ class FactReader {
     void take(std::optional<int64_t>& number) { number = rows_.number(value); }
     void take(std::vector<std::string>& texts) { texts.push_back(rows_.text(value)); }
     void take(StepKind& kind) { kind = rows_.identified(value, StepKind::Request); }
+    void take(ProducerKind& kind) { kind = rows_.identified(value, ProducerKind::NcclInspector); }
     void take(StepSource& source) { source = rows_.identified(value, StepSource::Chosen); }
     void take(LinkEvidence& evidence) {
         evidence = rows_.identified(value, LinkEvidence::Collectives);
@@ -253,7 +280,7 @@ class FactReader {
     StoredRows<tables::StoredFacts>& rows_;
 };
 
-bool readFacts(const Database& database, RunSummary& summary) {
+bool readFacts(const Database& database, StoredRun& summary) {
     Header header;
     StoredRows rows(database, tables::storedFacts, maxFacts);
     FactReader reader(rows);
@@ -261,7 +288,7 @@ bool readFacts(const Database& database, RunSummary& summary) {
         const std::string name = rows.text(tables::storedFacts.name);
         if (name == "version") reader.take(header.version);
         if (name == "fingerprint") reader.take(header.fingerprint);
-        forEachStoredFact(summary, [&](std::string_view each, auto& member) {
+        forEachStoredFact<RunSummary>(summary, [&](std::string_view each, auto& member) {
             if (each == name) reader.take(member);
         });
     }
@@ -270,7 +297,7 @@ bool readFacts(const Database& database, RunSummary& summary) {
            header.fingerprint == traceFingerprint(database);
 }
 
-bool readHealth(const Database& database, RunSummary& summary) {
+bool readHealth(const Database& database, StoredRun& summary) {
     constexpr const auto& t = tables::storedHealth;
     StoredRows rows(database, t, maxFacts);
     while (rows.next()) {
@@ -284,7 +311,7 @@ bool readHealth(const Database& database, RunSummary& summary) {
     return rows.isGood();
 }
 
-bool readWorkers(const Database& database, RunSummary& summary) {
+bool readWorkers(const Database& database, StoredRun& summary) {
     constexpr const auto& t = tables::storedWorkers;
     StoredRows rows(database, t, maxWorkers);
     while (rows.next()) {
@@ -315,13 +342,39 @@ bool readWorkers(const Database& database, RunSummary& summary) {
             worker.coreWaits = CoreWaits{noCoreThreads.value_or(-1), noCoreNs.value_or(-1)};
         worker.launches = {rows.number(t.launches), rows.number(t.launchNs),
                            rows.text(t.launchPlace), rows.number(t.launchesThere)};
-        worker.rest = {rows.number(t.restNs), rows.text(t.rest)};
+        worker.rest.ns = rows.number(t.restNs);
+        if (const IdleCause* most = rows.itemOrNull(summary.causes, t.restCause))
+            worker.rest.most = *most;
         summary.workers.push_back(std::move(worker));
     }
     return rows.isGood();
 }
 
-bool readClocks(const Database& database, RunSummary& summary) {
+bool readCauses(const Database& database, StoredRun& summary) {
+    constexpr const auto& t = tables::storedCauses;
+    StoredRows rows(database, t, maxListed);
+    while (rows.next()) {
+        if (rows.number(t.cause) != static_cast<int64_t>(summary.causes.size())) return false;
+        IdleCause each;
+        each.kind = rows.identified(t.kind, CauseKind::OutsideNccl);
+        each.api = rows.identified(t.api, GpuApi::Hip);
+        each.call = rows.text(t.call);
+        each.copy = rows.text(t.copy);
+        each.isPageable = rows.flag(t.isPageable);
+        each.thread = rows.thread(t.thread, t.threadName);
+        each.activity.frame = rows.frame(t.file, t.line, t.function);
+        each.activity.work = rows.identified(t.work, ThreadWork::TorchOptimizer);
+        each.activity.observation = rows.identified(t.observation, Observation::WithoutCore);
+        each.activity.state = threadStateFrom(rows.number(t.state));
+        each.activity.holder = rows.thread(t.holder, t.holderName);
+        each.activity.holderFrame = rows.frame(t.holderFile, t.holderLine, t.holderFunction);
+        if (each.isObserved() != (each.activity.state != ThreadState::Unknown)) return false;
+        summary.causes.push_back(std::move(each));
+    }
+    return rows.isGood();
+}
+
+bool readClocks(const Database& database, StoredRun& summary) {
     constexpr const auto& t = tables::storedGpuClocks;
     StoredRows rows(database, t, maxListed);
     while (rows.next()) {
@@ -334,7 +387,7 @@ bool readClocks(const Database& database, RunSummary& summary) {
     return rows.isGood();
 }
 
-bool readSteps(const Database& database, RunSummary& summary) {
+bool readSteps(const Database& database, StoredRun& summary) {
     constexpr const auto& t = tables::storedSteps;
     StoredRows rows(database, t, maxSteps);
     while (rows.next()) {
@@ -351,7 +404,7 @@ bool readSteps(const Database& database, RunSummary& summary) {
 }
 
 /// A duplicate part makes the sums wrong, which is detected.
-bool readParts(const Database& database, RunSummary& summary) {
+bool readParts(const Database& database, StoredRun& summary) {
     constexpr const auto& t = tables::storedParts;
     StoredRows rows(database, t, maxParts);
     while (rows.next()) {
@@ -363,7 +416,7 @@ bool readParts(const Database& database, RunSummary& summary) {
     return rows.isGood();
 }
 
-bool readContributors(const Database& database, RunSummary& summary) {
+bool readContributors(const Database& database, StoredRun& summary) {
     constexpr const auto& t = tables::storedContributors;
     StoredRows rows(database, t, maxListed);
     while (rows.next()) {
@@ -373,7 +426,7 @@ bool readContributors(const Database& database, RunSummary& summary) {
         each.part = rows.part(t.part);
         each.kind = rows.identified(t.kind, ContributorKind::Others);
         each.trait = rows.identified(t.trait, ContributorTrait::Unknown);
-        each.name = rows.text(t.name);
+        each.name = rows.name(summary.causes, t.name, t.cause);
         each.path = rows.text(t.path);
         each.count = rows.number(t.count);
         each.exposedNs = rows.number(t.exposedNs);
@@ -389,7 +442,7 @@ bool readContributors(const Database& database, RunSummary& summary) {
     return rows.isGood();
 }
 
-bool readOutliers(const Database& database, RunSummary& summary) {
+bool readOutliers(const Database& database, StoredRun& summary) {
     constexpr const auto& t = tables::storedOutliers;
     StoredRows rows(database, t, maxListed);
     while (rows.next()) {
@@ -403,7 +456,7 @@ bool readOutliers(const Database& database, RunSummary& summary) {
         step.excessNs = rows.number(t.excessNs);
         step.part = rows.part(t.part);
         step.partExcessNs = rows.number(t.partExcessNs);
-        step.contributor = rows.text(t.contributor);
+        step.contributor = rows.name(summary.causes, t.contributor, t.cause);
         step.path = rows.text(t.path);
         worker->outliers.push_back(std::move(step));
     }
@@ -424,12 +477,12 @@ std::optional<RunSummary> readRunSummary(const Database& database) {
     // Views are not tables.
     for (const tables::Table* table : tables::storedTables())
         if (!database.hasTable(table->tableName())) return std::nullopt;
-    RunSummary summary;
-    for (const auto read : {&readFacts, &readHealth, &readWorkers, &readClocks, &readSteps,
-                            &readParts, &readContributors, &readOutliers})
+    StoredRun summary;
+    for (const auto read : {&readFacts, &readHealth, &readCauses, &readWorkers, &readClocks,
+                            &readSteps, &readParts, &readContributors, &readOutliers})
         if (!read(database, summary)) return std::nullopt;
     if (!isConsistent(summary)) return std::nullopt;
-    return summary;
+    return RunSummary(std::move(summary));
 }
 
 std::optional<RunSummary> readRunSummary(const std::filesystem::path& path) {
@@ -513,7 +566,45 @@ void writeHealth(const Database& database, const RunSummary& summary, FirstError
                     t.globalPid = note.globalPid, t.count = note.count, t.sentence = note.sentence);
 }
 
-void writeWorkers(const Database& database, const RunSummary& summary, FirstError& error) {
+/// Causes and their numbers.
+class CauseNumbers {
+  public:
+    /// Returns nullopt for work.
+    std::optional<int64_t> of(const IdleCause& cause) {
+        if (cause == IdleCause()) return std::nullopt;
+        const auto [known, isNew] =
+            numbers_.try_emplace(cause, static_cast<int64_t>(causes_.size()));
+        if (isNew) causes_.push_back(&known->first);
+        return known->second;
+    }
+    const std::vector<const IdleCause*>& all() const { return causes_; }
+
+  private:
+    std::map<IdleCause, int64_t> numbers_;
+    std::vector<const IdleCause*> causes_;  ///< By number.
+};
+
+void writeCauses(const Database& database, const CauseNumbers& causes, FirstError& error) {
+    constexpr const auto& t = tables::storedCauses;
+    Inserter rows(database, t, error);
+    int64_t number = 0;
+    for (const IdleCause* each : causes.all()) {
+        const ThreadActivity& activity = each->activity;
+        rows.insert(
+            t.cause = number++, t.kind = identifier(each->kind), t.api = identifier(each->api),
+            t.call = each->call, t.copy = each->copy, t.isPageable = each->isPageable,
+            t.thread = identifier(each->thread.role), t.threadName = each->thread.name,
+            t.file = activity.frame.file, t.line = activity.frame.line,
+            t.function = activity.frame.function, t.work = identifier(activity.work),
+            t.observation = identifier(activity.observation), t.state = activity.state,
+            t.holder = identifier(activity.holder.role), t.holderName = activity.holder.name,
+            t.holderFile = activity.holderFrame.file, t.holderLine = activity.holderFrame.line,
+            t.holderFunction = activity.holderFrame.function);
+    }
+}
+
+void writeWorkers(const Database& database, const RunSummary& summary, CauseNumbers& causes,
+                  FirstError& error) {
     constexpr const auto& t = tables::storedWorkers;
     Inserter rows(database, t, error);
     int64_t index = 0;
@@ -536,7 +627,7 @@ void writeWorkers(const Database& database, const RunSummary& summary, FirstErro
             t.noCoreNs = worker.coreWaits ? std::optional(worker.coreWaits->ns) : std::nullopt,
             t.launches = worker.launches.count, t.launchNs = worker.launches.medianNs,
             t.launchPlace = worker.launches.place, t.launchesThere = worker.launches.placeCount,
-            t.restNs = worker.rest.ns, t.rest = worker.rest.name);
+            t.restNs = worker.rest.ns, t.restCause = causes.of(worker.rest.most));
 }
 
 void writeClocks(const Database& database, const RunSummary& summary, FirstError& error) {
@@ -573,23 +664,26 @@ void writeSteps(const Database& database, const RunSummary& summary, FirstError&
     }
 }
 
-void writeContributors(const Database& database, const RunSummary& summary, FirstError& error) {
+void writeContributors(const Database& database, const RunSummary& summary, CauseNumbers& causes,
+                       FirstError& error) {
     constexpr const auto& t = tables::storedContributors;
     Inserter rows(database, t, error);
     int64_t index = 0;
     for (const WorkerSummary& worker : summary.workers) {
         for (const Contributor& each : worker.contributors)
-            rows.insert(
-                t.worker = index, t.part = identifier(each.part), t.kind = identifier(each.kind),
-                t.trait = identifier(each.trait), t.name = each.name, t.path = each.path,
-                t.count = each.count, t.exposedNs = each.exposedNs, t.totalNs = each.totalNs,
-                t.bytes = each.bytes, t.busBytes = each.busBytes, t.firstPlace = each.order,
-                t.waitedNs = each.waitedNs, t.workedNs = each.workedNs, t.launched = each.launched);
+            rows.insert(t.worker = index, t.part = identifier(each.part),
+                        t.kind = identifier(each.kind), t.trait = identifier(each.trait),
+                        t.name = each.name.work, t.cause = causes.of(each.name.idle),
+                        t.path = each.path, t.count = each.count, t.exposedNs = each.exposedNs,
+                        t.totalNs = each.totalNs, t.bytes = each.bytes, t.busBytes = each.busBytes,
+                        t.firstPlace = each.order, t.waitedNs = each.waitedNs,
+                        t.workedNs = each.workedNs, t.launched = each.launched);
         ++index;
     }
 }
 
-void writeOutliers(const Database& database, const RunSummary& summary, FirstError& error) {
+void writeOutliers(const Database& database, const RunSummary& summary, CauseNumbers& causes,
+                   FirstError& error) {
     constexpr const auto& t = tables::storedOutliers;
     Inserter rows(database, t, error);
     int64_t index = 0;
@@ -598,8 +692,8 @@ void writeOutliers(const Database& database, const RunSummary& summary, FirstErr
             rows.insert(t.worker = index, t.number = step.number, t.name = step.name,
                         t.startNs = step.startNs, t.wallNs = step.wallNs,
                         t.excessNs = step.excessNs, t.part = identifier(step.part),
-                        t.partExcessNs = step.partExcessNs, t.contributor = step.contributor,
-                        t.path = step.path);
+                        t.partExcessNs = step.partExcessNs, t.contributor = step.contributor.work,
+                        t.cause = causes.of(step.contributor.idle), t.path = step.path);
         ++index;
     }
 }
@@ -607,9 +701,12 @@ void writeOutliers(const Database& database, const RunSummary& summary, FirstErr
 Result<void> writeTables(Database& database, const RunSummary& summary) {
     if (auto done = makeTablesAnew(database); !done) return done;
     FirstError error;
-    for (const auto write : {&writeFacts, &writeHealth, &writeWorkers, &writeClocks, &writeSteps,
-                             &writeContributors, &writeOutliers})
+    for (const auto write : {&writeFacts, &writeHealth, &writeClocks, &writeSteps})
         write(database, summary, error);
+    CauseNumbers causes;
+    for (const auto write : {&writeWorkers, &writeContributors, &writeOutliers})
+        write(database, summary, causes, error);
+    writeCauses(database, causes, error);
     if (error) return fail(*error);
     return {};
 }

@@ -11,6 +11,7 @@
 #include "model/assemble/buildTracks.h"
 #include "model/text/formatValue.h"
 #include "model/trace/Trace.h"
+#include "model/trace/buildLinkCounters.h"
 #include "model/trace/counterReadings.h"
 #include "model/trace/gpuNames.h"
 
@@ -53,7 +54,7 @@ int activityRank(const CounterSeries& series) {
 }
 
 Place counterPlace(const CounterSeries& series) {
-    if (startsWith(series, "computed.")) return Place::Computed;
+    if (startsWith(series, computedPrefix)) return Place::Computed;
     if (isNvlink(series)) return series.link < 0 ? Place::LinkTotal : Place::Link;
     if (series.source.empty() || series.key == "memory.used") return Place::Memory;
     if (series.key == "memory.total") return Place::None;
@@ -77,7 +78,7 @@ std::string pairTitle(const CounterSeries& series) {
     if (series.link >= 0) return fmt::format("Link {}", series.link);
     if (startsWith(series, "nvlink.")) return "NVLink";
     if (startsWith(series, "pcie.")) return "PCIe";
-    if (startsWith(series, "computed.")) return "Peer copies (computed)";
+    if (startsWith(series, computedPrefix)) return "Peer copies (computed)";
     const char* const what = startsWith(series, "disk.") ? "disk" : "network";
     return series.device.empty() ? what : fmt::format("{} {}", what, series.device);
 }

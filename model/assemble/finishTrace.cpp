@@ -26,19 +26,6 @@ namespace lanescope {
 /// the length of their names. No other thread may read the names meanwhile.
 void nameKernels(Trace& trace);
 
-namespace {
-
-/// Returns the name as in the source. ROCm profilers write some names in linker form, with a
-/// suffix.
-std::string asInSource(std::string_view name) {
-    std::string text(name);
-    if (!text.starts_with("_Z")) return text;
-    if (text.ends_with(".kd")) text.resize(text.size() - 3);
-    return demangledName(text).value_or(text);
-}
-
-}  // namespace
-
 void nameKernels(Trace& trace) {
     MixedMap<StringIndex, StringIndex> known;  // by full name; 0 for none
     for (LaunchConfig& config : trace.launchConfigs) {
@@ -46,7 +33,7 @@ void nameKernels(Trace& trace) {
             config.demangledName != 0 ? config.demangledName : config.shortName;
         const auto [found, isNew] = known.try_emplace(whole, 0);
         if (isNew) {
-            const std::string name = knownKernelName(asInSource(trace.strings.at(whole)));
+            const std::string name = knownKernelName(kernelNameInSource(trace.strings.at(whole)));
             if (!name.empty()) found->second = trace.strings.intern(name);
         }
         if (found->second != 0) config.shortName = found->second;
@@ -185,6 +172,24 @@ void buildTiles(Trace& trace, unsigned threads, const std::stop_token& stop) {
     runTasks(threads, tasks);
 }
 
+/// Sets the facts that only names tell: kind of producer, vendors, and the API of the program, by
+/// the first call with a known prefix, else by the GPUs.
+void setKinds(Trace& trace) {
+    // Nearly every call has a known prefix.
+    constexpr size_t maxScannedCalls = 1000;
+    trace.producerKind = producerKindOf(trace.producer);
+    for (Gpu& gpu : trace.gpus) gpu.vendor = gpuVendorOf(gpu.name);
+    const bool isAmd = std::ranges::any_of(
+        trace.gpus, [](const Gpu& gpu) { return gpu.vendor == GpuVendor::Amd; });
+    trace.gpuApi = isAmd ? GpuApi::Hip : GpuApi::Cuda;
+    const size_t scanned = std::min(trace.apiCalls.name.size(), maxScannedCalls);
+    for (size_t row = 0; row < scanned; ++row)
+        if (const auto api = gpuApiOf(trace.strings.at(trace.apiCalls.name[row]))) {
+            trace.gpuApi = *api;
+            return;
+        }
+}
+
 }  // namespace
 
 bool finishTrace(Trace& trace, unsigned threads, const std::stop_token& stop) {
@@ -194,6 +199,7 @@ bool finishTrace(Trace& trace, unsigned threads, const std::stop_token& stop) {
     computeDepths(trace, stop);
     noteColors(trace.nvtx);
     buildStacks(trace, stop);
+    setKinds(trace);
     // Later steps require sorted rows and complete links.
     if (stop.stop_requested()) return false;
     trace.links = buildLaunchLinks(trace, threads, stop);

@@ -109,7 +109,7 @@ void addProcessTracks(Trace& trace, const TrackSources& sources, std::vector<Thr
     for (uint32_t thread = 0; thread < trace.threads.size(); ++thread)
         if (work[thread].count > 0 || work[thread].states->isWorthShowing)
             threadsOf[trace.threads[thread].process].push_back(thread);
-    const std::string callsTitle = fmt::format("{} API", gpuApiName(trace));
+    const std::string callsTitle = fmt::format("{} API", name(trace.gpuApi));
     const std::vector<std::optional<int>> ranks = ranksServed(trace);
     for (const uint32_t process : orderedProcesses(trace, ranks)) {
         std::vector<uint32_t>& threads = threadsOf[process];

@@ -178,7 +178,7 @@ int32_t nvlinksOf(const Trace& trace, int64_t gpu) {
 }
 
 bool isMigDevice(const Gpu& gpu) {
-    return gpu.uuid.starts_with("MIG-") || isMigName(gpu.name);
+    return isMigUuid(gpu.uuid) || isMigName(gpu.name);
 }
 
 std::string_view name(PeakOrigin origin) {

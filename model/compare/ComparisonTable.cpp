@@ -43,7 +43,7 @@ Cell rateOf(const ContributorShare& share) {
 }
 
 Cell nameOf(const ContributorShare& share) {
-    return share.name;
+    return share.name.text();
 }
 
 /// In the order of the enumeration.
@@ -376,8 +376,8 @@ ComparisonTable outlierTable(const RunComparison& comparison, Wording wording,
                              const WorkerSummary* baseline, const WorkerSummary* candidate) {
     const bool isForPrograms = wording == Wording::Programs;
     const auto contributorOf = [&](const OutlierStep& step) {
-        return wording == Wording::Narrow ? textOf(withoutParameters(step.contributor))
-                                          : step.contributor;
+        return wording == Wording::Narrow ? textOf(withoutParameters(step.contributor.text()))
+                                          : step.contributor.text();
     };
     ComparisonTable table = tableCalled("outliers", {{"Run", Form::Text},
                                                      {"Worker", Form::Text},

@@ -41,7 +41,7 @@ ComparisonRow rowOf(const ContributorDifference& difference, size_t candidateCou
     row.kind = difference.kind;
     row.match = difference.match;
     row.path = difference.path;
-    row.name = difference.name();
+    row.name = difference.name().text();
     row.baseline = sideOf(shareOf(difference, MatchKind::OnlyCandidate, difference.baseline));
     row.candidates.resize(candidateCount);
     row.lead = leadTo(difference);
@@ -56,8 +56,8 @@ void addCandidate(const ContributorDifference& difference, size_t candidate, Com
     if (row.match == MatchKind::OnlyBaseline) row.match = difference.match;
     if (difference.match != MatchKind::SamePosition) return;
     row.match = difference.match;
-    row.name = difference.candidate.name;
-    row.formerName = difference.baseline.name;
+    row.name = difference.candidate.name.text();
+    row.formerName = difference.baseline.name.text();
 }
 
 }  // namespace
@@ -111,7 +111,8 @@ ComparisonRow stepRow(const ComparisonView& view) {
 
 std::vector<ComparisonRow> contributorRows(const ComparisonView& view,
                                            std::optional<PartGroup> group) {
-    using Key = std::tuple<StepPart, ContributorKind, std::string_view, std::string_view, bool>;
+    using Key =
+        std::tuple<StepPart, ContributorKind, std::string_view, const ContributorName&, bool>;
     std::map<Key, size_t> places;
     std::vector<ComparisonRow> rows;
     for (size_t column = 0; column < view.candidates.size(); ++column) {

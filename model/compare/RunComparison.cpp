@@ -17,7 +17,6 @@
 #include <vector>
 
 #include "model/analysis/RunSummary.h"
-#include "model/analysis/StateWords.h"
 #include "model/analysis/shownNumbers.h"
 #include "model/compare/answer.h"
 #include "model/compare/cautions.h"
@@ -78,8 +77,9 @@ bool standsBefore(const ContributorDifference& a, const ContributorDifference& b
     const auto key = [](const ContributorDifference& each) {
         return std::tuple(each.part, -each.lostNs(), -each.candidate.exposedNs);
     };
-    return key(a) != key(b) ? key(a) < key(b)
-                            : std::tie(a.name(), a.path) < std::tie(b.name(), b.path);
+    return key(a) != key(b)
+               ? key(a) < key(b)
+               : std::pair(a.name().text(), a.path) < std::pair(b.name().text(), b.path);
 }
 
 std::vector<ContributorDifference> contributorDifferences(
@@ -128,22 +128,22 @@ std::vector<RangeDifference> rangeDifferences(
 
 /// A waiting thread is seen to sleep in one run and to wait for a lock in another. Idle causes that
 /// differ only in the state of the thread are merged, unless both sides have the same set of them.
-using CauseKey = std::tuple<StepPart, std::string, std::string>;
+using CauseKey = std::tuple<StepPart, IdleCause, std::string>;
 
 CauseKey causeKey(const Contributor& idle) {
-    return {idle.part, std::string(nameWithoutState(idle.name)), idle.path};
+    return {idle.part, idle.name.idle.withoutState(), idle.path};
 }
 
 /// Returns the causes whose states differ between both sides.
 std::set<CauseKey> causesOfOtherStates(const WorkerSummary& baseline,
                                        const WorkerSummary& candidate) {
-    std::map<CauseKey, std::array<std::set<std::string>, 2>> names;
+    std::map<CauseKey, std::array<std::set<IdleCause>, 2>> causes;
     for (const Contributor& each : baseline.contributors)
-        if (each.kind == ContributorKind::Idle) names[causeKey(each)][0].insert(each.name);
+        if (each.kind == ContributorKind::Idle) causes[causeKey(each)][0].insert(each.name.idle);
     for (const Contributor& each : candidate.contributors)
-        if (each.kind == ContributorKind::Idle) names[causeKey(each)][1].insert(each.name);
+        if (each.kind == ContributorKind::Idle) causes[causeKey(each)][1].insert(each.name.idle);
     std::set<CauseKey> other;
-    for (const auto& [key, ofSides] : names)
+    for (const auto& [key, ofSides] : causes)
         if (ofSides[0] != ofSides[1] && !ofSides[0].empty() && !ofSides[1].empty())
             other.insert(key);
     return other;
@@ -161,7 +161,7 @@ WorkerSummary withOneOfEach(const std::set<CauseKey>& causes, WorkerSummary work
         }
         const auto [place, isFirst] = places.try_emplace(std::move(key), merged.size());
         if (isFirst) {
-            each.name.resize(nameWithoutState(each.name).size());
+            each.name.idle = each.name.idle.withoutState();
             merged.push_back(std::move(each));
             continue;
         }
@@ -334,8 +334,8 @@ std::string textOf(const PatternDifference& one) {
         fmt::format(" ({} in the mean step): {}",
                     timeDifferenceText(static_cast<double>(pattern.costNs)), name(pattern.part));
     if (!one.contributor.empty())
-        text += fmt::format("{} {}", isIdle(pattern.part) ? "" : ", in",
-                            shortContributorName(one.contributor, isIdle(pattern.part)));
+        text +=
+            fmt::format("{} {}", isIdle(pattern.part) ? "" : ", in", shortName(one.contributor));
     if (!one.path.empty()) text += fmt::format(", in {}", printable(one.path));
     return text;
 }
@@ -484,7 +484,7 @@ std::string_view identifier(MatchKind kind) {
     return all[static_cast<size_t>(kind)];
 }
 
-const std::string& ContributorDifference::name() const {
+const ContributorName& ContributorDifference::name() const {
     return match == MatchKind::OnlyBaseline ? baseline.name : candidate.name;
 }
 

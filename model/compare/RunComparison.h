@@ -19,7 +19,8 @@ namespace lanescope::compare {
 struct InstanceQuery {
     analysis::StepPart part = analysis::StepPart::Compute;
     analysis::ContributorKind kind = analysis::ContributorKind::Kernel;
-    std::string baselineName, candidateName;  ///< Empty if that run has nothing like it.
+    analysis::ContributorName baselineName,
+        candidateName;  ///< Empty if that run has nothing like it.
     std::string baselinePath, candidatePath;
 };
 
@@ -179,7 +180,7 @@ std::string_view identifier(MatchKind kind);
 
 /// One side of a contributor, per step.
 struct ContributorShare {
-    std::string name;
+    analysis::ContributorName name;
     int64_t exposedNs =
         0;  ///< Share of the step's mean time; within a part the shares sum to the part.
     int64_t totalNs = 0;  ///< Summed durations, including overlapped time.
@@ -199,7 +200,7 @@ struct ContributorDifference {
     ContributorShare candidate;
     int64_t lostNs() const { return candidate.exposedNs - baseline.exposedNs; }
     /// Returns the candidate's name, or the baseline's if only the baseline has it.
-    const std::string& name() const;
+    const analysis::ContributorName& name() const;
 };
 
 /// Time that a part lost within one NVTX path, summed over its contributors.
@@ -280,7 +281,8 @@ struct PatternDifference {
     std::string worker;       ///< "rank 2, GPU 2".
     analysis::StepPattern pattern;
     int64_t otherExcessNs = 0;  ///< Excess of the same pattern on the other side; 0 if it has none.
-    std::string contributor, path;  ///< Its main contributor; empty if unknown.
+    analysis::ContributorName contributor;  ///< Its main contributor; empty if unknown.
+    std::string path;
     std::string text;  ///< "only in the candidate every third step of rank 2, GPU 2 takes ..."
 };
 

@@ -69,8 +69,7 @@ bool isInNewRange(const WorkerComparison& pair, const ContributorDifference& one
 int64_t busyStepNs(const WorkerComparison& pair) {
     int64_t ns = pair.baseline.meanNs;
     for (const ContributorDifference& each : pair.contributors)
-        if (each.kind == ContributorKind::Idle && each.name() == IdleCauses::noWorkAround)
-            ns -= each.baseline.exposedNs;
+        if (each.name().idle.kind == CauseKind::NoWorkAround) ns -= each.baseline.exposedNs;
     return ns;
 }
 
@@ -88,7 +87,7 @@ bool isChangeOfKind(const WorkerComparison& pair, const ContributorDifference& o
     if (isIdle) return false;
     if (one.match == MatchKind::SamePosition)
         return one.kind != ContributorKind::Kernel ||
-               kernelFamily(one.baseline.name) != kernelFamily(one.candidate.name);
+               kernelFamily(one.baseline.name.work) != kernelFamily(one.candidate.name.work);
     return std::abs(one.candidate.count - one.baseline.count) >
            countTolerance * std::max(one.candidate.count, one.baseline.count);
 }

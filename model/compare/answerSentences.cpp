@@ -57,9 +57,7 @@ std::string matchText(const ContributorDifference& main) {
     if (main.match == MatchKind::OnlyCandidate) return ", which the baseline does not have";
     if (main.match == MatchKind::OnlyBaseline) return ", which the candidate does not have";
     if (main.match == MatchKind::SamePosition)
-        return fmt::format(
-            ", in the place of {}",
-            replacedName(main.baseline.name, main.name(), main.kind == ContributorKind::Idle));
+        return fmt::format(", in the place of {}", replacedName(main.baseline.name, main.name()));
     const double before = main.baseline.count, after = main.candidate.count;
     // The number of times that a rank is not the last is not a number of collectives.
     const bool isWork =
@@ -74,7 +72,7 @@ std::string matchText(const ContributorDifference& main) {
 /// bandwidth 52.1 → 8.3 GB/s".
 std::string changeText(const Cause& cause, const std::string& time) {
     const ContributorDifference& main = *cause.main;
-    const std::string which = shortContributorName(main.name(), main.kind == ContributorKind::Idle);
+    const std::string which = shortName(main.name());
     if (main.kind == ContributorKind::Idle)
         return fmt::format("{} in the mean step for {} {} in {}{}", time, name(main.part), which,
                            printable(main.path), matchText(main));
@@ -88,7 +86,7 @@ std::string changeText(const Cause& cause, const std::string& time) {
 /// "in cudaLaunchKernel, in forward", "in kernel gemm", "in NCCL AllReduce".
 std::string contributorText(const ContributorDifference& one) {
     const bool isIdle = one.kind == ContributorKind::Idle;
-    const std::string which = shortContributorName(one.name(), isIdle);
+    const std::string which = shortName(one.name());
     if (isIdle) return which + (one.path.empty() ? "" : " in " + printable(one.path));
     const std::string_view kind = one.kind == ContributorKind::Kernel       ? "kernel "
                                   : one.kind == ContributorKind::Collective ? "NCCL "
@@ -124,8 +122,7 @@ std::string causeText(const Cause& cause, const WorkerComparison& pair) {
         const bool isExposedCollective = main.kind == ContributorKind::Collective &&
                                          cause.part == StepPart::ExposedCommunication;
         if (isExposedCollective && main.lostNs() == cause.lostNs)
-            text = fmt::format("{} exposed NCCL {} in the mean step", time,
-                               shortContributorName(main.name()));
+            text = fmt::format("{} exposed NCCL {} in the mean step", time, shortName(main.name()));
         else
             text +=
                 fmt::format(", {} {}", scale.differenceText(main.lostNs()), contributorText(main));
@@ -227,8 +224,7 @@ std::string outlierText(const RunOutlier& outlier) {
                                    stepText(step), outlier.isCandidate ? "candidate" : "baseline",
                                    outlier.worker, formatDuration(step.excessNs), name(step.part));
     if (!step.contributor.empty())
-        text += fmt::format(" {}{}", isIdle(step.part) ? "" : "in ",
-                            shortContributorName(step.contributor, isIdle(step.part)));
+        text += fmt::format(" {}{}", isIdle(step.part) ? "" : "in ", shortName(step.contributor));
     if (!step.path.empty()) text += fmt::format(", in {}", printable(step.path));
     return text;
 }

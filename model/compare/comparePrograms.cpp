@@ -25,7 +25,7 @@ using namespace analysis;
 namespace {
 
 void addContributors(const WorkerSummary& from, WorkerSummary& to) {
-    using Key = std::tuple<StepPart, ContributorKind, std::string_view, std::string_view>;
+    using Key = std::tuple<StepPart, ContributorKind, const ContributorName&, std::string_view>;
     const auto keyOf = [](const Contributor& each) {
         return Key(each.part, each.kind, each.name, each.path);
     };

@@ -190,8 +190,8 @@ Measured measureContributors(const ConditionTest& test, const WorkerComparison& 
     SideSum baseline, candidate;
     for (const ContributorDifference& difference : pair.contributors) {
         // A renamed kernel matches by either of its names: it is the same work.
-        const bool isWanted = isMeant(test, difference.kind, difference.baseline.name) ||
-                              isMeant(test, difference.kind, difference.candidate.name);
+        const bool isWanted = isMeant(test, difference.kind, difference.baseline.name.work) ||
+                              isMeant(test, difference.kind, difference.candidate.name.work);
         if (!isWanted) continue;
         if (hasAny(difference.baseline)) baseline.add(difference.baseline);
         if (hasAny(difference.candidate)) candidate.add(difference.candidate);

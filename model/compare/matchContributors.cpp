@@ -175,8 +175,8 @@ class Matcher {
     /// copy: "HtoD".
     static std::string familyOf(const Contributor& contributor) {
         if (contributor.kind == ContributorKind::Copy)
-            return contributor.name.substr(0, contributor.name.find(' '));
-        return kernelFamily(contributor.name);
+            return contributor.name.work.substr(0, contributor.name.work.find(' '));
+        return kernelFamily(contributor.name.work);
     }
 
     /// Finds the pairing with the highest score that keeps the order of both (Needleman and Wunsch,

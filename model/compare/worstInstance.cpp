@@ -7,7 +7,6 @@
 
 #include "model/analysis/GpuWork.h"
 #include "model/analysis/IdleGaps.h"
-#include "model/analysis/StateWords.h"
 #include "model/numbers/Statistics.h"
 
 namespace lanescope::compare {
@@ -34,7 +33,7 @@ WorkerId workerOf(const InstanceSide& side) {
 /// Returns the pieces of one contributor, by start, in the compared steps. If there are none on
 /// that path, those of that name on any path: a name may match across different paths.
 std::vector<Piece> piecesOf(const InstanceSide& side, const InstanceQuery& query,
-                            const std::string& name, const std::string& path) {
+                            const ContributorName& name, const std::string& path) {
     std::vector<Piece> pieces, onOtherPaths;
     const WorkerId worker = workerOf(side);
     const Result<RunSteps> run = findSteps(side.trace, side.selection);
@@ -115,7 +114,7 @@ WorstInstance worstStep(const InstanceSide& baseline, const InstanceSide& candid
 /// Returns the worker's longest gap in a step with the wanted first cause: by part, name and path,
 /// else by part and path, else by part.
 const IdleGap* longestGap(const IdleGaps& gaps, size_t worker, TimeRange step,
-                          const InstanceQuery& query, const std::string& name,
+                          const InstanceQuery& query, const ContributorName& name,
                           const std::string& path) {
     const IdleGap* longest = nullptr;
     std::pair<int, int64_t> best{0, 0};
@@ -123,9 +122,9 @@ const IdleGap* longestGap(const IdleGaps& gaps, size_t worker, TimeRange step,
         const int64_t startNs = std::max(gap.range.startNs, step.startNs);
         const int64_t endNs = std::min(gap.range.endNs, step.endNs);
         if (startNs >= endNs) continue;
-        for (const IdleCause& cause : gaps.whyIdle(worker, {startNs, endNs})) {
+        for (const GapCause& cause : gaps.whyIdle(worker, {startNs, endNs})) {
             if (cause.part != query.part) continue;
-            const bool isNamed = cause.name == name || nameWithoutState(cause.name) == name;
+            const bool isNamed = cause.name == name || cause.name.idle.withoutState() == name.idle;
             const int likeness = cause.path != path ? 1 : !isNamed ? 2 : 3;
             const std::pair own(likeness, cause.ns);
             if (own <= best) continue;
@@ -138,7 +137,8 @@ const IdleGap* longestGap(const IdleGaps& gaps, size_t worker, TimeRange step,
 
 /// Finds the gap of `query` in one step of a run.
 void addGap(const InstanceSide& side, size_t step, const InstanceQuery& query,
-            const std::string& name, const std::string& path, EventRef& event, TimeRange& range) {
+            const ContributorName& name, const std::string& path, EventRef& event,
+            TimeRange& range) {
     if (name.empty() || step >= side.worker.steps.size()) return;
     const Result<IdleGaps> gaps = IdleGaps::of(side.trace, side.selection);
     if (!gaps) return;

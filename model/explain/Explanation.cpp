@@ -28,7 +28,7 @@ Explanation explain(const RunSummary& run, const MutedRules& muted, RuleList rul
     Explanation made;
     RunFindings found(run, made);
     // With NCCL's kernels only it is unknown when the GPU did nothing, or nothing else.
-    const bool isNcclOnly = hasNcclKernelsOnly(run.facts.producer);
+    const bool isNcclOnly = run.facts.producerKind == ProducerKind::NcclInspector;
     if (found.hasTime())
         for (const Rule* rule : rules)
             if (!isNcclOnly || rule->isForNcclOnly) found.evaluate(*rule, muted.contains(rule));

@@ -24,7 +24,7 @@ struct Finding {
     /// Additional late launches in the mean step that may be profiler overhead.
     int64_t recorderNs = 0;
     /// Main contributor ("outside CUDA calls", "AllReduce") and its NVTX ranges; empty if unknown.
-    std::string contributor;
+    analysis::ContributorName contributor;
     std::string path;
     std::string
         launched;  ///< Line of the launch, if it is work (`analysis::Contributor::launched`).

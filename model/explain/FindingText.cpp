@@ -35,13 +35,7 @@ std::string FindingText::time() const {
 }
 
 std::string FindingText::what() const {
-    return shortContributorName(finding_.contributor, isOfIdleTime());
-}
-
-bool FindingText::isOfIdleTime() const {
-    return std::ranges::any_of(worker().contributors, [&](const Contributor& each) {
-        return each.kind == ContributorKind::Idle && each.name == finding_.contributor;
-    });
+    return shortName(finding_.contributor);
 }
 
 std::string FindingText::where() const {

@@ -29,8 +29,6 @@ class FindingText {
     std::string time() const;
     /// Returns the short name of the contributor.
     std::string what() const;
-    /// Returns true if the contributor is idle time, whose name already contains its place.
-    bool isOfIdleTime() const;
     /// Returns " in forward, train.py:88": ranges and line of the contributor, as far as known.
     std::string where() const;
     /// Returns name and place of the contributor.

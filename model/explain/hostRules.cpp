@@ -7,7 +7,6 @@
 #include <optional>
 #include <vector>
 
-#include "model/analysis/StateWords.h"
 #include "model/explain/FindingText.h"
 #include "model/explain/RunFindings.h"
 #include "model/explain/clockLoss.h"
@@ -61,10 +60,11 @@ void findHostWaits(RunFindings& run) {
 
 /// Returns the thread's activity instead of launching, in short; the contributor has the details.
 std::string_view notLaunching(const Finding& finding) {
-    if (isMostlyWithoutCore(finding.contributor)) return "gets no core for most of it";
-    if (runsAndWaits(finding.contributor))
+    const IdleCause& cause = finding.contributor.idle;
+    if (cause.isMostlyWithoutCore()) return "gets no core for most of it";
+    if (cause.runsAndWaits())
         return "cannot have run meanwhile, as the kernel counts no more of its time on a core";
-    const std::optional<ThreadState> state = stateInName(finding.contributor);
+    const std::optional<ThreadState> state = cause.state();
     if (state == ThreadState::Sleep) return "sleeps of its own accord";
     return state == ThreadState::Runnable ? "gets no core" : "itself waits";
 }
@@ -77,14 +77,12 @@ std::string sayHostWaits(const FindingText& text) {
 
 /// Returns true if a thread's activity is known for any cause.
 bool hasKnownState(const WorkerSummary& worker) {
-    return std::ranges::any_of(worker.contributors, [](const Contributor& each) {
-        return stateInName(each.name) || runsAndWaits(each.name) || isMostlyWithoutCore(each.name);
-    });
+    return std::ranges::any_of(worker.contributors,
+                               [](const Contributor& each) { return each.name.idle.isObserved(); });
 }
 /// Returns true if a thread's activity in host code is unknown.
-bool isUnseen(std::string_view cause) {
-    return cause.starts_with("outside ") && !stateInName(cause) && !runsAndWaits(cause) &&
-           !isMostlyWithoutCore(cause);
+bool isUnseen(const IdleCause& cause) {
+    return cause.kind == CauseKind::OutsideCalls && !cause.isObserved();
 }
 /// Returns a caveat if most of the launch-bound time, by `nsOf` of each contributor, is of threads
 /// that also waited, or may have: fewer launches may not help, which `consequence` reports.
@@ -99,8 +97,8 @@ std::string byTurnsSentence(const WorkerSummary& worker, NsOf nsOf,
         if (each.part != StepPart::LaunchBound || each.kind == ContributorKind::Others) continue;
         const int64_t ns = nsOf(each);
         allNs += ns;
-        if (runsAndWaitsAlternately(each.name)) byTurnsNs += ns;
-        if (isUnseen(each.name)) unknownNs += ns;
+        if (each.name.idle.runsAndWaitsAlternately()) byTurnsNs += ns;
+        if (isUnseen(each.name.idle)) unknownNs += ns;
     }
     if (!hasKnownState(worker) && shareOf(unknownNs, allNs) >= alternatingShareThreshold)
         return fmt::format(
@@ -124,14 +122,14 @@ void findHostWork(RunFindings& run) {
 }
 
 std::string sayHostWork(const FindingText& text) {
-    const std::string what = text.what();
+    const IdleCause& cause = text.finding().contributor.idle;
     std::string said = fmt::format(
         "The GPU waits {} while the thread that launches its work is busy with something else on "
         "the CPU{}, for long at a time: mostly {}{}",
-        text.time(), what.find(".py:") != std::string::npos ? " (Python, or what that calls)" : "",
-        what, text.where());
+        text.time(), cause.isInPython() ? " (Python, or what that calls)" : "", text.what(),
+        text.where());
     const std::string place = hostWorkPlace(text.worker());
-    if (!place.empty() && what.find(place) == std::string::npos)
+    if (!place.empty() && place != placeText(cause))
         said += fmt::format("; where it was seen to run, that was most {}", place);
     return said + "." +
            byTurnsSentence(text.worker(), [](const Contributor& each) { return each.workedNs; }) +

@@ -5,10 +5,7 @@
 
 #include <map>
 #include <optional>
-#include <string_view>
 
-#include "model/analysis/IdleCauses.h"
-#include "model/analysis/StateWords.h"
 #include "model/analysis/shownNumbers.h"
 
 namespace lanescope::explain {
@@ -17,7 +14,7 @@ using namespace analysis;
 
 bool isHostWaiting(const Contributor& each) {
     if (each.part != StepPart::LaunchBound || each.kind != ContributorKind::Idle) return false;
-    const std::optional<ThreadState> state = stateInName(each.name);
+    const std::optional<ThreadState> state = each.name.idle.state();
     return state && (isWaiting(*state) || *state == ThreadState::Runnable);
 }
 
@@ -31,30 +28,23 @@ int64_t ranNs(const Contributor& each) {
 
 std::string hostWorkPlace(const WorkerSummary& worker) {
     // With the thread, which may be another than the first named one.
-    constexpr std::string_view on = " on ", at = " at ";
-    std::map<std::string_view, int64_t> spentAt;
-    std::string_view most;
+    std::map<std::string, int64_t> spentAt;
+    std::string most;
     for (const Contributor& each : worker.contributors) {
         if (each.workedNs <= 0) continue;
-        std::string_view name = nameWithoutState(each.name);
-        const size_t from = name.find(on);
-        if (from == std::string_view::npos || name.find(at, from) == std::string_view::npos)
-            continue;
-        name.remove_prefix(from + 1);
-        int64_t& ns = spentAt[name];
+        const std::string place = placeText(each.name.idle);
+        if (place.empty()) continue;
+        int64_t& ns = spentAt[place];
         ns += each.workedNs;
-        if (most.empty() || ns > spentAt[most]) most = name;
+        if (most.empty() || ns > spentAt[most]) most = place;
     }
-    return std::string(most);
+    return most;
 }
 
 namespace {
 
-/// Returns true for idle time in a call that has `word` in its name and returns after the work.
-bool isInWaitingCall(const Contributor& each, std::string_view word) {
-    const auto has = [&](std::string_view part) { return each.name.find(part) != each.name.npos; };
-    return each.kind == ContributorKind::Idle && each.name.starts_with("in cu") && has(word) &&
-           !has("Async") && !has("Graph");
+bool isInCall(const Contributor& each, CallClass wanted) {
+    return each.name.idle.kind == CauseKind::InCall && each.name.idle.callClass() == wanted;
 }
 
 }  // namespace
@@ -64,11 +54,11 @@ bool isAllocation(const Contributor& each) {
 }
 
 bool isSynchronousCopy(const Contributor& each) {
-    return isInWaitingCall(each, "Memcpy");
+    return isInCall(each, CallClass::Copy);
 }
 
 bool isSynchronousMemset(const Contributor& each) {
-    return isInWaitingCall(each, "Memset");
+    return isInCall(each, CallClass::Memset);
 }
 
 bool isPageable(const Contributor& each) {
@@ -85,9 +75,9 @@ namespace {
 constexpr double guessedShareThreshold = 0.9;
 
 /// Returns true if the thread was not seen to wait for a possible source of data.
-bool isGuessed(std::string_view cause) {
-    if (cause.find(IdleCauses::beforeBatchCopy) == std::string_view::npos) return false;
-    const std::optional<ThreadState> state = stateInName(cause);
+bool isGuessed(const IdleCause& cause) {
+    if (cause.kind != CauseKind::BeforeBatchCopy) return false;
+    const std::optional<ThreadState> state = cause.state();
     return state != ThreadState::Poll && state != ThreadState::Disk && state != ThreadState::Lock;
 }
 
@@ -97,7 +87,7 @@ double guessedShare(const WorkerSummary& worker) {
     for (const Contributor& each : worker.contributors) {
         if (each.part != StepPart::DataLoading || each.kind == ContributorKind::Others) continue;
         allNs += each.exposedNs;
-        if (isGuessed(each.name)) guessedNs += each.exposedNs;
+        if (isGuessed(each.name.idle)) guessedNs += each.exposedNs;
     }
     return allNs > 0 ? static_cast<double>(guessedNs) / static_cast<double>(allNs) : 0;
 }

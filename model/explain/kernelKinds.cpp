@@ -24,7 +24,7 @@ template <size_t Count>
 bool isNamed(const Contributor& each, const std::array<std::string_view, Count>& parts) {
     return each.part == StepPart::Compute && each.kind == ContributorKind::Kernel &&
            std::ranges::any_of(parts, [&](std::string_view part) {
-               return each.name.find(part) != std::string::npos;
+               return each.name.work.find(part) != std::string::npos;
            });
 }
 
@@ -48,10 +48,10 @@ bool isDoubleProduct(const Contributor& each) {
                                                            "d16816gemm"};
     if (isNamed(each, parts)) return true;
     static constexpr std::array<std::string_view, 1> blas{"dgemm"};
-    const size_t at = each.name.find(blas.front());
+    const size_t at = each.name.work.find(blas.front());
     // Not the end of another word, such as "groupedgemm".
     return isNamed(each, blas) &&
-           (at == 0 || std::isalpha(static_cast<unsigned char>(each.name[at - 1])) == 0);
+           (at == 0 || std::isalpha(static_cast<unsigned char>(each.name.work[at - 1])) == 0);
 }
 
 bool hasOtherProducts(const WorkerSummary& worker) {
@@ -139,8 +139,8 @@ int64_t ofTypicalStepNs(const WorkerSummary& worker, StepPart part) {
 }
 
 bool isFill(const Contributor& each) {
-    return each.part == StepPart::Compute && each.kind == ContributorKind::Kernel &&
-           each.name.find("FillFunctor") != std::string::npos;
+    static constexpr std::array<std::string_view, 1> parts{"FillFunctor"};
+    return isNamed(each, parts);
 }
 
 bool isOfBatchSize(const StepPattern& pattern, const WorkerSummary& worker) {

@@ -50,7 +50,7 @@ Drained drainedOf(const WorkerSummary& worker) {
     Drained drained;
     for (const Contributor& each : worker.contributors) {
         if (each.part != StepPart::Synchronization || each.kind != ContributorKind::Idle) continue;
-        int64_t& sum = each.name.starts_with("after ") ? behind : within;
+        int64_t& sum = each.name.idle.kind == CauseKind::AfterCall ? behind : within;
         sum = saturatingSum(sum, each.count);
         if (drained.most == nullptr || each.exposedNs > drained.most->exposedNs)
             drained.most = &each;
@@ -104,15 +104,10 @@ std::string drainedSentence(const WorkerSummary& worker, std::string_view per) {
     return fmt::format(
         " {} times a {} the GPU has nothing left to do because the thread waits for it, mostly {}: "
         "while it does so nothing can be launched ahead, so take these waits out first.",
-        countText(drained.timesPerStep), per, drained.most->name);
+        countText(drained.timesPerStep), per, drained.most->name.text());
 }
 
 namespace {
-
-/// All parts of a merged trace are.
-bool isOwnRecording(std::string_view producer) {
-    return producer.starts_with("Lanescope ") && producer.find(" and ") == std::string_view::npos;
-}
 
 double launchesPerStep(const WorkerSummary& worker) {
     return static_cast<double>(worker.launches.count) / static_cast<double>(worker.steps.size());
@@ -121,7 +116,7 @@ double launchesPerStep(const WorkerSummary& worker) {
 }  // namespace
 
 int64_t recorderShareNs(const RunSummary& run, const WorkerSummary& worker) {
-    if (!isOwnRecording(run.facts.producer) || worker.steps.empty()) return 0;
+    if (run.facts.producerKind != ProducerKind::Lanescope || worker.steps.empty()) return 0;
     const int64_t eachNs =
         std::clamp<int64_t>(worker.launches.medianNs - plainLaunchNs, 0, maxOverheadNs);
     return static_cast<int64_t>(std::min(launchesPerStep(worker) * static_cast<double>(eachNs),

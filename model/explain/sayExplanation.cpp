@@ -72,7 +72,7 @@ std::string requestsSentence(const RunSummary& run, const WorkerSummary& of) {
             "between them.";
     if (of.rest.ns > 0)
         text += fmt::format(" Between two of them it was seen to wait {}: for {} in all at least.",
-                            printable(of.rest.name), spanText(of.rest.ns));
+                            printable(causeText(of.rest.most)), spanText(of.rest.ns));
     return text;
 }
 
@@ -146,7 +146,7 @@ class Words {
                                  : run_.source == StepSource::Chosen ? "stretch"
                                                                      : "mean " + unit();
         std::string text =
-            hasNcclKernelsOnly(run_.facts.producer)
+            run_.facts.producerKind == ProducerKind::NcclInspector
                 ? fmt::format("Only NCCL's kernels are known of the {} of {}", what,
                               scale.text(meanNs))
                 : fmt::format("{} {} % of the {} of {}",
@@ -189,7 +189,7 @@ class Words {
         if (most == nullptr) return {};
         const std::string at =
             most->launched.empty() ? "" : ", " + shortContributorName(most->launched, true);
-        return fmt::format("; what takes most is {}{}, {}", shortContributorName(most->name), at,
+        return fmt::format("; what takes most is {}{}, {}", shortName(most->name), at,
                            shareText(shareOf(most->exposedNs, worker(critical).totalWallNs())));
     }
 

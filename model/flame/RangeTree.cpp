@@ -10,6 +10,7 @@
 #include "model/analysis/rangePattern.h"
 #include "model/numbers/MixedMap.h"
 #include "model/numbers/Statistics.h"
+#include "model/text/knownRangeName.h"
 #include "model/trace/kinds/allKinds.h"
 #include "model/trace/kinds/workStacks.h"
 #include "model/trace/rangeDomains.h"
@@ -125,9 +126,7 @@ constexpr std::string_view autogradRange = "autograd::engine::evaluate_function"
 bool isOperator(const Trace& trace, uint32_t range) {
     const std::string_view domain = trace.strings.at(trace.nvtx.domain[range]);
     if (domain == operatorDomain || domain == xlaOperationDomain) return true;
-    const std::string_view text = trace.strings.at(trace.nvtx.text[range]);
-    return text.starts_with("aten::") || text.starts_with("TSL:Thunk:#") ||
-           text.starts_with("Thunk:#");
+    return isOperationRange(trace.strings.at(trace.nvtx.text[range]));
 }
 
 class TreeMaker {

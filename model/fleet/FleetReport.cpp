@@ -198,7 +198,7 @@ constexpr int64_t rowsBetweenLooks = 1 << 16;
 
 /// Returns true if a shell would run only `lanescope` with it: users paste it into one.
 bool isPlainCommand(std::string_view command) {
-    constexpr std::string_view plain = " /._-+,=:@%";
+    constexpr std::string_view plain = " /._-+,=:@%", program = "lanescope ";
     bool isQuoted = false;
     for (const char each : command) {
         const auto byte = static_cast<unsigned char>(each);
@@ -208,7 +208,7 @@ bool isPlainCommand(std::string_view command) {
                                 plain.find(each) == std::string_view::npos))
             return false;
     }
-    return !isQuoted && command.starts_with("lanescope ");
+    return !isQuoted && command.starts_with(program);
 }
 
 std::optional<int64_t> integerOf(const Statement& row, int column) {

@@ -28,6 +28,26 @@ std::optional<int64_t> plainNumber(std::string_view text) {
 
 }  // namespace
 
+std::string_view identifier(ProducerKind kind) {
+    static constexpr std::array<std::string_view, 3> all{"other", "lanescope", "nccl_inspector"};
+    return all[static_cast<size_t>(kind)];
+}
+
+ProducerKind producerKindOf(std::string_view producer) {
+    if (producer == inspectorProducer) return ProducerKind::NcclInspector;
+    // Merged traces name the producers of all parts.
+    const bool isMerged = producer.find(" and ") != std::string_view::npos;
+    return producer.starts_with("Lanescope ") && !isMerged ? ProducerKind::Lanescope
+                                                           : ProducerKind::Other;
+}
+
+GpuVendor gpuVendorOf(std::string_view gpuName) {
+    constexpr std::array<std::string_view, 4> ofAmd{"AMD", "Instinct", "Radeon", "gfx"};
+    for (const std::string_view word : ofAmd)
+        if (gpuName.find(word) != std::string_view::npos) return GpuVendor::Amd;
+    return GpuVendor::Nvidia;
+}
+
 std::string gpuFactName(int64_t gpu, std::string_view name) {
     return fmt::format("{}{}.{}", gpuPrefix, gpu, name);
 }

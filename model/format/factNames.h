@@ -47,6 +47,9 @@ inline constexpr std::string_view endSignal = "endSignal";
 inline constexpr std::string_view forkedChild = "forkedChild";
 /// Id of the parent process, present if the parent was recorded too.
 inline constexpr std::string_view parentProcess = "parentProcess";
+/// In merged traces: error bound in nanoseconds of the clock of a process's file relative to the
+/// first file.
+inline constexpr std::string_view clockErrorNs = "clock.errorNs";
 inline constexpr std::string_view cuda = "cuda";
 inline constexpr std::string_view nvtx = "nvtx";
 // Facts of a GPU.
@@ -89,9 +92,29 @@ std::optional<FactOf<std::string_view>> splitHostFact(std::string_view text);
 std::string numberedFactName(std::string_view name, int64_t number);
 std::optional<FactOf<int64_t>> splitNumberedFact(std::string_view text);
 
+/// Recorder of a trace, as far as it decides what the trace can tell.
+enum class ProducerKind : uint8_t {
+    Other,
+    Lanescope,      ///< All of it; not traces merged with those of others.
+    NcclInspector,  ///< Has no GPU work except NCCL's kernels: idle times and causes are unknown.
+};
+/// For files and programs: "other", "lanescope", "nccl_inspector".
+std::string_view identifier(ProducerKind kind);
+/// Returns the kind of a producer by its text, such as "Lanescope 0.1.0".
+ProducerKind producerKindOf(std::string_view producer);
+inline constexpr std::string_view inspectorProducer = "NCCL Inspector";
+
+enum class GpuVendor : uint8_t { Nvidia, Amd };
+/// Returns `Amd` for names of its GPUs, else `Nvidia`.
+GpuVendor gpuVendorOf(std::string_view gpuName);
+
 /// Returns true if a GPU name denotes a MIG instance, such as "NVIDIA H200 MIG 1g.18gb".
 constexpr bool isMigName(std::string_view gpuName) {
     return gpuName.find(" MIG ") != std::string_view::npos;
+}
+/// Returns true for the UUID of a MIG instance.
+constexpr bool isMigUuid(std::string_view uuid) {
+    return uuid.starts_with("MIG-");
 }
 
 /// Returns the bytes per second in one direction of that many lanes of a PCIe generation, after

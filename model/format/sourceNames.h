@@ -36,6 +36,16 @@ struct SourceFolders {
     std::string home;     ///< Home folder of the user.
 };
 
+/// Returns true if the file is a module of Python by its name.
+inline bool isPythonFile(std::string_view file) {
+    return file.ends_with(".py");
+}
+
+/// Returns true if the file is part of PyTorch's data loader.
+inline bool isTorchDataFile(std::string_view file) {
+    return file.find("/torch/utils/data/") != std::string_view::npos;
+}
+
 /// Returns true if a file belongs to Python's library or to an installed package. Any thread, also
 /// for the functions below.
 bool isLibraryFile(std::string_view file);

@@ -15,7 +15,7 @@ void forEachField(S& s, V&& visit) {
 }
 template <Of<Gpu> S, class V>
 void forEachField(S& s, V&& visit) {
-    visitEach(visit, s.id, s.name, s.uuid, s.busLocation, s.memoryBytes,
+    visitEach(visit, s.id, s.name, s.vendor, s.uuid, s.busLocation, s.memoryBytes,
               s.memoryBandwidthBytesPerSecond, s.smCount, s.computeMajor, s.computeMinor);
 }
 template <Of<Gap> S, class V>
@@ -172,9 +172,9 @@ void forEachField(S& s, V&& visit) {
 /// All but the path of the trace.
 template <Of<Trace> S, class V>
 void forEachField(S& s, V&& visit) {
-    visitEach(visit, s.producer, s.range, s.startUtcNs, s.facts, s.gpuFacts, s.health, s.counts,
-              s.strings, s.gpus, s.interconnect, s.processes, s.threads, s.streams,
-              s.launchConfigs);
+    visitEach(visit, s.producer, s.producerKind, s.gpuApi, s.range, s.startUtcNs, s.facts,
+              s.gpuFacts, s.health, s.counts, s.strings, s.gpus, s.interconnect, s.processes,
+              s.threads, s.streams, s.launchConfigs);
     forEachTable(s, visit);
     visitEach(visit, s.counters, s.counterRows, s.tracks, s.links, s.sums);
 }

@@ -224,7 +224,7 @@ class Descriptions {
         if (clock.errorNs < 0) return;
         say("clock.offsetNs", fmt::format("{}", clock.map.offsetNs));
         say("clock.driftPpm", fmt::format("{:.4f}", clock.map.driftNsPerNs * 1e6));
-        say(clockErrorFact.data(), fmt::format("{}", clock.errorNs));
+        process.facts.edit().clockErrorNs = clock.errorNs;
         for (size_t number = 0; number < clock.settings.size(); ++number) {
             const ClockLine& line = clock.map.later[number].line;
             say("clock.set", fmt::format("{} {} {} {} {:.4f}", clock.settings[number].byNs,

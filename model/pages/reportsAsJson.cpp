@@ -141,7 +141,7 @@ Json quantityJson(const QuantityClaim& claim) {
 }
 
 Json shareJson(const ContributorShare& share) {
-    return {{"name", share.name},
+    return {{"name", share.name.text()},
             {"exposedNs", share.exposedNs},
             {"totalNs", share.totalNs},
             {"count", share.count},
@@ -197,7 +197,7 @@ Json answerJson(const Answer& answer) {
     for (const Cause& cause : answer.causes)
         causes.push_back({{"part", identifier(cause.part)},
                           {"lostNs", cause.lostNs},
-                          {"contributor", cause.main ? cause.main->name() : ""},
+                          {"contributor", cause.main ? cause.main->name().text() : ""},
                           {"path", cause.main ? cause.main->path : ""},
                           {"changeOfKind", cause.isChangeOfKind},
                           {"certain", cause.judged ? Json(cause.isCertain()) : Json(nullptr)},
@@ -211,8 +211,8 @@ Json answerJson(const Answer& answer) {
             {{"text", clause.text},
              {"evidence", clause.hasEvidence() ? Json(identifier(clause.kind)) : Json(nullptr)},
              {"part", isCause ? Json(identifier(query.part)) : Json(nullptr)},
-             {"baseline", isCause ? Json(query.baselineName) : Json(nullptr)},
-             {"candidate", isCause ? Json(query.candidateName) : Json(nullptr)},
+             {"baseline", isCause ? Json(query.baselineName.text()) : Json(nullptr)},
+             {"candidate", isCause ? Json(query.candidateName.text()) : Json(nullptr)},
              {"run", isSingle ? Json(clause.isCandidate ? "candidate" : "baseline") : Json()},
              {"step", isSingle ? Json(clause.number) : Json(nullptr)}});
     }
@@ -235,7 +235,7 @@ Json outlierJson(const RunOutlier& outlier) {
             {"excessNs", step.excessNs},
             {"part", identifier(step.part)},
             {"partExcessNs", step.partExcessNs},
-            {"contributor", step.contributor},
+            {"contributor", step.contributor.text()},
             {"path", step.path}};
 }
 
@@ -252,7 +252,7 @@ Json patternJson(const PatternDifference& one) {
             {"costNs", pattern.costNs},
             {"part", identifier(pattern.part)},
             {"partExcessNs", pattern.partExcessNs},
-            {"contributor", one.contributor},
+            {"contributor", one.contributor.text()},
             {"path", one.path},
             {"text", one.text}};
 }
@@ -359,7 +359,7 @@ Json findingJson(const ExplanationReport& report, const explain::Finding& findin
             {"mostGainNs", finding.maxGainNs},
             {"share", finding.share},
             {"recorderNs", finding.recorderNs},
-            {"contributor", finding.contributor},
+            {"contributor", finding.contributor.text()},
             {"path", finding.path},
             {"launched", finding.launched},
             {"countPerStep", finding.countPerStep},

@@ -142,7 +142,8 @@ constexpr StateColumn columns[] = {
 
 /// Lanescope's own in a recorded process: their cost is in the warnings of the trace.
 bool isOfRecorder(const Thread& thread) {
-    return thread.name.starts_with("lanescope-");
+    constexpr std::string_view ownPrefix = "lanescope-";
+    return thread.name.starts_with(ownPrefix);
 }
 
 ReportTable threadStates(const ReportQuery& query) {

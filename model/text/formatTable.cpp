@@ -105,8 +105,8 @@ std::string textOf(const Cell& cell, Unit unit) {
     if (real && unit == Unit::Percent) return withThousands(fmt::format("{:.1f}", *real));
     std::string text = formatCell(cell, unit);
     // Pads one-letter units, so that the numbers stay aligned.
-    if ((unit == Unit::Nanoseconds && text.ends_with(" s")) ||
-        (unit == Unit::Bytes && text.ends_with(" B")))
+    const bool hasShortUnit = text.size() >= 2 && text[text.size() - 2] == ' ';
+    if (hasShortUnit && (unit == Unit::Nanoseconds || unit == Unit::Bytes))
         text.append(unit == Unit::Bytes ? 2 : 1, ' ');
     return text;
 }

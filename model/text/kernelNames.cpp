@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/text/kernelNames.h"
+#include "model/format/sourceNames.h"
 
 #include <fmt/format.h>
 
@@ -8,6 +9,8 @@
 #include <cctype>
 #include <utility>
 #include <vector>
+
+#include "model/format/sourceNames.h"
 
 namespace lanescope {
 
@@ -627,6 +630,35 @@ std::string knownKernelName(std::string_view demangled) {
     const CppName name = parseCppName(demangled);
     if (std::string known = pytorchName(name); !known.empty()) return known;
     return lambdaName(name);
+}
+
+bool isNcclKernel(std::string_view kernelName) {
+    return kernelName.starts_with("ncclDevKernel") || kernelName.starts_with("ncclKernel");
+}
+
+std::string collectiveName(std::string_view kernelName) {
+    const size_t from = kernelName.find('_');
+    if (!kernelName.starts_with("nccl") || from == std::string_view::npos)
+        return std::string(kernelName);
+    const std::string_view rest = kernelName.substr(from + 1);
+    return std::string(rest.substr(0, rest.find_first_of("_(<")));
+}
+
+bool isGradientCollective(std::string_view kernelName) {
+    return kernelName.find("AllReduce") != std::string_view::npos ||
+           kernelName.find("ReduceScatter") != std::string_view::npos;
+}
+
+std::string kernelNameInSource(std::string_view name) {
+    std::string text(name);
+    if (!text.starts_with("_Z")) return text;
+    if (text.ends_with(".kd")) text.resize(text.size() - 3);
+    return demangledName(text).value_or(text);
+}
+
+std::string_view withoutReturnType(std::string_view demangled) {
+    if (demangled.starts_with("void ")) demangled.remove_prefix(5);
+    return demangled;
 }
 
 }  // namespace lanescope

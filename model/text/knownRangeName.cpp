@@ -87,4 +87,9 @@ std::string_view searchedPart(std::string_view known) {
     return longest;
 }
 
+bool isOperationRange(std::string_view text) {
+    return text.starts_with("aten::") || text.starts_with("TSL:Thunk:#") ||
+           text.starts_with("Thunk:#");
+}
+
 }  // namespace lanescope

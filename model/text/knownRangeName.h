@@ -26,6 +26,9 @@ std::optional<XlaAnnotation> xlaAnnotation(std::string_view text);
 /// - Operators of PyTorch's `emit_nvtx`: "aten::mm" of "aten::mm, seq = 3, op_id = 12".
 std::string knownRangeName(std::string_view text);
 
+/// Returns true for ranges of PyTorch's and XLA's operations.
+bool isOperationRange(std::string_view text);
+
 /// Returns the part of a short name, or of a pattern of names ('#' for any number), that all
 /// matching names contain: "layer " of "layer #", "fusion.3" of "fusion.3 in jit_step (Thunk)".
 /// Linear.

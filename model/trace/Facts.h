@@ -105,6 +105,8 @@ struct ProcessFacts {
     std::optional<int64_t> localWorldSize;
     std::optional<int64_t> ncclProfilerInterface;
     std::optional<int64_t> endSignal;
+    std::optional<int64_t> parentPid;
+    std::optional<int64_t> clockErrorNs;  ///< In merged traces; untrusted, see `clockErrorNs`.
     bool isForked = false;
     bool isCudaOff = false;
     bool isNvtxOff = false;
@@ -156,6 +158,8 @@ void forEachFact(S& s, V&& visit) {
     visit(FactName{facts::localWorldSize, "Ranks on its host"}, s.localWorldSize);
     visit(FactName{facts::ncclProfilerInterface, "NCCL profiler"}, s.ncclProfilerInterface);
     visit(FactName{facts::endSignal, "Ended by signal"}, s.endSignal);
+    visit(FactName{facts::parentProcess, facts::parentProcess}, s.parentPid);
+    visit(FactName{facts::clockErrorNs, facts::clockErrorNs}, s.clockErrorNs);
     visit(FactName{facts::forkedChild, "Forked", FactUnit::One}, s.isForked);
     visit(FactName{facts::cuda, "CUDA", FactUnit::Off}, s.isCudaOff);
     visit(FactName{facts::nvtx, "NVTX", FactUnit::Off}, s.isNvtxOff);

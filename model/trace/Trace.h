@@ -13,6 +13,7 @@
 
 #include "model/format/TimeRange.h"
 #include "model/numbers/MixedMap.h"
+#include "model/text/apiCalls.h"
 #include "model/trace/CounterSeries.h"
 #include "model/trace/EventRef.h"
 #include "model/trace/Facts.h"
@@ -30,6 +31,7 @@ namespace lanescope {
 struct Gpu {
     int64_t id = 0;    ///< Number on screen ("GPU 0").
     std::string name;  ///< "NVIDIA H200"; empty if unknown.
+    GpuVendor vendor = GpuVendor::Nvidia;
     std::string uuid;
     std::string busLocation;  ///< PCI address.
     int64_t memoryBytes = 0;  ///< 0 if unknown, also for the members below.
@@ -103,7 +105,9 @@ class Trace : public TraceDescription {
     /// Memory of its tables and derived data; null for the heap.
     std::shared_ptr<LargeMemory> memory;
 
-    TimeRange range;  ///< First event to last event or process end.
+    ProducerKind producerKind = ProducerKind::Other;
+    GpuApi gpuApi = GpuApi::Cuda;  ///< API of the program.
+    TimeRange range;               ///< First event to last event or process end.
     std::vector<EventCount> counts;
 
     StringTable strings;

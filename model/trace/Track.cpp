@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "model/text/kernelNames.h"
 #include "model/trace/tasks.h"
 
 namespace lanescope {
@@ -207,17 +208,8 @@ SliceCategory apiCategory(std::string_view apiName) {
     return SliceCategory::ApiOther;
 }
 
-bool isAllocation(std::string_view apiName) {
-    static constexpr std::array<std::string_view, 8> words{
-        "Malloc", "Free",        "MemAlloc",     "HostAlloc",
-        "MemMap", "cuMemCreate", "HostRegister", "HostUnregister"};
-    return containsAny(apiName, words);
-}
-
 SliceCategory kernelCategory(std::string_view kernelName) {
-    return kernelName.starts_with("ncclDevKernel") || kernelName.starts_with("ncclKernel")
-               ? SliceCategory::NcclKernel
-               : SliceCategory::Kernel;
+    return isNcclKernel(kernelName) ? SliceCategory::NcclKernel : SliceCategory::Kernel;
 }
 
 SliceCategory memcpyCategory(MemcpyKind kind) {

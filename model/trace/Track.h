@@ -222,8 +222,6 @@ struct Track {
 /// Returns the category of an API call by its name: launch, memory transfer or allocation, wait,
 /// other.
 SliceCategory apiCategory(std::string_view apiName);
-/// Returns true if an API call, by its name, allocates or frees memory.
-bool isAllocation(std::string_view apiName);
 /// Returns `NcclKernel` for names with NCCL's prefix, else `Kernel`.
 SliceCategory kernelCategory(std::string_view kernelName);
 SliceCategory memcpyCategory(MemcpyKind kind);

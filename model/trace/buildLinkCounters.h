@@ -11,6 +11,8 @@ namespace lanescope {
 /// Keys of the computed counters (`CounterSeries::key`).
 inline constexpr std::string_view nvlinkSentKey = "nvlink.tx";
 inline constexpr std::string_view nvlinkReceivedKey = "nvlink.rx";
+/// Prefix of the keys of counters that are computed from events.
+inline constexpr std::string_view computedPrefix = "computed.";
 inline constexpr std::string_view collectivesKey = "computed.collectives";
 inline constexpr std::string_view peerCopiesSentKey = "computed.peerCopies.tx";
 inline constexpr std::string_view peerCopiesReceivedKey = "computed.peerCopies.rx";

@@ -8,34 +8,6 @@
 
 namespace lanescope {
 
-namespace {
-
-constexpr std::string_view cuda = "CUDA", hip = "HIP";
-/// Limit of scanned calls; nearly every call has a known prefix.
-constexpr size_t maxScannedCalls = 1000;
-
-bool isAmdGpu(const Gpu& gpu) {
-    constexpr std::array<std::string_view, 4> words{"AMD", "Instinct", "Radeon", "gfx"};
-    return std::ranges::any_of(
-        words, [&](std::string_view word) { return gpu.name.find(word) != std::string::npos; });
-}
-
-}  // namespace
-
-std::string_view gpuApiName(const Trace& trace) {
-    const size_t looked = std::min(trace.apiCalls.name.size(), maxScannedCalls);
-    for (size_t row = 0; row < looked; ++row) {
-        const std::string_view call = trace.strings.at(trace.apiCalls.name[row]);
-        if (call.starts_with("hip") || call.starts_with("hsa")) return hip;
-        if (call.starts_with("cu")) return cuda;
-    }
-    return std::ranges::any_of(trace.gpus, isAmdGpu) ? hip : cuda;
-}
-
-std::string_view processorsName(const Gpu& gpu) {
-    return isAmdGpu(gpu) ? "CUs" : "SMs";
-}
-
 const std::vector<ThrottleReason>& throttleReasons() {
     static const std::vector<ThrottleReason> reasons{
         {0x1, "idle", false, "it has nothing to do"},

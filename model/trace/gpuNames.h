@@ -11,12 +11,10 @@
 
 namespace lanescope {
 
-/// Returns the name of the API for people: "CUDA", or "HIP" for AMD's GPUs. Decided by the first
-/// call with a known prefix, else by the GPUs. O(GPUs).
-std::string_view gpuApiName(const Trace& trace);
-
 /// Returns the name of a GPU's processors: "SMs", or "CUs" for AMD's. O(1).
-std::string_view processorsName(const Gpu& gpu);
+inline std::string_view processorsName(const Gpu& gpu) {
+    return gpu.vendor == GpuVendor::Amd ? "CUs" : "SMs";
+}
 
 /// Returns the kernel's name in its source without arguments; `LaunchConfig::shortName` may be more
 /// detailed. O(length).

@@ -10,18 +10,10 @@
 
 namespace lanescope {
 
-inline constexpr std::string_view inspectorProducer = "NCCL Inspector";
-
 /// Health note of such a trace.
 inline constexpr std::string_view ncclKernelsOnlySentence =
     "Of the GPUs the file knows NCCL's kernels only, to a microsecond, and not which GPU they ran "
     "on: their numbers count the ranks, and what else they did is not known.";
-
-/// Returns true if traces of that producer contain no GPU work except NCCL's kernels, so that idle
-/// times and their causes are unknown.
-constexpr bool hasNcclKernelsOnly(std::string_view producer) {
-    return producer == inspectorProducer;
-}
 
 /// Returns the health notes for people, most severe first, without duplicates of several processes.
 /// O(n log n) in the notes.

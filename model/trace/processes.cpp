@@ -2,25 +2,14 @@
 #include "model/trace/processes.h"
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <string>
 #include <utility>
 
-#include "model/format/factNames.h"
-
 namespace lanescope {
 
 int64_t clockErrorNs(const Process& process) {
-    for (const Property& fact : process.facts->others) {
-        if (fact.name != clockErrorFact) continue;
-        int64_t ns = 0;
-        const char* const end = fact.value.data() + fact.value.size();
-        const auto [last, error] = std::from_chars(fact.value.data(), end, ns);
-        // The value is untrusted.
-        return error == std::errc() && last == end && ns > 0 ? ns : 0;
-    }
-    return 0;
+    return std::max<int64_t>(process.facts->clockErrorNs.value_or(0), 0);
 }
 
 namespace {
@@ -42,14 +31,11 @@ std::vector<uint32_t> parentProcesses(const Trace& trace) {
     std::vector<uint32_t> parents(count, noIndex);
     for (uint32_t process = 0; process < count; ++process) {
         const Process& info = trace.processes[process];
-        for (const Property& fact : info.facts->others) {
-            if (fact.name != facts::parentProcess) continue;
-            uint32_t pid = 0;
-            std::from_chars(fact.value.data(), fact.value.data() + fact.value.size(), pid);
-            const auto parent = byNumber.find({machineOf(info), pid});
-            if (parent != byNumber.end() && parent->second != process)
-                parents[process] = parent->second;
-        }
+        const int64_t pid = info.facts->parentPid.value_or(-1);
+        if (pid < 0 || pid > UINT32_MAX) continue;
+        const auto parent = byNumber.find({machineOf(info), static_cast<uint32_t>(pid)});
+        if (parent != byNumber.end() && parent->second != process)
+            parents[process] = parent->second;
     }
     return parents;
 }

@@ -3,18 +3,14 @@
 
 #include <cstdint>
 #include <optional>
-#include <string_view>
 #include <vector>
 
 #include "model/trace/Trace.h"
 
 namespace lanescope {
 
-/// Name of a process fact in merged traces: error bound in nanoseconds of its file's clock relative
-/// to the first file.
-inline constexpr std::string_view clockErrorFact = "clock.errorNs";
-
-/// Returns the error bound of a process; 0 if unknown, and for processes of the first file.
+/// Returns the error bound of the clock of a process's file relative to the first file, in
+/// nanoseconds; 0 if unknown, and for processes of the first file.
 int64_t clockErrorNs(const Process& process);
 
 /// Returns the parent of each process as an index into `Trace::processes`; `noIndex` if unknown or

@@ -29,19 +29,31 @@ uint32_t ownFrame(const Trace& trace, uint32_t stack) {
     return stack;
 }
 
-std::string placeText(const Trace& trace, uint32_t frame) {
+namespace {
+
+std::string placeOf(const FrameRef& frame) {
+    if (frame.file.empty()) return frame.function;
+    return frame.line == 0 ? frame.file : fmt::format("{}:{}", frame.file, frame.line);
+}
+
+}  // namespace
+
+FrameRef frameRef(const Trace& trace, uint32_t frame) {
     const std::string_view file = trace.strings.at(trace.stacks.file[frame]);
-    const std::string_view name = file.substr(file.rfind('/') + 1);
-    if (name.empty()) return std::string(trace.strings.at(trace.stacks.function[frame]));
-    const uint32_t line = trace.stacks.line[frame];
-    return line == 0 ? std::string(name) : fmt::format("{}:{}", name, line);
+    return {std::string(file.substr(file.rfind('/') + 1)), trace.stacks.line[frame],
+            std::string(trace.strings.at(trace.stacks.function[frame]))};
+}
+
+std::string FrameRef::text() const {
+    return file.empty() ? function : fmt::format("{} in {}", placeOf(*this), function);
+}
+
+std::string placeText(const Trace& trace, uint32_t frame) {
+    return placeOf(frameRef(trace, frame));
 }
 
 std::string frameText(const Trace& trace, uint32_t frame) {
-    std::string text = placeText(trace, frame);
-    if (trace.stacks.file[frame] != 0)
-        text += fmt::format(" in {}", trace.strings.at(trace.stacks.function[frame]));
-    return text;
+    return frameRef(trace, frame).text();
 }
 
 uint32_t graphNodeRow(const Trace& trace, uint32_t process, uint64_t node) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -24,7 +25,20 @@ std::vector<uint32_t> framesOf(const Trace& trace, uint32_t stack);
 /// package; else the innermost of all. O(frames).
 uint32_t ownFrame(const Trace& trace, uint32_t stack);
 
-/// Returns "train.py:212 in GPT.forward": a frame without the folders of its file.
+/// A frame without the folders of its file, equal for its counterpart in another run.
+struct FrameRef {
+    std::string file;  ///< Empty if unknown.
+    uint32_t line = 0;
+    std::string function;
+
+    bool isEmpty() const { return file.empty() && function.empty(); }
+    /// Returns "train.py:212 in GPT.forward".
+    std::string text() const;
+    auto operator<=>(const FrameRef&) const = default;
+};
+FrameRef frameRef(const Trace& trace, uint32_t frame);
+
+/// Returns `frameRef(...).text()`.
 std::string frameText(const Trace& trace, uint32_t frame);
 /// Returns the path of a frame's file on the recorded machine if known; empty if it has no file.
 std::string sourceFile(const Trace& trace, uint32_t frame);

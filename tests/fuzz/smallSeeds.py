@@ -47,7 +47,7 @@ def fleets():
 
 
 # Numbers of tables among those that a summary is stored in.
-HEALTH, WORKERS, CLOCKS, STEPS, PARTS, CONTRIBUTORS, OUTLIERS = range(1, 8)
+HEALTH, WORKERS, CLOCKS, STEPS, PARTS, CONTRIBUTORS, OUTLIERS, CAUSES = range(1, 9)
 
 
 def summaries():
@@ -57,15 +57,17 @@ def summaries():
         "health": f"+ {HEALTH} 2 'log-cut 5 7 'A%20sentence.\n+ {HEALTH} 1 'made-up ~ ~ 'Another.\n",
         "clocks": f"+ {CLOCKS} 0 0 1 1000000 0 0\n+ {CLOCKS} 0 4 5 1000000 10 5\n",
         "clocks-of-nobody": f"+ {CLOCKS} 99 0 1 1000000 0 0\n", "clocks-twice": f"+ {CLOCKS} 0 0 1 1 0 0\n" * 2,
-        "outliers": f"+ {OUTLIERS} 0 1 'step%201 5 6 1 'compute 1 'kernel 'path\n+ {OUTLIERS} 0 1 'x 5 6 1 'compute 1 'k ''\n",
-        "outliers-odd": f"+ {OUTLIERS} 0 -1 'step%201 5 6 1 'compute 1 'kernel 'path\n",
-        "outliers-of-nobody": f"+ {OUTLIERS} 9 1 'step%201 5 6 1 'compute 1 'kernel 'path\n",
+        "outliers": f"+ {OUTLIERS} 0 1 'step%201 5 6 1 'compute 1 'kernel ~ 'path\n+ {OUTLIERS} 0 1 'x 5 6 1 'compute 1 'k ~ ''\n",
+        "outliers-odd": f"+ {OUTLIERS} 0 -1 'step%201 5 6 1 'compute 1 'kernel ~ 'path\n",
+        "outliers-of-nobody": f"+ {OUTLIERS} 9 1 'step%201 5 6 1 'compute 1 'kernel ~ 'path\n",
         "steps-of-nobody": f"+ {STEPS} 9 1 'x 1 1 ~\n", "parts-of-nobody": f"+ {PARTS} 0 99 'compute 5\n",
-        "contributors-of-nobody": f"+ {CONTRIBUTORS} 9 'compute 'kernel 'none 'a ' 1 1 1 0 0 0 0 0\n",
+        "contributors-of-nobody": f"+ {CONTRIBUTORS} 9 'compute 'kernel 'none 'a ~ ' 1 1 1 0 0 0 0 0\n",
+        "causes": f"+ {CAUSES} 0 'in_call 'hip 'hipMemcpy ' 0 'main ' 'a.py 3 'f 'unknown 'none 0 'none ' ' 0 '\n",
+        "causes-odd": f"+ {CAUSES} 0 'luck 'hip ' ' 0 'main ' ' -1 ' 'unknown 'none 77 'none ' ' 0 '\n",
         "part-that-is-none": f"+ {PARTS} 0 0 'none 5\n",
     }
     # Each column of a worker, and of the first rows of its parts, gets what no run has.
-    for table, columns in ((WORKERS, 29), (STEPS, 6), (CONTRIBUTORS, 14)):
+    for table, columns in ((WORKERS, 29), (STEPS, 6), (CONTRIBUTORS, 15)):
         for column in range(columns):
             made[f"cell-{table}-{column}"] = f"{table} 1 {column} -1\n"
     for column, value in ((12, 9), (18, 7), (19, 7), (20, 7), (21, 5)):

@@ -721,7 +721,7 @@ CREATE TABLE LANESCOPE_STORED_WORKERS (
     "launchPlace" TEXT NOT NULL,
     "launchesThere" INTEGER NOT NULL,
     "restNs" INTEGER NOT NULL,
-    "rest" TEXT
+    "restCause" INTEGER
 );
 CREATE TABLE LANESCOPE_STORED_GPU_CLOCKS (
     "worker" INTEGER NOT NULL,
@@ -751,6 +751,7 @@ CREATE TABLE LANESCOPE_STORED_CONTRIBUTORS (
     "kind" TEXT NOT NULL,
     "trait" TEXT NOT NULL,
     "name" TEXT NOT NULL,
+    "cause" INTEGER,
     "path" TEXT NOT NULL,
     "count" INTEGER NOT NULL,
     "exposedNs" INTEGER NOT NULL,
@@ -772,7 +773,29 @@ CREATE TABLE LANESCOPE_STORED_OUTLIERS (
     "part" TEXT NOT NULL,
     "partExcessNs" INTEGER NOT NULL,
     "contributor" TEXT NOT NULL,
+    "cause" INTEGER,
     "path" TEXT NOT NULL
+);
+CREATE TABLE LANESCOPE_STORED_CAUSES (
+    "cause" INTEGER NOT NULL,
+    "kind" TEXT NOT NULL,
+    "api" TEXT NOT NULL,
+    "call" TEXT NOT NULL,
+    "copy" TEXT NOT NULL,
+    "isPageable" INTEGER NOT NULL,
+    "thread" TEXT NOT NULL,
+    "threadName" TEXT NOT NULL,
+    "file" TEXT NOT NULL,
+    "line" INTEGER NOT NULL,
+    "function" TEXT NOT NULL,
+    "work" TEXT NOT NULL,
+    "observation" TEXT NOT NULL,
+    "state" INTEGER NOT NULL,
+    "holder" TEXT NOT NULL,
+    "holderName" TEXT NOT NULL,
+    "holderFile" TEXT NOT NULL,
+    "holderLine" INTEGER NOT NULL,
+    "holderFunction" TEXT NOT NULL
 );
 CREATE TABLE LANESCOPE_STORED_PLACES (
     "worker" INTEGER NOT NULL,

@@ -8,14 +8,15 @@
 
 #include "model/explain/Explanation.h"
 #include "model/explain/rules.h"
+#include "tests/support/idleCauses.h"
 
 namespace lanescope::explain {
 
 inline constexpr int64_t ms = 1'000'000;
 
 inline analysis::Contributor contributor(
-    analysis::StepPart part, analysis::ContributorKind kind, std::string name, int64_t ns,
-    analysis::ContributorTrait trait = analysis::ContributorTrait::None) {
+    analysis::StepPart part, analysis::ContributorKind kind, analysis::ContributorName name,
+    int64_t ns, analysis::ContributorTrait trait = analysis::ContributorTrait::None) {
     analysis::Contributor made;
     made.part = part;
     made.kind = kind;
@@ -59,7 +60,8 @@ class MadeRun {
         }
         run_.workers[worker].contributors.push_back(std::move(each));
     }
-    void add(analysis::StepPart part, analysis::ContributorKind kind, std::string name, int64_t ns,
+    void add(analysis::StepPart part, analysis::ContributorKind kind,
+             analysis::ContributorName name, int64_t ns,
              analysis::ContributorTrait trait = analysis::ContributorTrait::None) {
         add(0, contributor(part, kind, std::move(name), 0, trait), ns);
     }

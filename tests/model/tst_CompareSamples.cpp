@@ -65,7 +65,7 @@ class TestCompareSamples : public QObject {
         QVERIFY(answer.causes[1].lostNs < 0);
         QVERIFY(answer.causes[0].main);
         const ContributorDifference& main = *answer.causes[0].main;
-        QCOMPARE(main.name(), std::string("AllReduce"));
+        QCOMPARE(main.name().text(), std::string("AllReduce"));
         QCOMPARE(main.path, std::string("backward"));
         // Without the time that one rank waited for the other.
         QCOMPARE(qRound(main.baseline.gigabytesPerSecond * 10), 2243);

@@ -211,7 +211,7 @@ void TestGoldenComparison::lostNvlinkIsReportedAsExposedAllReduce() {
     const Cause& cause = comparison.answer.causes.at(0);
     QCOMPARE(cause.part, StepPart::ExposedCommunication);
     QVERIFY(cause.main);
-    QCOMPARE(cause.main->name(), std::string("AllReduce"));
+    QCOMPARE(cause.main->name().text(), std::string("AllReduce"));
     QCOMPARE(qRound(cause.main->baseline.gigabytesPerSecond * 10), 2243);
     QCOMPARE(qRound(cause.main->candidate.gigabytesPerSecond * 10), 278);
     const WorkerComparison& pair = *comparison.criticalPair();
@@ -232,8 +232,8 @@ void TestGoldenComparison::pageableBatchesAreReportedAsExposedCopies() {
     const ContributorDifference* copies = named(comparison, cause);
     QVERIFY(copies);
     QCOMPARE(copies->match, MatchKind::SamePosition);
-    QCOMPARE(copies->baseline.name, std::string("HtoD from pinned"));
-    QCOMPARE(copies->candidate.name, std::string("HtoD from pageable"));
+    QCOMPARE(copies->baseline.name.text(), std::string("HtoD from pinned"));
+    QCOMPARE(copies->candidate.name.text(), std::string("HtoD from pageable"));
     QVERIFY(copies->baseline.gigabytesPerSecond > 3 * copies->candidate.gigabytesPerSecond);
     const auto isHtoD = [](const Trace& trace, uint32_t row) {
         return trace.memcpys.kind[row] == MemcpyKind::HtoD;
@@ -345,13 +345,13 @@ void TestGoldenComparison::otherPrecisionMatchesRenamedKernels() {
     size_t found = 0;
     for (const ContributorDifference& each : comparison.criticalPair()->contributors) {
         for (const auto& [name, range] : convolutions) {
-            if (each.baseline.name.find(name + "_f32f32") == std::string::npos ||
+            if (each.baseline.name.work.find(name + "_f32f32") == std::string::npos ||
                 each.path != range)
                 continue;
             ++found;
             QCOMPARE(each.match, MatchKind::SamePosition);
-            QVERIFY2(each.candidate.name.find(name + "_bf16bf16") != std::string::npos,
-                     each.candidate.name.c_str());
+            QVERIFY2(each.candidate.name.work.find(name + "_bf16bf16") != std::string::npos,
+                     each.candidate.name.work.c_str());
             QCOMPARE(each.baseline.count, each.candidate.count);
             QVERIFY(each.lostNs() < 0);
         }

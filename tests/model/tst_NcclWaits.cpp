@@ -204,7 +204,7 @@ class TestNcclWaits : public QObject {
             std::find_if(run->workers[0].contributors.begin(), run->workers[0].contributors.end(),
                          [](const auto& each) { return each.part == StepPart::WaitingForRanks; });
         QVERIFY(waiting != run->workers[0].contributors.end());
-        QCOMPARE(waiting->name, std::string("AllReduce"));
+        QCOMPARE(waiting->name.text(), std::string("AllReduce"));
         QCOMPARE(waiting->totalNs, int64_t(run->workers[0].steps.size()) * 60 * us);
     }
 };

@@ -164,7 +164,7 @@ class TestRunComparison : public QObject {
         const Cause& cause = comparison.answer.causes.at(0);
         QCOMPARE(cause.part, StepPart::ExposedCommunication);
         QVERIFY(cause.main);
-        QCOMPARE(cause.main->name(), std::string("AllReduce"));
+        QCOMPARE(cause.main->name().text(), std::string("AllReduce"));
         const double before = cause.main->baseline.gigabytesPerSecond;
         const double after = cause.main->candidate.gigabytesPerSecond;
         QVERIFY(before > 95 && before < 101);
@@ -204,8 +204,8 @@ class TestRunComparison : public QObject {
                          [](const auto& each) { return each.kind == ContributorKind::Copy; });
         QVERIFY(copy != comparison.criticalPair()->contributors.end());
         QCOMPARE(copy->match, MatchKind::SamePosition);
-        QCOMPARE(copy->baseline.name, std::string("HtoD from pinned"));
-        QCOMPARE(copy->name(), std::string("HtoD from pageable"));
+        QCOMPARE(copy->baseline.name.text(), std::string("HtoD from pinned"));
+        QCOMPARE(copy->name().text(), std::string("HtoD from pageable"));
         QVERIFY(says(comparison, "in the place of HtoD from pinned"));
     }
 

@@ -18,8 +18,7 @@ class tst_StartedBy : public QObject {
         Process& process = builder.processes()[index];
         process.pid = pid;
         process.rank = rank;
-        if (parent != 0)
-            process.facts.edit().others.push_back({"parentProcess", std::to_string(parent)});
+        if (parent != 0) process.facts.edit().parentPid = parent;
     }
 
   private slots:

@@ -163,9 +163,10 @@ class TestStepParts : public QObject {
         QCOMPARE(partUs(worker, StepPart::ExposedHtoD), int64_t{20});
         const Contributor* reduce = heaviest(worker, StepPart::ExposedCommunication);
         QVERIFY(reduce);
-        QCOMPARE(reduce->name, std::string("AllReduce"));
+        QCOMPARE(reduce->name.text(), std::string("AllReduce"));
         QCOMPARE(reduce->totalNs, 40 * us);
-        QCOMPARE(heaviest(worker, StepPart::ExposedHtoD)->name, std::string("HtoD from pinned"));
+        QCOMPARE(heaviest(worker, StepPart::ExposedHtoD)->name.text(),
+                 std::string("HtoD from pinned"));
     }
 
     void lateLaunchNamesTheThreadActivity() {
@@ -181,7 +182,7 @@ class TestStepParts : public QObject {
         for (const Contributor& each : worker.contributors)
             if (each.part == StepPart::LaunchBound) {
                 QCOMPARE(each.path, std::string("optimizer"));
-                ns[each.name] = each.exposedNs;
+                ns[each.name.text()] = each.exposedNs;
             }
         QCOMPARE(ns["in cudaMalloc on the main thread"], 30 * us);
         QCOMPARE(ns["in cudaLaunchKernel on the main thread"], 5 * us);
@@ -196,9 +197,9 @@ class TestStepParts : public QObject {
         const WorkerSummary worker = step.summarize(200);
         const Contributor* idle = heaviest(worker, StepPart::LaunchBound);
         QVERIFY(idle);
-        QCOMPARE(idle->name, std::string("outside HIP calls on the main thread"));
+        QCOMPARE(idle->name.text(), std::string("outside HIP calls on the main thread"));
         for (const Contributor& each : worker.contributors)
-            QVERIFY2(each.name.find("CUDA") == std::string::npos, each.name.c_str());
+            QVERIFY2(each.name.text().find("CUDA") == std::string::npos, each.name.text().c_str());
     }
 
     void queuedWorkIsNotLaunchBound() {
@@ -208,7 +209,7 @@ class TestStepParts : public QObject {
         step.builder.addApi(step.thread, "cudaStreamSynchronize", 10 * us, 100 * us);
         const WorkerSummary worker = step.summarize(100);
         QCOMPARE(partUs(worker, StepPart::OtherIdle), int64_t{10});
-        QCOMPARE(heaviest(worker, StepPart::OtherIdle)->name,
+        QCOMPARE(heaviest(worker, StepPart::OtherIdle)->name.text(),
                  std::string("between pieces of queued work"));
     }
 
@@ -221,7 +222,7 @@ class TestStepParts : public QObject {
         // Including the time until the next launch reaches the GPU.
         QCOMPARE(partUs(worker, StepPart::Synchronization), int64_t{50});
         QCOMPARE(partUs(worker, StepPart::LaunchBound), int64_t{0});
-        QCOMPARE(heaviest(worker, StepPart::Synchronization)->name,
+        QCOMPARE(heaviest(worker, StepPart::Synchronization)->name.text(),
                  std::string("in cudaDeviceSynchronize"));
     }
 
@@ -267,7 +268,7 @@ class TestStepParts : public QObject {
         builder.addKernel(builder.defaultStream(), "gemm", 80 * us, 100 * us);
         const WorkerSummary worker = summaryOf(builder.finish()).workers.at(0);
         QCOMPARE(partUs(worker, StepPart::OtherIdle), int64_t{30});
-        QCOMPARE(heaviest(worker, StepPart::OtherIdle)->name,
+        QCOMPARE(heaviest(worker, StepPart::OtherIdle)->name.text(),
                  std::string("launching call not recorded"));
     }
 
@@ -311,7 +312,7 @@ class TestStepParts : public QObject {
         QCOMPARE(outlier.name, std::string("step 6"));
         QCOMPARE(outlier.excessNs, 5'000 * us);
         QCOMPARE(outlier.part, StepPart::LaunchBound);
-        QCOMPARE(outlier.contributor, std::string("outside CUDA calls on the main thread"));
+        QCOMPARE(outlier.contributor.text(), std::string("outside CUDA calls on the main thread"));
         QCOMPARE(outlier.path, std::string("optimizer"));
     }
 

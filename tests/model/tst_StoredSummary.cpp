@@ -10,6 +10,7 @@
 #include "model/importers/UnpackedStream.h"
 #include "model/importers/loadTrace.h"
 #include "tests/support/TemporaryFolder.h"
+#include "tests/support/idleCauses.h"
 #include "tests/support/openForWriting.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
@@ -99,10 +100,15 @@ class TestStoredSummary : public QObject {
         summary.facts.healthWarnings = {
             {Severity::Error, HealthCode::EventsDropped, "12 events were dropped.", 77, {}, 12, {}},
             {Severity::Warning, HealthCode::Unknown, "Odd.", {}, {}, {}, "brand-new"}};
-        summary.workers[0].outliers.push_back(
-            {7, "step 7", 5, 900, 400, StepPart::LaunchBound, 300, "in cudaMalloc", "forward"});
+        summary.workers[0].outliers.push_back({7, "step 7", 5, 900, 400, StepPart::LaunchBound, 300,
+                                               idleIn("cudaMalloc"), "forward"});
         summary.workers[0].coreWaits = CoreWaits{3, 70};
         summary.workers[1].coreWaits = CoreWaits{};
+        IdleCause rest = onMain(idle(CauseKind::None, ThreadState::Gil), {"serve.py", 10, "take"});
+        rest.activity.work = ThreadWork::Triton;
+        rest.activity.holder = {ThreadRole::Named, "logger"};
+        rest.activity.holderFrame = {"log.py", 9, "write"};
+        summary.workers[1].rest.most = rest;
         summary.workers[1].launches = {7, 2'900};
         const std::optional<RunSummary> stored = readBack(fileWith(folder, summary));
         QVERIFY(stored.has_value());
@@ -171,6 +177,12 @@ class TestStoredSummary : public QObject {
         add("more warm-up than steps", "UPDATE LANESCOPE_STORED_WORKERS SET warmUpSteps = 500");
         add("half of what threads lacked",
             "UPDATE LANESCOPE_STORED_WORKERS SET noCoreThreads = 4, noCoreNs = NULL");
+        add("unknown cause", "UPDATE LANESCOPE_STORED_CAUSES SET kind = 'luck'");
+        add("causes misnumbered", "UPDATE LANESCOPE_STORED_CAUSES SET cause = cause + 1");
+        add("line that no file has", "UPDATE LANESCOPE_STORED_CAUSES SET line = -1");
+        add("state without observation", "UPDATE LANESCOPE_STORED_CAUSES SET state = 5");
+        add("cause that is not there", "UPDATE LANESCOPE_STORED_CONTRIBUTORS SET cause = 999");
+        add("work with a cause", "UPDATE LANESCOPE_STORED_CONTRIBUTORS SET cause = 0");
         add("a table is missing", "DROP TABLE LANESCOPE_STORED_OUTLIERS");
         add("a column is missing", "ALTER TABLE LANESCOPE_STORED_STEPS DROP COLUMN name");
         add("a table is a view",

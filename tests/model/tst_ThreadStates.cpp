@@ -4,7 +4,7 @@
 #include <random>
 
 #include "model/analysis/IdleGaps.h"
-#include "model/analysis/StateWords.h"
+#include "model/analysis/ThreadActivities.h"
 #include "model/format/GlobalId.h"
 #include "model/format/Sqlite.h"
 #include "model/importers/loadTrace.h"
@@ -62,10 +62,10 @@ Texts statesOf(const Trace& trace, uint32_t thread, int64_t fromMs, int64_t unti
                bool areTimed = false) {
     const StatesOfThreads states(trace);
     Texts said;
-    analysis::StateWords words(trace, states);
-    words.forEachIn(thread, {fromMs * ms, untilMs * ms}, [&](TimeRange piece, auto text) {
+    analysis::ThreadActivities activities(trace, states);
+    activities.forEachIn(thread, {fromMs * ms, untilMs * ms}, [&](TimeRange piece, auto id) {
         said.push_back((areTimed ? std::to_string(piece.durationNs() / ms) : "") +
-                       std::string(text));
+                       activityText(activities.at(id)));
     });
     return said;
 }
@@ -219,7 +219,7 @@ class TestThreadStates : public QObject {
         // While it ran, no sample shows a wait for data either.
         QCOMPARE(nsOf(analysis::StepPart::DataLoading), 0);
         QCOMPARE(nsOf(analysis::StepPart::LaunchBound), 51 * ms);
-        QCOMPARE(causes.front().name,
+        QCOMPARE(causes.front().name.text(),
                  std::string("outside CUDA calls on the main thread at data.py:88 in pause, which "
                              "sleeps"));
     }
@@ -278,8 +278,8 @@ class TestThreadStates : public QObject {
             const analysis::IdleGap& gap = gaps->gapsOf(0).back();
             int64_t waitNs = 0, autogradNs = 0;
             for (const auto& cause : gaps->whyIdle(0, gap.range)) {
-                if (compare::stateInName(cause.name) == ThreadState::Lock) waitNs += cause.ns;
-                if (cause.name == "outside CUDA calls on the thread pt_autograd_#")
+                if (cause.name.idle.state() == ThreadState::Lock) waitNs += cause.ns;
+                if (cause.name.text() == "outside CUDA calls on the thread pt_autograd_#")
                     autogradNs += cause.ns;
                 QCOMPARE(cause.part, analysis::StepPart::LaunchBound);
             }
@@ -338,27 +338,11 @@ class TestThreadStates : public QObject {
             QVERIFY(gaps);
             const auto causes = gaps->whyIdle(0, gaps->gapsOf(0).front().range);
             bool isSeen = false;
-            for (const auto& cause : causes)
-                isSeen |= compare::stateInName(cause.name) == ThreadState::Poll;
+            for (const auto& cause : causes) isSeen |= cause.name.idle.state() == ThreadState::Poll;
             QCOMPARE(isSeen, ranMs == 0);
             // A thread with so short an unknown time has no entry.
             QCOMPARE(gaps->threadsDuring(gaps->gapsOf(0).front()).size(), size_t(ranMs == 0));
         }
-    }
-
-    void idleCausesNameTheThreadState() {
-        for (size_t number = 1; number < threadStateCount; ++number) {
-            Simulated simulated;
-            const uint32_t thread = simulated.defaultThread();
-            const auto state = static_cast<ThreadState>(number);
-            simulated.state(thread, state, 0, 10, simulated.line("load", 88),
-                            state == ThreadState::Running ? 10 : 0);
-            const TracePtr trace = simulated.finish();
-            for (const std::string& each : statesOf(*trace, thread, 0, 10))
-                QCOMPARE(compare::stateInName("outside CUDA calls" + each), state);
-        }
-        QVERIFY(!compare::stateInName("outside CUDA calls, which by turns runs and sleeps"));
-        QVERIFY(!compare::stateInName("outside CUDA calls"));
     }
 
     void gapsReportThreadActivity() {
@@ -381,12 +365,12 @@ class TestThreadStates : public QObject {
         const analysis::IdleGap& gap = gaps->gapsOf(0).front();
         const auto causes = gaps->whyIdle(0, gap.range);
         QVERIFY(!causes.empty());
-        QCOMPARE(causes.front().name,
+        QCOMPARE(causes.front().name.text(),
                  std::string("outside CUDA calls on the main thread at data.py:88 in next_batch, "
                              "which waits for input"));
         QCOMPARE(causes.front().ns, 46 * ms);
         int64_t sumNs = 0;
-        for (const analysis::IdleCause& cause : causes) sumNs += cause.ns;
+        for (const analysis::GapCause& cause : causes) sumNs += cause.ns;
         QCOMPARE(sumNs, gap.range.durationNs());
         const auto threads = gaps->threadsDuring(gap);
         QCOMPARE(threads.size(), size_t{2});

@@ -219,7 +219,7 @@ void tst_Trace::streamsAreNamedWithTheirOwner() {
     const TracePtr trace = simulatedTraining();
     QCOMPARE(trace->tracks[0].subtitle, std::string("Simulated H200, 132 SMs"));
     Gpu amd;
-    amd.name = "AMD Instinct MI300X";
+    amd.vendor = gpuVendorOf("AMD Instinct MI300X");
     QCOMPARE(std::string(processorsName(amd)), std::string("CUs"));
     QCOMPARE(trace->tracks[1].subtitle, std::string("PID 4242, rank 0"));
     QCOMPARE(trace->tracks[3].subtitle, std::string("PID 4242, rank 0, NCCL"));

@@ -27,7 +27,7 @@ class TestExplain : public QObject {
                                  "AllReduce", 0),
                      5 * ms);
             made.add(rank,
-                     contributor(StepPart::LaunchBound, ContributorKind::Idle, "in a call", 0),
+                     contributor(StepPart::LaunchBound, ContributorKind::Idle, idleIn("call"), 0),
                      2 * ms);
         }
         const Explanation explanation = explain::explain(made.run());
@@ -91,22 +91,24 @@ class TestExplain : public QObject {
     void callsWaitingForTheGpuAreReportedOnce() {
         const auto rulesWith = [](StepPart part, const char* call) {
             MadeRun made;
-            made.add(part, ContributorKind::Idle, call, 25 * ms);
+            made.add(part, ContributorKind::Idle, idleIn(call), 25 * ms);
             return rulesOf(made);
         };
-        for (const char* copy : {"in cudaMemcpy", "in cuMemcpyHtoD_v2 on the main thread"}) {
+        // HIP names its calls as CUDA does.
+        for (const char* copy : {"cudaMemcpy", "cuMemcpyHtoD_v2", "hipMemcpy", "hipMemcpyDtoH"}) {
             QCOMPARE(rulesWith(StepPart::Synchronization, copy), std::vector{&syncCopiesRule});
             QCOMPARE(rulesWith(StepPart::LaunchBound, copy), std::vector{&syncCopiesRule});
         }
-        QCOMPARE(rulesWith(StepPart::LaunchBound, "in cudaMemset"), std::vector{&syncMemsetsRule});
-        // Calls that return at once, a name that is no call, and a text that only describes a copy.
-        for (const char* other : {"in cudaMemcpyAsync", "in cuMemsetD8Async", "in Memcpy.forward",
-                                  "in cudaGraphAddMemcpyNode"})
+        for (const char* memset : {"cudaMemset", "hipMemset", "hipMemsetD32"})
+            QCOMPARE(rulesWith(StepPart::LaunchBound, memset), std::vector{&syncMemsetsRule});
+        // Calls that return at once, and a call that only describes a copy.
+        for (const char* other : {"cudaMemcpyAsync", "cuMemsetD8Async", "hipMemcpyAsync",
+                                  "hipMemsetAsync", "cudaGraphAddMemcpyNode"})
             QCOMPARE(rulesWith(StepPart::LaunchBound, other), std::vector{&launchBoundRule});
         // Next to it, the part keeps only the rest.
         MadeRun made;
-        made.add(StepPart::Synchronization, ContributorKind::Idle, "in cudaMemcpy", 25 * ms);
-        made.add(StepPart::Synchronization, ContributorKind::Idle, "in cudaStreamSynchronize",
+        made.add(StepPart::Synchronization, ContributorKind::Idle, idleIn("cudaMemcpy"), 25 * ms);
+        made.add(StepPart::Synchronization, ContributorKind::Idle, idleIn("cudaStreamSynchronize"),
                  10 * ms);
         const Explanation explanation = explain::explain(made.run());
         QCOMPARE(rulesOf(explanation), (std::vector{&syncCopiesRule, &hostSyncRule}));
@@ -148,8 +150,8 @@ class TestExplain : public QObject {
 
     void idleTimeOfUnknownCauseIsNoFinding() {
         MadeRun made;
-        made.add(StepPart::OtherIdle, ContributorKind::Idle, "launching call not recorded", 60 * ms,
-                 ContributorTrait::Unknown);
+        made.add(StepPart::OtherIdle, ContributorKind::Idle, idle(CauseKind::UnrecordedLaunch),
+                 60 * ms, ContributorTrait::Unknown);
         QVERIFY(rulesOf(explain::explain(made.run())).empty());
     }
 
@@ -188,20 +190,19 @@ class TestExplain : public QObject {
     }
 
     void adviceIsHedgedForAThreadThatAlsoWaited() {
-        const auto sentence = [](const char* name) {
+        const auto sentence = [](ThreadState state, Observation observation) {
             MadeRun made(1);
-            made.add(StepPart::LaunchBound, ContributorKind::Idle, name, 40 * ms);
+            made.add(StepPart::LaunchBound, ContributorKind::Idle,
+                     onMain(idle(CauseKind::OutsideCalls, state, observation)), 40 * ms);
             return explain::explain(made.run()).findings.front().sentence;
         };
-        QVERIFY(sentence("outside CUDA calls on the main thread, which by turns runs and sleeps")
+        QVERIFY(sentence(ThreadState::Sleep, Observation::Alternating)
                     .find("which of both kept the GPU waiting is not known") != std::string::npos);
-        QVERIFY(
-            sentence("outside CUDA calls on the main thread, which runs").find("which of both") ==
-            std::string::npos);
+        QVERIFY(sentence(ThreadState::Running, Observation::State).find("which of both") ==
+                std::string::npos);
         // Another thread may launch in the meantime, for example autograd's.
-        QVERIFY(sentence("outside CUDA calls on the main thread, which by turns runs and waits for "
-                         "a lock or another thread")
-                    .find("which of both") == std::string::npos);
+        QVERIFY(sentence(ThreadState::Lock, Observation::Alternating).find("which of both") ==
+                std::string::npos);
     }
 
     void gpusWithOnlyNcclDataHaveNoFindings() {
@@ -211,15 +212,17 @@ class TestExplain : public QObject {
                      contributor(StepPart::ExposedCommunication, ContributorKind::Collective,
                                  "AllReduce", 0),
                      40 * ms);
-            made.add(rank, contributor(StepPart::OtherIdle, ContributorKind::Idle, "unknown", 0),
+            made.add(rank,
+                     contributor(StepPart::OtherIdle, ContributorKind::Idle,
+                                 idle(CauseKind::UnrecordedLaunch), 0),
                      90 * ms);
         }
         made.run().workers[1].steps.back().wallNs += 900 * ms;
-        made.run().facts.producer = inspectorProducer;
+        made.run().facts.producerKind = ProducerKind::NcclInspector;
         for (const Rule* rule : rulesOf(made))
             QVERIFY(rule != &exposedCommunicationRule && rule != &queuedIdleRule &&
                     rule != &gpuIdleRule);
-        made.run().facts.producer = "Lanescope";
+        made.run().facts.producerKind = ProducerKind::Lanescope;
         QVERIFY(std::ranges::count(rulesOf(made), &exposedCommunicationRule) == 1);
     }
 
@@ -229,7 +232,7 @@ class TestExplain : public QObject {
         odd.number = 7;
         odd.excessNs = 50 * ms;
         odd.part = StepPart::DataLoading;
-        odd.contributor = "outside CUDA calls";
+        odd.contributor = idle(CauseKind::OutsideCalls);
         made.run().workers[0].outliers.push_back(odd);
         const Explanation explanation = explain::explain(made.run());
         QCOMPARE(rulesOf(explanation), std::vector{&oddStepsRule});
@@ -240,7 +243,9 @@ class TestExplain : public QObject {
 
     void patternIsFoundOnItsRank() {
         MadeRun made(2);
-        made.add(1, contributor(StepPart::DataLoading, ContributorKind::Idle, "outside CUDA", 0),
+        made.add(1,
+                 contributor(StepPart::DataLoading, ContributorKind::Idle,
+                             idle(CauseKind::OutsideCalls), 0),
                  1 * ms);
         const auto lengthened = [&](int64_t every, int64_t excessNs) {
             MadeRun with = made;
@@ -296,8 +301,10 @@ class TestExplain : public QObject {
 
     void partsSumToTheStepAndFindingsAreSorted() {
         MadeRun made;
-        made.add(StepPart::LaunchBound, ContributorKind::Idle, "a", 30 * ms + 333);
-        made.add(StepPart::DataLoading, ContributorKind::Idle, "b", 40 * ms + 777);
+        made.add(StepPart::LaunchBound, ContributorKind::Idle, idle(CauseKind::OutsideCalls),
+                 30 * ms + 333);
+        made.add(StepPart::DataLoading, ContributorKind::Idle, idle(CauseKind::LoadingRange),
+                 40 * ms + 777);
         const Explanation explanation = explain::explain(made.run());
         for (const WorkerParts& worker : explanation.workers)
             QCOMPARE(worker.parts.sum(), worker.meanNs);
@@ -327,7 +334,7 @@ class TestExplain : public QObject {
 
     void allFormatsHaveTheSameSentences() {
         MadeRun made(2);
-        made.add(StepPart::DataLoading, ContributorKind::Idle, "<b>&", 20 * ms);
+        made.add(StepPart::DataLoading, ContributorKind::Idle, idleIn("<b>&"), 20 * ms);
         made.run().facts.title = "<script>run";
         report::ExplanationReport report{made.run(), explain::explain(made.run())};
         const auto json = nlohmann::json::parse(explanationAsJson(report));

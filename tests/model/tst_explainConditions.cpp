@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <functional>
 
-#include "model/analysis/StateWords.h"
 #include "model/analysis/runConditions.h"
 #include "model/analysis/storedSummary.h"
 #include "model/explain/clockLoss.h"
@@ -390,11 +389,11 @@ class TestExplainConditions : public QObject {
 
     void explainReportsManySmallGapsOnce() {
         MadeRun made;
-        const auto idle = [&](StepPart part, const char* name, int64_t ns) {
-            made.add(part, ContributorKind::Idle, name, ns);
+        const auto add = [&](StepPart part, const IdleCause& cause, int64_t ns) {
+            made.add(part, ContributorKind::Idle, cause, ns);
         };
-        idle(StepPart::OtherIdle, "between pieces of queued work", 9 * ms);
-        idle(StepPart::LaunchBound, "outside CUDA calls", 12 * ms);
+        add(StepPart::OtherIdle, idle(CauseKind::QueuedWork), 9 * ms);
+        add(StepPart::LaunchBound, idle(CauseKind::OutsideCalls), 12 * ms);
         const Explanation explanation = explain::explain(made.run());
         QCOMPARE(rulesOf(explanation), std::vector{&gpuIdleRule});
         QCOMPARE(explanation.findings[0].maxGainNs, 21 * ms);
@@ -403,7 +402,7 @@ class TestExplainConditions : public QObject {
         QVERIFY(!explanation.findings[0].sql.empty());
         QVERIFY(rulesOf(explain::explain(made.run(), {&gpuIdleRule})).empty());
         // A cause with its own rule is not reported again, even if that rule is disabled.
-        idle(StepPart::LaunchBound, "in cudaLaunchKernel", 20 * ms);
+        add(StepPart::LaunchBound, idleIn("cudaLaunchKernel"), 20 * ms);
         QCOMPARE(rulesOf(made), std::vector{&launchBoundRule});
         QVERIFY(rulesOf(explain::explain(made.run(), {&launchBoundRule})).empty());
     }

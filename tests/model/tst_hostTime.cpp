@@ -270,7 +270,8 @@ class TestHostTime : public QObject {
     void moreCopiesThanKernelsAreReported() {
         const auto sentence = [](int64_t copies) {
             MadeRun made;
-            made.add(StepPart::LaunchBound, ContributorKind::Idle, "in cudaMemcpyAsync", 20 * ms);
+            made.add(StepPart::LaunchBound, ContributorKind::Idle, idleIn("cudaMemcpyAsync"),
+                     20 * ms);
             Contributor copy =
                 contributor(StepPart::ExposedHtoD, ContributorKind::Copy, "HtoD from pinned", 0);
             copy.count = copies;
@@ -321,12 +322,13 @@ class TestHostTime : public QObject {
                 odd.part = StepPart::LaunchBound;
                 if (worker.outliers.size() < maxOutliers) worker.outliers.push_back(odd);
             }
-            Contributor idle = contributor(
+            Contributor runs = contributor(
                 StepPart::LaunchBound, ContributorKind::Idle,
-                "outside CUDA calls on the main thread at a.py:1 in f, which runs", idleNs);
-            idle.count = 60;
-            idle.workedNs = idleNs;
-            worker.contributors.push_back(idle);
+                onMain(idle(CauseKind::OutsideCalls, ThreadState::Running), {"a.py", 1, "f"}),
+                idleNs);
+            runs.count = 60;
+            runs.workedNs = idleNs;
+            worker.contributors.push_back(runs);
             return run;
         };
         const Explanation period = explain::explain(made(10).run());

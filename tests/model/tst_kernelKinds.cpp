@@ -137,7 +137,7 @@ class tst_kernelKinds : public QObject {
         // If two share a short name, the source identifies the removed one.
         QVERIFY(replacedName(unrolled, vectorized, false)
                     .starts_with("at::native::unrolled_elementwise_kernel<"));
-        QCOMPARE(replacedName("gemm", vectorized, false), std::string("gemm"));
+        QCOMPARE(replacedName("gemm", vectorized), std::string("gemm"));
         const std::string fused = "triton_poi_fused_" + std::string(5'000, 'a') + "_0";
         QVERIFY(shortContributorName(fused).size() < 80);
     }
@@ -178,7 +178,7 @@ class tst_kernelKinds : public QObject {
         QVERIFY(summary);
         std::map<std::string, std::string> launched;
         for (const Contributor& each : summary->workers.front().contributors)
-            launched[each.name.substr(0, each.name.find('<'))] = each.launched;
+            launched[each.name.work.substr(0, each.name.work.find('<'))] = each.launched;
         QCOMPARE(launched["void gemm"], std::string("launched at train.py:212 in forward"));
         QCOMPARE(launched["void mixed"], std::string());
         QCOMPARE(launched["void backward"], std::string("called from train.py:310 in step"));
@@ -253,15 +253,14 @@ class tst_kernelKinds : public QObject {
             worker.steps.back().parts[StepPart::LaunchBound] += moreNs;
             worker.steps.back().wallNs += moreNs;
         }
-        Contributor waits = contributor(
-            StepPart::LaunchBound, ContributorKind::Idle,
-            "outside CUDA calls on the thread pt_autograd_#, which by turns runs and waits for "
-            "the GIL",
-            20 * 35 * ms);
+        Contributor waits =
+            contributor(StepPart::LaunchBound, ContributorKind::Idle,
+                        idle(CauseKind::OutsideCalls, ThreadState::Gil, Observation::Alternating),
+                        20 * 35 * ms);
         waits.waitedNs = waits.exposedNs;
         worker.contributors.push_back(waits);
         worker.contributors.push_back(contributor(StepPart::LaunchBound, ContributorKind::Idle,
-                                                  "in cuLaunchKernel", 20 * 25 * ms));
+                                                  idleIn("cuLaunchKernel"), 20 * 25 * ms));
         const std::vector<const Rule*> rules = rulesOf(made);
         QVERIFY(rules.size() >= 2);
         QCOMPARE(rules[0], &hostWaitsRule);

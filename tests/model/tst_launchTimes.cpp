@@ -128,20 +128,20 @@ class tst_launchTimes : public QObject {
         QFETCH(qint64, medianNs);
         QFETCH(qint64, eachNs);
         MadeRun made;
-        made.run().facts.producer = ours;
+        made.run().facts.producerKind = ProducerKind::Lanescope;
         WorkerSummary& worker = made.run().workers[0];
         worker.launches = {100 * MadeRun::steps, medianNs};
         QCOMPARE(recorderShareNs(made.run(), worker), 100 * eachNs);
         for (const char* other : {"torch.profiler", "Nsight Systems 2026.2.1", "",
                                   "Lanescope 0.1.0 and torch.profiler"}) {
-            made.run().facts.producer = other;
+            made.run().facts.producerKind = producerKindOf(other);
             QCOMPARE(recorderShareNs(made.run(), worker), int64_t{0});
         }
     }
 
     void hugeCountDoesNotOverflow() {
         MadeRun made;
-        made.run().facts.producer = ours;
+        made.run().facts.producerKind = ProducerKind::Lanescope;
         made.run().workers[0].launches = {INT64_MAX, INT64_MAX};
         QCOMPARE(recorderShareNs(made.run(), made.run().workers[0]), maxTimestampNs);
         made.run().workers[0].steps.clear();
@@ -158,10 +158,12 @@ class tst_launchTimes : public QObject {
 
         // All launches are in time, however long they take.
         MadeRun ahead;
-        ahead.run().facts.producer = ours;
-        ahead.add(StepPart::OtherIdle, ContributorKind::Idle, "queued", 11'500 * us);
-        ahead.add(StepPart::Synchronization, ContributorKind::Idle, "in count", 3'300 * us);
-        ahead.add(StepPart::DataLoading, ContributorKind::Idle, "in fetch", 3'300 * us);
+        ahead.run().facts.producerKind = ProducerKind::Lanescope;
+        ahead.add(StepPart::OtherIdle, ContributorKind::Idle, idle(CauseKind::QueuedWork),
+                  11'500 * us);
+        ahead.add(StepPart::Synchronization, ContributorKind::Idle, idleIn("count"), 3'300 * us);
+        ahead.add(StepPart::DataLoading, ContributorKind::Idle, idle(CauseKind::LoadingRange),
+                  3'300 * us);
         ahead.add(StepPart::Compute, ContributorKind::Kernel, "gemm", 2 * ms);
         ahead.run().workers[0].launches = {4'000 * MadeRun::steps, 12'450};
         QCOMPARE(rulesOf(ahead), std::vector{&gpuIdleRule});
@@ -321,7 +323,8 @@ class tst_launchTimes : public QObject {
     /// Threads throttled by a limit count as runnable: this is reported once.
     void cpuLimitIsReportedInsteadOfItsThreads() {
         MadeRun made;
-        made.add(StepPart::LaunchBound, ContributorKind::Idle, "outside CUDA calls", 60 * ms);
+        made.add(StepPart::LaunchBound, ContributorKind::Idle, idle(CauseKind::OutsideCalls),
+                 60 * ms);
         WorkerSummary& worker = made.run().workers[0];
         worker.coreWaits = CoreWaits{8, 6 * worker.totalWallNs()};
         const auto sentence = [&] { return explain::explain(made.run()).findings[0].sentence; };

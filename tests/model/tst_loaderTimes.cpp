@@ -39,10 +39,9 @@ class tst_loaderTimes : public QObject {
             MadeRun made(2);
             for (const size_t rank : {0u, 1u})
                 made.add(rank,
-                         contributor(
-                             waitsForData ? StepPart::DataLoading : StepPart::LaunchBound,
-                             ContributorKind::Idle,
-                             "outside CUDA calls at data.py:88 in load, which waits for input", 0),
+                         contributor(waitsForData ? StepPart::DataLoading : StepPart::LaunchBound,
+                                     ContributorKind::Idle,
+                                     idle(CauseKind::OutsideCalls, ThreadState::Poll), 0),
                          20 * ms);
             made.run().workers[0].loaders = {2, 1'000 * ms, 100 * ms, 0, 0};
             made.run().workers[1].loaders = {4, 2'000 * ms, 1'940 * ms, 60 * ms, 0};
@@ -73,9 +72,7 @@ class tst_loaderTimes : public QObject {
                                at + 5'000, at + stepNs);
             }
             const uint32_t process = program.addProcess(777, "python3");
-            const std::string parent = std::to_string(isStartedByOther ? 999 : 4242);
-            program.processes()[process].facts.edit().others.push_back(
-                {std::string(facts::parentProcess), parent});
+            program.processes()[process].facts.edit().parentPid = isStartedByOther ? 999 : 4242;
             const uint32_t loader = program.addThread(process, 777, "pt_data_worker");
             const uint32_t other = program.addThread(process, 778, "resource_tracker");
             const auto state = [&](uint32_t thread, ThreadState is, int64_t startNs,
@@ -110,9 +107,8 @@ class tst_loaderTimes : public QObject {
         program.processes()[0].rank = 0;
         const uint32_t second = program.addProcess(500, "python3", 1);
         const uint32_t loader = program.addProcess(777, "python3", 1);
-        for (const auto& [process, parent] : {std::pair(second, "4242"), std::pair(loader, "500")})
-            program.processes()[process].facts.edit().others.push_back(
-                {std::string(facts::parentProcess), parent});
+        for (const auto& [process, parent] : {std::pair(second, 4242), std::pair(loader, 500)})
+            program.processes()[process].facts.edit().parentPid = parent;
         kinds::CpuState::Row row;
         row.endNs = stepNs;
         row.thread = program.addThread(loader, 777, "pt_data_worker");
@@ -131,8 +127,7 @@ class tst_loaderTimes : public QObject {
         SimulatedTrace program;
         program.launch(program.defaultThread(), program.defaultStream(), "gemm", 0, 5, 10);
         const uint32_t process = program.addProcess(777, "python3");
-        program.processes()[process].facts.edit().others.push_back(
-            {std::string(facts::parentProcess), "4242"});
+        program.processes()[process].facts.edit().parentPid = 4242;
         const TimeRange all{-maxTimestampNs, maxTimestampNs};
         for (const uint32_t tid : {777, 778, 779}) {
             kinds::CpuState::Row row;

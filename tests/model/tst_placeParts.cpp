@@ -27,9 +27,7 @@ TracePtr rankWithWorkers(int rank, std::string_view boot) {
     // The process of simulated traces has no event here.
     sim.processes()[0].pid = pid + 100;
     sim.processes()[0].globalPid = globalPid(pid + 100);
-    for (const uint32_t each : {0u, worker})
-        sim.processes()[each].facts.edit().others.push_back(
-            {std::string(facts::parentProcess), std::to_string(pid)});
+    for (const uint32_t each : {0u, worker}) sim.processes()[each].facts.edit().parentPid = pid;
     sim.description().facts.host = "box";
     sim.description().startUtcNs = int64_t{1'700'000'000} * 1'000'000'000;
     SamplerFacts samplers;

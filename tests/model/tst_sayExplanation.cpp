@@ -18,24 +18,21 @@ class TestSayExplanation : public QObject {
     /// The only evidence is that the copy of a batch came next.
     void guessIsCalledAGuess() {
         MadeRun made;
-        made.add(StepPart::DataLoading, ContributorKind::Idle,
-                 "outside CUDA calls before the copy of the batch", 20 * ms);
+        made.add(StepPart::DataLoading, ContributorKind::Idle, idle(CauseKind::BeforeBatchCopy),
+                 20 * ms);
         const Explanation guessed = explain::explain(made.run());
         QCOMPARE(rulesOf(guessed), std::vector{&inputDataRule});
         const std::string& sentence = guessed.findings.front().sentence;
         QVERIFY2(sentence.find("is a guess") != std::string::npos, sentence.c_str());
         MadeRun working;
         working.add(StepPart::DataLoading, ContributorKind::Idle,
-                    "outside CUDA calls before the copy of the batch, which by turns runs and "
-                    "sleeps",
+                    idle(CauseKind::BeforeBatchCopy, ThreadState::Sleep, Observation::Alternating),
                     20 * ms);
         QVERIFY(explain::explain(working.run()).findings.front().sentence.find("is a guess") !=
                 std::string::npos);
         MadeRun seen;
         seen.add(StepPart::DataLoading, ContributorKind::Idle,
-                 "outside CUDA calls before the copy of the batch at data.py:88 in load, which "
-                 "waits for input",
-                 20 * ms);
+                 idle(CauseKind::BeforeBatchCopy, ThreadState::Poll), 20 * ms);
         QVERIFY(explain::explain(seen.run()).findings.front().sentence.find("guess") ==
                 std::string::npos);
     }
@@ -45,20 +42,17 @@ class TestSayExplanation : public QObject {
         for (const ThreadState state : {ThreadState::Gil, ThreadState::Child, ThreadState::Device,
                                         ThreadState::Blocked, ThreadState::Running}) {
             MadeRun made;
-            made.add(
-                StepPart::DataLoading, ContributorKind::Idle,
-                "outside CUDA calls before the copy of the batch at data.py:88 in load, which " +
-                    std::string(nameOf(state).meaning),
-                20 * ms);
+            made.add(StepPart::DataLoading, ContributorKind::Idle,
+                     idle(CauseKind::BeforeBatchCopy, state), 20 * ms);
             const std::string sentence = explain::explain(made.run()).findings.front().sentence;
             QVERIFY2(sentence.find("is a guess") != std::string::npos, sentence.c_str());
         }
         // Knowledge of one half does not apply to the other.
         MadeRun half;
-        const std::string before = "outside CUDA calls before the copy of the batch";
-        half.add(StepPart::DataLoading, ContributorKind::Idle, before, 10 * ms);
+        half.add(StepPart::DataLoading, ContributorKind::Idle, idle(CauseKind::BeforeBatchCopy),
+                 10 * ms);
         half.add(StepPart::DataLoading, ContributorKind::Idle,
-                 before + " at data.py:88 in load, which waits for input", 10 * ms);
+                 idle(CauseKind::BeforeBatchCopy, ThreadState::Poll), 10 * ms);
         const std::string sentence = explain::explain(half.run()).findings.front().sentence;
         QVERIFY2(sentence.find("for the next batch: mostly ") != std::string::npos &&
                      sentence.find("For 50.0 % of it that is a guess") != std::string::npos,
@@ -67,39 +61,47 @@ class TestSayExplanation : public QObject {
 
     void sleepIsReportedAsSleep() {
         MadeRun made;
-        made.add(StepPart::LaunchBound, ContributorKind::Idle,
-                 "outside CUDA calls on the main thread at train.py:9 in pause, which sleeps",
-                 20 * ms);
+        made.add(
+            StepPart::LaunchBound, ContributorKind::Idle,
+            onMain(idle(CauseKind::OutsideCalls, ThreadState::Sleep), {"train.py", 9, "pause"}),
+            20 * ms);
         const std::string sentence = explain::explain(made.run()).findings.front().sentence;
         QVERIFY2(sentence.find("sleeps of its own accord") != std::string::npos, sentence.c_str());
     }
 
     /// Fewer launches do not help a thread that does not run.
     void waitingThreadIsNotAdvisedToLaunchLess_data() {
+        QTest::addColumn<IdleCause>("cause");
         QTest::addColumn<QString>("does");
         QTest::addColumn<bool>("isWait");
         for (size_t number = 1; number < threadStateCount; ++number) {
             const auto state = static_cast<ThreadState>(number);
             const QString does = QString::fromUtf8(nameOf(state).meaning.data());
-            QTest::newRow(qPrintable(does)) << does << (state != ThreadState::Running);
+            QTest::newRow(qPrintable(does))
+                << idle(CauseKind::OutsideCalls, state) << does << (state != ThreadState::Running);
         }
-        QTest::newRow("GIL") << "waits for the GIL that the thread logger has at log.py:9 in write"
+        IdleCause held = idle(CauseKind::OutsideCalls, ThreadState::Gil);
+        held.activity.holder = {ThreadRole::Named, "logger"};
+        held.activity.holderFrame = {"log.py", 9, "write"};
+        QTest::newRow("GIL") << held
+                             << "waits for the GIL that the thread logger has at log.py:9 in write"
                              << true;
-        QTest::newRow("by turns") << "by turns runs and sleeps" << false;
+        QTest::newRow("by turns") << idle(CauseKind::OutsideCalls, ThreadState::Sleep,
+                                          Observation::Alternating)
+                                  << "by turns runs and sleeps" << false;
     }
     void waitingThreadIsNotAdvisedToLaunchLess() {
+        QFETCH(IdleCause, cause);
         QFETCH(QString, does);
         QFETCH(bool, isWait);
         MadeRun made;
         made.add(StepPart::LaunchBound, ContributorKind::Idle,
-                 "outside CUDA calls on the main thread at train.py:9 in pause, which " +
-                     does.toStdString(),
-                 40 * ms);
+                 onMain(cause, {"train.py", 9, "pause"}), 40 * ms);
         // A thread that runs long at a time is not between launches.
-        Contributor& idle = made.run().workers[0].contributors.back();
-        if (does == "runs") idle.workedNs = idle.exposedNs;
+        Contributor& longest = made.run().workers[0].contributors.back();
+        if (does == "runs") longest.workedNs = longest.exposedNs;
         made.add(StepPart::LaunchBound, ContributorKind::Idle,
-                 "outside CUDA calls on the main thread", 30 * ms);
+                 onMain(idle(CauseKind::OutsideCalls)), 30 * ms);
         const Explanation explanation = explain::explain(made.run());
         const bool isOther = isWait || does == "runs";
         const Rule* other = isWait ? &hostWaitsRule : &hostWorkRule;
@@ -138,8 +140,9 @@ class TestSayExplanation : public QObject {
 
     void runWithoutStepsIsReported() {
         MadeRun made;
-        made.add(StepPart::LaunchBound, ContributorKind::Idle, "outside CUDA calls", 30 * ms);
-        made.add(StepPart::Synchronization, ContributorKind::Idle, "in cudaDeviceSynchronize",
+        made.add(StepPart::LaunchBound, ContributorKind::Idle, idle(CauseKind::OutsideCalls),
+                 30 * ms);
+        made.add(StepPart::Synchronization, ContributorKind::Idle, idleIn("cudaDeviceSynchronize"),
                  20 * ms);
         RunSummary run = made.run();
         run.source = StepSource::WholeRun;
@@ -183,7 +186,7 @@ class TestSayExplanation : public QObject {
         odd.wallNs = 900 * ms;
         odd.excessNs = 800 * ms;
         made.run().workers[0].outliers.push_back(odd);
-        made.add(StepPart::DataLoading, ContributorKind::Idle, "in a range of data loading",
+        made.add(StepPart::DataLoading, ContributorKind::Idle, idle(CauseKind::LoadingRange),
                  20 * ms);
         const Explanation explanation = explain::explain(made.run());
         QCOMPARE(rulesOf(explanation), (std::vector{&oddStepsRule, &inputDataRule}));

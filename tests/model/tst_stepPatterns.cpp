@@ -6,6 +6,7 @@
 
 #include "model/analysis/stepPatterns.h"
 #include "model/compare/RunComparison.h"
+#include "tests/support/idleCauses.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope::analysis;
@@ -121,7 +122,9 @@ class TestStepPatterns : public QObject {
                  {StepPart::Compute, StepPart::LaunchBound, StepPart::ExposedCommunication}) {
                 Contributor contributor;
                 contributor.part = part;
-                contributor.name = part == StepPart::Compute ? "gemm" : "outside CUDA calls";
+                contributor.name = part == StepPart::LaunchBound
+                                       ? ContributorName(idle(CauseKind::OutsideCalls))
+                                       : ContributorName("gemm");
                 contributor.path = part == StepPart::LaunchBound ? "tokenize" : "";
                 contributor.kind =
                     part == StepPart::LaunchBound ? ContributorKind::Idle : ContributorKind::Kernel;

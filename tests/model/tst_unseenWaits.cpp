@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <QtTest>
 
-#include "model/analysis/StateWords.h"
+#include "model/analysis/ThreadActivities.h"
 #include "model/trace/ThreadTimes.h"
 #include "model/trace/kinds/CpuState.h"
 #include "tests/support/SimulatedTrace.h"
@@ -80,11 +80,14 @@ class tst_unseenWaits : public QObject {
             simulated.add<kinds::CpuState>(row);
         }
         const TracePtr trace = simulated.finish();
+        std::vector<analysis::IdleCause> causes;
         std::vector<std::string> said;
         const StatesOfThreads statesOf(*trace);
-        analysis::StateWords words(*trace, statesOf);
-        words.forEachIn(thread, {0, 120 * ms},
-                        [&](TimeRange, std::string_view each) { said.emplace_back(each); });
+        analysis::ThreadActivities activities(*trace, statesOf);
+        activities.forEachIn(thread, {0, 120 * ms}, [&](TimeRange, auto id) {
+            causes.emplace_back().activity = activities.at(id);
+            said.push_back(activityText(activities.at(id)));
+        });
         QCOMPARE(said.size(), size_t{2});
         QCOMPARE(
             said[0],
@@ -92,10 +95,10 @@ class tst_unseenWaits : public QObject {
         QCOMPARE(
             said[1],
             std::string(", which by turns runs and waits for the GIL that another thread has"));
-        QVERIFY(analysis::runsAndWaits(said[0]));
-        QVERIFY(!compare::isSeenRunning(said[0]));
-        QVERIFY(!compare::isMostlyWithoutCore(said[0]));
-        QCOMPARE(compare::stateInName(said[0]), std::nullopt);
+        QVERIFY(causes[0].runsAndWaits());
+        QVERIFY(!causes[0].isSeenRunning());
+        QVERIFY(!causes[0].isMostlyWithoutCore());
+        QVERIFY(!causes[0].state());
     }
 };
 

@@ -41,7 +41,8 @@ class TestWorthTelling : public QObject {
     void launchesAreReportedBeyondTheProfilerOverhead() {
         const auto with = [](int64_t ns) {
             MadeRun made;
-            made.add(StepPart::LaunchBound, ContributorKind::Idle, "outside CUDA calls", ns);
+            made.add(StepPart::LaunchBound, ContributorKind::Idle, idle(CauseKind::OutsideCalls),
+                     ns);
             return rulesOf(made);
         };
         QCOMPARE(with(20 * ms), std::vector{&launchBoundRule});
@@ -50,7 +51,8 @@ class TestWorthTelling : public QObject {
 
     void lateLaunchesInFewStepsAreNotLaunchBound() {
         MadeRun made;
-        made.add(StepPart::LaunchBound, ContributorKind::Idle, "outside CUDA calls", 30 * ms);
+        made.add(StepPart::LaunchBound, ContributorKind::Idle, idle(CauseKind::OutsideCalls),
+                 30 * ms);
         QCOMPARE(rulesOf(made), std::vector{&launchBoundRule});
         // The same mean, caused by four steps of ten.
         auto& steps = made.run().workers[0].steps;
@@ -66,18 +68,17 @@ class TestWorthTelling : public QObject {
     }
 
     void guessNeedsAsMuchTimeAsALateLaunch() {
-        const auto with = [](const char* cause, int64_t ns) {
+        const auto with = [](const IdleCause& cause, int64_t ns) {
             MadeRun made;
             made.add(StepPart::DataLoading, ContributorKind::Idle, cause, ns);
             return rulesOf(made);
         };
-        const char* guess = "outside CUDA calls before the copy of the batch";
+        const IdleCause guess = idle(CauseKind::BeforeBatchCopy);
         QVERIFY(with(guess, 10 * ms).empty());
         QCOMPARE(with(guess, 20 * ms), std::vector{&inputDataRule});
-        QCOMPARE(
-            with("outside CUDA calls before the copy of the batch, which waits for input", 10 * ms),
-            std::vector{&inputDataRule});
-        QCOMPARE(with("in a range of data loading", 10 * ms), std::vector{&inputDataRule});
+        QCOMPARE(with(idle(CauseKind::BeforeBatchCopy, ThreadState::Poll), 10 * ms),
+                 std::vector{&inputDataRule});
+        QCOMPARE(with(idle(CauseKind::LoadingRange), 10 * ms), std::vector{&inputDataRule});
     }
 
     void memoryFillKernelsAreMemsets() {
@@ -92,7 +93,7 @@ class TestWorthTelling : public QObject {
         const Explanation filled = with(fill, 20 * ms);
         QCOMPARE(rulesOf(filled), std::vector{&memsetsRule});
         QCOMPARE(filled.findings[0].maxGainNs, 20 * ms);
-        QCOMPARE(filled.findings[0].contributor, std::string(fill));
+        QCOMPARE(filled.findings[0].contributor.text(), std::string(fill));
         QVERIFY(rulesOf(with(fill, 2 * ms)).empty());
         QVERIFY(rulesOf(with("at::native::AddFunctor<float>", 20 * ms)).empty());
     }
@@ -100,7 +101,7 @@ class TestWorthTelling : public QObject {
     void periodOfMoreThanHalfAPartComesBeforeIt() {
         const auto explained = [](int64_t alwaysNs) {
             MadeRun made;
-            made.add(StepPart::Synchronization, ContributorKind::Idle, "in count", alwaysNs);
+            made.add(StepPart::Synchronization, ContributorKind::Idle, idleIn("count"), alwaysNs);
             WorkerSummary& worker = made.run().workers[0];
             lengthen(worker, 40, 8, StepPart::Synchronization, 160 * ms);
             worker.contributors.back().exposedNs = 0;
@@ -118,11 +119,11 @@ class TestWorthTelling : public QObject {
 
     /// Irregular steps, which do not explain the cause.
     void causeOfLongerStepsComesBeforeTheirPattern() {
-        const auto explained = [](const char* cause) {
+        const auto explained = [](const IdleCause& cause) {
             MadeRun made;
-            made.add(StepPart::DataLoading, ContributorKind::Idle, "in a range of data loading",
+            made.add(StepPart::DataLoading, ContributorKind::Idle, idle(CauseKind::LoadingRange),
                      1 * ms);
-            made.add(StepPart::Synchronization, ContributorKind::Idle, "in count", 9 * ms);
+            made.add(StepPart::Synchronization, ContributorKind::Idle, idleIn("count"), 9 * ms);
             WorkerSummary& worker = made.run().workers[0];
             lengthen(worker, 40, 40, StepPart::DataLoading, 0);
             int64_t dataNs = 0;
@@ -141,7 +142,7 @@ class TestWorthTelling : public QObject {
             }
             return explain::explain(made.run());
         };
-        const Explanation same = explained("in a range of data loading");
+        const Explanation same = explained(idle(CauseKind::LoadingRange));
         QVERIFY(placeOf(same, &stepPatternRule) >= 0);
         const Finding& pattern =
             same.findings[static_cast<size_t>(placeOf(same, &stepPatternRule))];
@@ -154,9 +155,10 @@ class TestWorthTelling : public QObject {
     void waitsComeBeforeLaunchesTheyDelay() {
         const auto explained = [](int64_t waits) {
             MadeRun made;
-            made.add(StepPart::LaunchBound, ContributorKind::Idle, "outside CUDA calls", 40 * ms);
-            made.add(StepPart::Synchronization, ContributorKind::Idle, "in cudaStreamSynchronize",
-                     10 * ms);
+            made.add(StepPart::LaunchBound, ContributorKind::Idle, idle(CauseKind::OutsideCalls),
+                     40 * ms);
+            made.add(StepPart::Synchronization, ContributorKind::Idle,
+                     idleIn("cudaStreamSynchronize"), 10 * ms);
             made.run().workers[0].contributors.back().count = waits * MadeRun::steps;
             return rulesOf(made);
         };
@@ -169,10 +171,12 @@ class TestWorthTelling : public QObject {
     void waitsComeBeforeTheIdleTimeTheyCause() {
         const auto explained = [](int64_t waits) {
             MadeRun made;
-            made.add(StepPart::LaunchBound, ContributorKind::Idle, "outside CUDA calls", 18 * ms);
-            made.add(StepPart::OtherIdle, ContributorKind::Idle, "queued", 10 * ms);
-            made.add(StepPart::Synchronization, ContributorKind::Idle, "in cudaStreamSynchronize",
+            made.add(StepPart::LaunchBound, ContributorKind::Idle, idle(CauseKind::OutsideCalls),
+                     18 * ms);
+            made.add(StepPart::OtherIdle, ContributorKind::Idle, idle(CauseKind::QueuedWork),
                      10 * ms);
+            made.add(StepPart::Synchronization, ContributorKind::Idle,
+                     idleIn("cudaStreamSynchronize"), 10 * ms);
             made.run().workers[0].contributors.back().count = waits * MadeRun::steps;
             return rulesOf(made);
         };

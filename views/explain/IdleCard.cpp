@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "model/analysis/StateWords.h"
+#include "model/analysis/ThreadActivities.h"
 #include "model/analysis/shownNumbers.h"
 #include "model/text/formatValue.h"
 #include "views/details/DetailsPanel.h"
@@ -23,9 +23,9 @@ constexpr uint32_t smallTrace = 1'000'000;  // pieces of GPU work
 
 }  // namespace
 
-QString causeText(const IdleCause& cause) {
+QString causeText(const GapCause& cause) {
     QString text = toQString(name(cause.part)) + QStringLiteral(": ") +
-                   toQString(shortContributorName(cause.name));
+                   toQString(shortContributorName(cause.name.text()));
     if (!cause.path.empty())
         text += IdleFinder::tr(", in %1").arg(toQString(printable(cause.path)));
     return text;
@@ -114,7 +114,7 @@ std::optional<EmptyPlace> IdleFinder::placeAt(uint32_t track, int64_t timeNs) {
     const auto place = gapAt(track, timeNs);
     if (!place) return std::nullopt;
     const IdleGap& gap = gaps_->at(*place);
-    const std::vector<IdleCause> causes = gaps_->whyIdle(place->worker, gap.range);
+    const std::vector<GapCause> causes = gaps_->whyIdle(place->worker, gap.range);
     if (causes.empty()) return std::nullopt;
     EmptyPlace explained;
     explained.range = gap.range;
@@ -123,7 +123,7 @@ std::optional<EmptyPlace> IdleFinder::placeAt(uint32_t track, int64_t timeNs) {
                           .arg(trace_->gpus[gaps_->gpuOf(place->worker)].id)
                           .arg(toQString(formatDuration(gap.range.durationNs())));
     QStringList lines;
-    for (const IdleCause& cause : causes) {
+    for (const GapCause& cause : causes) {
         if (static_cast<size_t>(lines.size()) == maxCauses) break;
         const QString text = causeText(cause);
         lines << (causes.size() == 1 ? text
@@ -145,7 +145,7 @@ GapMark IdleFinder::markOf(Place place) const {
     GapMark mark{gap.range, {}, theme_.mutedText};
     for (uint32_t track = 0; track < trace_->tracks.size(); ++track)
         if (gpuOf(track) == gpu) mark.tracks.push_back(track);
-    const std::vector<IdleCause> causes = gaps_->whyIdle(place.worker, gap.range);
+    const std::vector<GapCause> causes = gaps_->whyIdle(place.worker, gap.range);
     if (!causes.empty()) mark.color = theme_.colorOf(causes.front().part);
     return mark;
 }
@@ -177,7 +177,7 @@ void IdleCard::refresh() {
     sheet_->clearSheet();
     if (gaps_) {
         const IdleGap& gap = gaps_->at(place_);
-        const std::vector<IdleCause> causes = gaps_->whyIdle(place_.worker, gap.range);
+        const std::vector<GapCause> causes = gaps_->whyIdle(place_.worker, gap.range);
         sheet_->addTitle(tr("GPU %1 idle, %2")
                              .arg(trace_->gpus[gaps_->gpuOf(place_.worker)].id)
                              .arg(toQString(formatDuration(gap.range.durationNs()))),
@@ -198,7 +198,7 @@ void IdleCard::refresh() {
     sheet_->finish();
 }
 
-void IdleCard::addCauses(const std::vector<IdleCause>& causes, TimeRange gap) {
+void IdleCard::addCauses(const std::vector<GapCause>& causes, TimeRange gap) {
     std::vector<Property> facts{{"From", formatTimestamp(gap.startNs)},
                                 {"To", formatTimestamp(gap.endNs)}};
     if (gaps_->at(place_).call != noIndex) {
@@ -209,7 +209,7 @@ void IdleCard::addCauses(const std::vector<IdleCause>& causes, TimeRange gap) {
     }
     sheet_->addFacts(facts);
     sheet_->addHeading(tr("Why"));
-    for (const IdleCause& cause : causes)
+    for (const GapCause& cause : causes)
         sheet_->addParagraph(
             tr("%1  %2").arg(toQString(formatDuration(cause.ns)), causeText(cause)),
             theme_.colorOf(cause.part));
@@ -223,7 +223,7 @@ void IdleCard::addThreads(const IdleGap& gap) {
         const Thread& thread = trace_->threads[each.thread];
         const std::string which =
             each.isAwaited
-                ? threadText(*trace_, each.thread)
+                ? threadRef(*trace_, each.thread).text()
                 : thread.name + ", PID " + std::to_string(trace_->processes[thread.process].pid);
         sheet_->addParagraph(tr("%1: %2").arg(
             toQString(printable(which)),

@@ -68,7 +68,7 @@ class IdleFinder : public QObject {
 };
 
 /// Returns, for example, "launch-bound idle: outside CUDA calls on the main thread, in backward".
-QString causeText(const analysis::IdleCause& cause);
+QString causeText(const analysis::GapCause& cause);
 
 class FactSheet;
 
@@ -91,7 +91,7 @@ class IdleCard : public QWidget {
 
   private:
     void refresh();
-    void addCauses(const std::vector<analysis::IdleCause>& causes, TimeRange gap);
+    void addCauses(const std::vector<analysis::GapCause>& causes, TimeRange gap);
     void addThreads(const analysis::IdleGap& gap);
     void addNeighbours(const analysis::IdleGap& gap);
     void addLink(const QString& heading, EventRef event);

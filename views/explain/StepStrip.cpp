@@ -340,7 +340,7 @@ QString StepStrip::tipAt(StepPlace place) const {
                               odd.contributor.empty()
                                   ? QString()
                                   : tr(", %1").arg(
-                                        toQString(shortContributorName(odd.contributor))));
+                                        toQString(shortContributorName(odd.contributor.text()))));
     if (columnsPerBar() > 1)
         lines << (areRequests() ? tr("the longest of %1 requests here")
                                 : tr("the longest of %1 steps here"))

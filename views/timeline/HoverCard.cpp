@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "model/text/formatTable.h"
+#include "model/trace/buildLinkCounters.h"
 #include "model/trace/counterReadings.h"
 #include "model/trace/kinds/workStacks.h"
 #include "views/theme/Theme.h"
@@ -124,7 +125,7 @@ namespace {
 
 /// Returns the source and interval: "NVML, every 100 ms".
 QString sourceText(const CounterSeries& counter) {
-    if (counter.key.rfind("computed.", 0) == 0) return QStringLiteral("computed from its events");
+    if (counter.key.starts_with(computedPrefix)) return QStringLiteral("computed from its events");
     static const std::pair<const char*, const char*> names[] = {
         {"nvml", "NVML"},
         {"gpm", "NVML's GPU performance monitor"},

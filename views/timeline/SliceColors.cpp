@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "views/timeline/SliceColors.h"
 
-#include "model/analysis/Collectives.h"
 #include "model/format/checksums.h"
 #include "model/format/ncclFunctions.h"
+#include "model/text/kernelNames.h"
 #include "model/trace/kinds/eventFacts.h"
 #include "model/trace/kinds/workStacks.h"
 #include "model/trace/stacks.h"
@@ -89,7 +89,7 @@ QRgb SliceColors::colorByStream(const Lane& lane, uint32_t slice) const {
 /// Empty for slices that are not NCCL's.
 std::string SliceColors::operationOf(SliceCategory category, StringIndex index) const {
     const std::string_view name = trace_->strings.at(index);
-    if (category == SliceCategory::NcclKernel) return analysis::collectiveName(name);
+    if (category == SliceCategory::NcclKernel) return collectiveName(name);
     if (category == SliceCategory::NcclCall) return std::string(ncclOperationOf(name));
     return {};
 }

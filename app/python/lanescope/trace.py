@@ -18,7 +18,7 @@ _error = ctypes.POINTER(ctypes.c_void_p)
 
 
 def _load():
-    library = load("python", "lanescopeAbi", 4)
+    library = load("python", "lanescopeAbi", 5)
     for name, result, arguments in (
         ("lanescopeOpen", _handle, [_text, _error]),
         ("lanescopeCompare", _handle, [_handle, _options, _error]),

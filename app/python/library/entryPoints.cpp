@@ -18,6 +18,7 @@
 
 #include "app/python/library/arrowExport.h"
 #include "app/python/library/makeTable.h"
+#include "model/analysis/storedSummary.h"
 #include "model/index/openTrace.h"
 #include "model/merge/fitClocks.h"
 #include "model/pages/makeComparison.h"
@@ -175,7 +176,12 @@ using namespace lanescope::python;
 
 /// Increase it whenever a function below changes.
 LANESCOPE_EXPORT int lanescopeAbi() {
-    return 4;
+    return 5;
+}
+
+/// Version of stored summaries that this library reads and writes.
+LANESCOPE_EXPORT int lanescopeStoredVersion() {
+    return analysis::storedVersion;
 }
 
 /// Opens a trace; costs the same as `openTrace`.

@@ -48,8 +48,8 @@ constexpr std::array inTrace = std::to_array<const Table*>(
 
 constexpr std::array inStored = std::to_array<const Table*>(
     {&storedFacts, &storedHealth, &storedWorkers, &storedGpuClocks, &storedSteps, &storedParts,
-     &storedContributors, &storedOutliers, &storedPlaces, &storedClocks, &storedCommunicators,
-     &storedCollectives, &storedKernels, &storedCounters});
+     &storedContributors, &storedOutliers, &storedCauses, &storedPlaces, &storedClocks,
+     &storedCommunicators, &storedCollectives, &storedKernels, &storedCounters});
 
 }  // namespace
 

@@ -71,7 +71,8 @@ struct StoredWorkers : TableOf<StoredWorkers> {
     Text<"launchPlace"> launchPlace{this, "the line that made most of them; may be empty"};
     Integer<"launchesThere"> launchesThere{this, "how many that line made"};
     Integer<"restNs"> restNs{this, "in which it was seen to wait for the next request, ns"};
-    OptionalText<"rest"> rest{this, "where, and for what"};
+    OptionalInteger<"restCause"> restCause{
+        this, "number of the cause that tells where it did, and for what"};
 };
 inline constexpr StoredWorkers storedWorkers;
 
@@ -122,7 +123,8 @@ struct StoredContributors : TableOf<StoredContributors> {
     Text<"part"> part{this, "the part, by its identifier"};
     Text<"kind"> kind{this, "what contributes, by its identifier"};
     Text<"trait"> trait{this, "what else is known of it, by its identifier"};
-    Text<"name"> name{this, "its name"};
+    Text<"name"> name{this, "name of the work; empty for idle time"};
+    OptionalInteger<"cause"> cause{this, "number of the cause of idle time; NULL for work"};
     Text<"path"> path{this, "NVTX ranges around it"};
     Integer<"count"> count{this, "how many there were"};
     Integer<"exposedNs"> exposedNs{this, "sums to the part over all steps, ns"};
@@ -150,10 +152,37 @@ struct StoredOutliers : TableOf<StoredOutliers> {
     Integer<"excessNs"> excessNs{this, "over the median, ns"};
     Text<"part"> part{this, "that grew most, by its identifier"};
     Integer<"partExcessNs"> partExcessNs{this, "by how much, ns"};
-    Text<"contributor"> contributor{this, "that grew most in it"};
+    Text<"contributor"> contributor{this, "work that grew most in it; empty for idle time"};
+    OptionalInteger<"cause"> cause{this, "number of the cause that grew most; NULL for work"};
     Text<"path"> path{this, "NVTX ranges around that"};
 };
 inline constexpr StoredOutliers storedOutliers;
+
+struct StoredCauses : TableOf<StoredCauses> {
+    constexpr StoredCauses()
+        : TableOf("LANESCOPE_STORED_CAUSES", "a cause of idle time: the activity of the CPU") {}
+
+    Integer<"cause"> cause{this, "its number, from 0"};
+    Text<"kind"> kind{this, "kind of the cause, by its identifier"};
+    Text<"api"> api{this, "API of the GPU, by its identifier"};
+    Text<"call"> call{this, "the call that the thread was in or had returned from; may be empty"};
+    Text<"copy"> copy{this, "the copy that the call waited for; may be empty"};
+    Integer<"isPageable"> isPageable{this, "1: the call copies memory that is not pinned"};
+    Text<"thread"> thread{this, "role of the thread, by its identifier"};
+    Text<"threadName"> threadName{this, "its name, digits as '#'; may be empty"};
+    Text<"file"> file{this, "file of its frame without folders; may be empty"};
+    Integer<"line"> line{this, "line in that file; 0 if unknown"};
+    Text<"function"> function{this, "function of the frame; may be empty"};
+    Text<"work"> work{this, "work of a running thread, by its identifier"};
+    Text<"observation"> observation{this, "extent to which its state is known, by its identifier"};
+    Integer<"state"> state{this, "as in LANESCOPE_THREAD_STATES"};
+    Text<"holder"> holder{this, "role of the thread that has the awaited lock, by its identifier"};
+    Text<"holderName"> holderName{this, "its name, digits as '#'; may be empty"};
+    Text<"holderFile"> holderFile{this, "file of its frame without folders; may be empty"};
+    Integer<"holderLine"> holderLine{this, "line in that file; 0 if unknown"};
+    Text<"holderFunction"> holderFunction{this, "function of the frame; may be empty"};
+};
+inline constexpr StoredCauses storedCauses;
 
 struct StoredPlaces : TableOf<StoredPlaces> {
     constexpr StoredPlaces()

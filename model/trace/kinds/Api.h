@@ -50,7 +50,7 @@ struct Api : TableKind<EventKind::Api, &Trace::apiCalls> {
 
     static void describe(const Trace& trace, uint32_t row, Details& details) {
         const ApiTable& table = trace.apiCalls;
-        details.add(fmt::format("{} {} call", gpuApiName(trace),
+        details.add(fmt::format("{} {} call", lanescope::name(trace.gpuApi),
                                 table.isDriver[row] != 0 ? "driver" : "runtime"),
                     nameOf(trace, row));
         details.addTimes();

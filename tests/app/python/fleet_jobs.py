@@ -208,7 +208,7 @@ def write_summary(summary, path, schema):
     database.execute("BEGIN")
     tables = summary.tables
     database.executemany("INSERT INTO LANESCOPE_STORED VALUES (?, ?)", [
-        ("version", reading.VERSION), ("startUtcNs", summary.facts["startUtcNs"]), ("stepPattern", summary.facts["stepPattern"])])
+        ("version", reading.stored_version()), ("startUtcNs", summary.facts["startUtcNs"]), ("stepPattern", summary.facts["stepPattern"])])
 
     def rows(name, *columns):
         table = tables[name]

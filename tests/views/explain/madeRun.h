@@ -4,6 +4,7 @@
 #include <memory>
 #include <vector>
 
+#include "tests/support/idleCauses.h"
 #include "views/explain/ExplainJob.h"
 
 namespace lanescope::views {
@@ -13,8 +14,10 @@ inline constexpr int64_t ms = 1'000'000;
 /// A synthetic run with these ranks and steps: each step computes 10 ms, waits 5 ms for a launch
 /// and 2 ms for data. Step 7 of the last rank takes 30 ms more.
 inline analysis::RunSummary madeSummary(int ranks, int steps) {
+    using analysis::CauseKind;
     using analysis::Contributor;
     using analysis::ContributorKind;
+    using analysis::ContributorName;
     using analysis::OutlierStep;
     using analysis::RunSummary;
     using analysis::StepPart;
@@ -32,7 +35,7 @@ inline analysis::RunSummary madeSummary(int ranks, int steps) {
         worker.gpuId = rank;
         if (ranks > 1) worker.rank = rank;
         int64_t atNs = 100 * ms;
-        const auto add = [&worker](StepPart part, ContributorKind kind, const char* name,
+        const auto add = [&worker](StepPart part, ContributorKind kind, const ContributorName& name,
                                    int64_t ns) {
             Contributor each;
             each.part = part;
@@ -57,7 +60,7 @@ inline analysis::RunSummary madeSummary(int ranks, int steps) {
                 odd.startNs = atNs;
                 odd.excessNs = odd.partExcessNs = 30 * ms;
                 odd.part = StepPart::DataLoading;
-                odd.contributor = "in a range of data loading";
+                odd.contributor = analysis::idle(CauseKind::LoadingRange);
                 worker.outliers.push_back(odd);
             }
             step.wallNs = step.parts.sum();
@@ -66,9 +69,9 @@ inline analysis::RunSummary madeSummary(int ranks, int steps) {
         }
         const StepParts total = worker.totalParts();
         add(StepPart::Compute, ContributorKind::Kernel, "gemm", total[StepPart::Compute]);
-        add(StepPart::LaunchBound, ContributorKind::Idle, "outside CUDA calls",
+        add(StepPart::LaunchBound, ContributorKind::Idle, analysis::idle(CauseKind::OutsideCalls),
             total[StepPart::LaunchBound]);
-        add(StepPart::DataLoading, ContributorKind::Idle, "in a range of data loading",
+        add(StepPart::DataLoading, ContributorKind::Idle, analysis::idle(CauseKind::LoadingRange),
             total[StepPart::DataLoading]);
         run.workers.push_back(std::move(worker));
     }

@@ -35,8 +35,8 @@ struct Ranks {
             }
         for (const size_t rank : {1, 2})
             if (hasErrors)
-                job.builder.processes()[job.processes[rank]].facts.edit().others.push_back(
-                    {std::string(clockErrorFact), rank == 1 ? "30000" : "20000"});
+                job.builder.processes()[job.processes[rank]].facts.edit().clockErrorNs =
+                    rank == 1 ? 30'000 : 20'000;
         trace = job.builder.finish();
         firsts = seconds = std::vector<EventRef>(3);
         for (uint32_t row = 0; row < trace->kernels.size(); ++row) {
@@ -80,10 +80,11 @@ class tst_RankArrows : public QObject {
         Process process;
         QCOMPARE(clockErrorNs(process), int64_t{0});
         for (const char* odd : {"", "-5", "12 us", "99999999999999999999"}) {
-            process.facts.edit().others = {{std::string(clockErrorFact), odd}};
+            takeNamedFact(process.facts.edit(), facts::clockErrorNs, odd);
             QCOMPARE(clockErrorNs(process), int64_t{0});
+            process.facts.edit().clockErrorNs.reset();
         }
-        process.facts.edit().others = {{std::string(clockErrorFact), "16006"}};
+        takeNamedFact(process.facts.edit(), facts::clockErrorNs, "16006");
         QCOMPARE(clockErrorNs(process), int64_t{16'006});
     }
 

@@ -6,6 +6,7 @@ A task is a pure function of its file: it may run anywhere, again, and in any or
 
 from __future__ import annotations
 
+import functools
 import os
 import sqlite3
 import subprocess
@@ -16,7 +17,8 @@ from typing import NamedTuple
 
 import numpy
 
-VERSION = 23  # `storedVersion` of model/analysis/storedSummary.h
+from lanescope._library import Error, load
+
 REPORT = 0x4C4E5346  # "LNSF", the mark of a report of a job
 SUMMARY = ".lanescope-summary"
 TRACES = (".sqlite", ".sqlite.gz", ".json", ".json.gz")
@@ -145,14 +147,20 @@ def _table(database: sqlite3.Connection, query: str, columns: dict) -> dict:
     return {name: _column(cells[place], kind) for place, (name, kind) in enumerate(columns.items())}
 
 
+@functools.lru_cache(maxsize=None)
+def stored_version() -> int:
+    """Returns the version of the summaries that the compiled library writes and reads."""
+    return load("python", "lanescopeAbi", 5).lanescopeStoredVersion()
+
+
 def _check(database: sqlite3.Connection) -> None:
     tables = {name for name, in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
     missing = [name for name in TABLES if "LANESCOPE_STORED" + name not in tables]
     if missing:
         raise ValueError("it holds no summary of a rank")
     version = database.execute("SELECT value FROM LANESCOPE_STORED WHERE name = 'version'").fetchone()
-    if version != (VERSION,):
-        raise ValueError(f"its version is {version[0] if version else 'unknown'} and this program reads {VERSION}: "
+    if version != (stored_version(),):
+        raise ValueError(f"its version is {version[0] if version else 'unknown'} and this program reads {stored_version()}: "
                          "make it again with 'lanescope summarize'")
 
 
@@ -226,5 +234,5 @@ def read(path: str):
     """The task: returns a `Summary`, or a `Broken` for another file. Does not raise for any file content."""
     try:
         return read_summary(path, path) if path.endswith(SUMMARY) else _make_and_read(path)
-    except (sqlite3.Error, ValueError, OverflowError, OSError, UnicodeError) as error:
+    except (Error, ImportError, sqlite3.Error, ValueError, OverflowError, OSError, UnicodeError) as error:
         return Broken(path, f"{os.path.basename(path)} cannot be read: {error}.".replace("..", "."))

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/text/apiCalls.h"
+
+#include <algorithm>
+#include <array>
+
+namespace lanescope {
+
+std::string_view name(GpuApi api) {
+    return api == GpuApi::Hip ? "HIP" : "CUDA";
+}
+
+std::string_view identifier(GpuApi api) {
+    return api == GpuApi::Hip ? "hip" : "cuda";
+}
+
+std::optional<GpuApi> gpuApiOf(std::string_view call) {
+    if (call.starts_with("hip") || call.starts_with("hsa")) return GpuApi::Hip;
+    if (call.starts_with("cu")) return GpuApi::Cuda;
+    return std::nullopt;
+}
+
+CallClass callClassOf(std::string_view call) {
+    static constexpr std::array<std::string_view, 8> allocations{
+        "Malloc", "Free",        "MemAlloc",     "HostAlloc",
+        "MemMap", "cuMemCreate", "HostRegister", "HostUnregister"};
+    const auto has = [call](std::string_view word) {
+        return call.find(word) != std::string_view::npos;
+    };
+    if (std::ranges::any_of(allocations, has)) return CallClass::Allocation;
+    if (has("Synchronize")) return CallClass::Synchronization;
+    if (has("Graph")) return has("Launch") ? CallClass::Launch : CallClass::Other;
+    const bool isAsynchronous = has("Async");
+    if (has("Memcpy")) return isAsynchronous ? CallClass::AsynchronousCopy : CallClass::Copy;
+    if (has("Memset")) return isAsynchronous ? CallClass::AsynchronousMemset : CallClass::Memset;
+    return has("Launch") ? CallClass::Launch : CallClass::Other;
+}
+
+}  // namespace lanescope
