@@ -4,14 +4,12 @@
 #include <qcustomplot.h>
 
 #include <QKeyEvent>
-#include <QVBoxLayout>
 #include <algorithm>
 #include <cmath>
 
 #include "model/text/formatValue.h"
 #include "views/bandwidth/plotCopies.h"
 #include "views/text/shownText.h"
-#include "views/theme/Theme.h"
 #include "views/timeline/scales.h"
 
 namespace lanescope::views {
@@ -24,18 +22,11 @@ constexpr int dragDistance = 5;
 
 }  // namespace
 
-CopyChart::CopyChart(BandwidthChart kind, QWidget* parent)
-    : QWidget(parent), kind_(kind), plot_(new QCustomPlot(this)) {
-    auto* layout = new QVBoxLayout(this);
-    layout->setContentsMargins(0, 0, 0, 0);
-    layout->addWidget(plot_);
-    setFocusPolicy(Qt::StrongFocus);
+CopyChart::CopyChart(BandwidthChart kind, QWidget* parent) : PlotWidget(parent), kind_(kind) {
     setAccessibleName(kind == BandwidthChart::OverTime ? tr("GB/s of the copies over time")
                       : kind == BandwidthChart::BySize ? tr("GB/s of the copies by their size")
                                                        : tr("How many copies had which GB/s"));
-    plot_->setFocusPolicy(Qt::NoFocus);
     plot_->setMouseTracking(true);
-    plot_->installEventFilter(this);
     plot_->addLayer(QStringLiteral("marks"), plot_->layer(QStringLiteral("main")));
     plot_->layer(QStringLiteral("overlay"))->setMode(QCPLayer::lmBuffered);
     rebuild();
@@ -45,11 +36,6 @@ void CopyChart::setAnswer(std::shared_ptr<const BandwidthAnswer> answer) {
     if (answer && answer->question.chart != kind_) return;
     answer_ = std::move(answer);
     chosen_.reset();
-    rebuild();
-}
-
-void CopyChart::setTheme(const Theme& theme) {
-    theme_ = theme;
     rebuild();
 }
 
@@ -195,8 +181,7 @@ void CopyChart::release(const QMouseEvent& event) {
     }
 }
 
-bool CopyChart::eventFilter(QObject* watched, QEvent* event) {
-    if (watched != plot_) return QWidget::eventFilter(watched, event);
+bool CopyChart::plotEvent(QEvent* event) {
     switch (event->type()) {
         case QEvent::MouseButtonPress:
             press(*static_cast<QMouseEvent*>(event));
@@ -213,7 +198,7 @@ bool CopyChart::eventFilter(QObject* watched, QEvent* event) {
             if (!hasFocus()) choose(std::nullopt);
             return false;
         default:
-            return QWidget::eventFilter(watched, event);
+            return false;
     }
 }
 
@@ -243,19 +228,8 @@ void CopyChart::keyPressEvent(QKeyEvent* event) {
     QWidget::keyPressEvent(event);
 }
 
-void CopyChart::focusInEvent(QFocusEvent* event) {
-    QWidget::focusInEvent(event);
-    showFocus(*plot_, theme_, true);
-}
-
-void CopyChart::focusOutEvent(QFocusEvent* event) {
-    QWidget::focusOutEvent(event);
-    showFocus(*plot_, theme_, false);
-}
-
 void CopyChart::resizeEvent(QResizeEvent* event) {
-    QWidget::resizeEvent(event);
-    rebuild();
+    PlotWidget::resizeEvent(event);
     emit gridChanged();
 }
 

@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include <QWidget>
 #include <memory>
 #include <optional>
 #include <vector>
 
 #include "views/bandwidth/plotCopies.h"
-#include "views/theme/Theme.h"
+#include "views/theme/PlotWidget.h"
 
 class QCPGraph;
 class QCPItemRect;
-class QCustomPlot;
 class QMouseEvent;
 
 namespace lanescope::views {
@@ -19,7 +17,7 @@ namespace lanescope::views {
 /// A chart of copies by rate: over time, by size, or as a histogram, with the peaks of the links
 /// dashed. A click, or the arrow keys and Enter, choose a copy. A drag in the chart over time
 /// selects a range. Each point or bar represents all copies in its place.
-class CopyChart : public QWidget {
+class CopyChart : public PlotWidget {
     Q_OBJECT
   public:
     explicit CopyChart(BandwidthChart kind, QWidget* parent = nullptr);
@@ -27,11 +25,9 @@ class CopyChart : public QWidget {
     BandwidthChart kind() const { return kind_; }
     /// Null clears the chart. Ignores answers to questions about another chart.
     void setAnswer(std::shared_ptr<const BandwidthAnswer> answer);
-    void setTheme(const Theme& theme);
     /// Returns the resolution of the chart at its size.
     CopyGrid grid() const;
     int binCount() const;
-    QCustomPlot& plot() const { return *plot_; }
     /// Returns the number of points or bars. `markPosition` returns their places in the chart.
     int markCount() const { return static_cast<int>(marks_.size()); }
     QPoint markPosition(int mark) const;
@@ -52,14 +48,12 @@ class CopyChart : public QWidget {
 
   protected:
     void keyPressEvent(QKeyEvent* event) override;
-    void focusInEvent(QFocusEvent* event) override;
-    void focusOutEvent(QFocusEvent* event) override;
     void resizeEvent(QResizeEvent* event) override;
     void changeEvent(QEvent* event) override;
-    bool eventFilter(QObject* watched, QEvent* event) override;
+    void rebuild() override;
+    bool plotEvent(QEvent* event) override;
 
   private:
-    void rebuild();
     void showChosen();
     void choose(std::optional<int> mark);
     std::optional<int> markAt(QPointF position) const;
@@ -70,8 +64,6 @@ class CopyChart : public QWidget {
 
     BandwidthChart kind_;
     std::shared_ptr<const BandwidthAnswer> answer_;
-    Theme theme_ = Theme::light();
-    QCustomPlot* plot_;
     std::vector<CopyMark> marks_;  ///< From left to right.
     std::optional<int> chosen_;
     QCPGraph* ring_ = nullptr;

@@ -6,7 +6,6 @@
 #include <QHelpEvent>
 #include <QKeyEvent>
 #include <QToolTip>
-#include <QVBoxLayout>
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -14,7 +13,6 @@
 #include "model/analysis/shownNumbers.h"
 #include "model/text/formatValue.h"
 #include "views/text/shownText.h"
-#include "views/theme/Theme.h"
 
 namespace lanescope::views {
 
@@ -27,25 +25,14 @@ constexpr double barWidth = 0.4;
 
 }  // namespace
 
-StepChart::StepChart(QWidget* parent) : QWidget(parent), plot_(new QCustomPlot(this)) {
-    auto* layout = new QVBoxLayout(this);
-    layout->setContentsMargins(0, 0, 0, 0);
-    layout->addWidget(plot_);
-    setFocusPolicy(Qt::StrongFocus);
+StepChart::StepChart(QWidget* parent) : PlotWidget(parent) {
     setAccessibleName(tr("Time of each step in both runs"));
-    plot_->setFocusPolicy(Qt::NoFocus);
-    plot_->installEventFilter(this);
     rebuild();
 }
 
 void StepChart::setSteps(const StepBarsOf& baseline, const StepBarsOf& candidate) {
     bars_ = stepBars(std::vector{baseline, candidate});
     if (chosen_ >= stepCount()) chosen_ = -1;
-    rebuild();
-}
-
-void StepChart::setTheme(const Theme& theme) {
-    theme_ = theme;
     rebuild();
 }
 
@@ -220,8 +207,7 @@ QString StepChart::tipAt(int step) const {
     return lines.join(QLatin1Char('\n'));
 }
 
-bool StepChart::eventFilter(QObject* watched, QEvent* event) {
-    if (watched != plot_) return QWidget::eventFilter(watched, event);
+bool StepChart::plotEvent(QEvent* event) {
     const auto stepAt = [this](QPoint position) {
         return int(std::lround(plot_->xAxis->pixelToCoord(position.x())));
     };
@@ -238,7 +224,7 @@ bool StepChart::eventFilter(QObject* watched, QEvent* event) {
             QToolTip::showText(help->globalPos(), plainToolTip(tipAt(step)), plot_);
         return true;
     }
-    return QWidget::eventFilter(watched, event);
+    return false;
 }
 
 void StepChart::keyPressEvent(QKeyEvent* event) {
@@ -251,21 +237,6 @@ void StepChart::keyPressEvent(QKeyEvent* event) {
     if (event->key() == Qt::Key_Return || event->key() == Qt::Key_Enter) next = chosen_;
     if (next < 0 || last < 0) return QWidget::keyPressEvent(event);
     emit stepChosen(next);
-}
-
-void StepChart::resizeEvent(QResizeEvent* event) {
-    QWidget::resizeEvent(event);
-    rebuild();
-}
-
-void StepChart::focusInEvent(QFocusEvent* event) {
-    QWidget::focusInEvent(event);
-    showFocus(*plot_, theme_, true);
-}
-
-void StepChart::focusOutEvent(QFocusEvent* event) {
-    QWidget::focusOutEvent(event);
-    showFocus(*plot_, theme_, false);
 }
 
 }  // namespace lanescope::views

@@ -1,31 +1,26 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include <QWidget>
 #include <algorithm>
 
 #include "model/compare/chartBars.h"
-#include "views/theme/Theme.h"
-
-class QCustomPlot;
+#include "views/theme/PlotWidget.h"
 
 namespace lanescope::views {
 
 /// The duration of each step in both runs, side by side, with the medians as lines and outlier
 /// steps marked. A click on a step, or the arrow keys, go to it.
-class StepChart : public QWidget {
+class StepChart : public PlotWidget {
     Q_OBJECT
   public:
     explicit StepChart(QWidget* parent = nullptr);
 
     /// Sets the steps of the baseline and the candidate.
     void setSteps(const compare::StepBarsOf& baseline, const compare::StepBarsOf& candidate);
-    void setTheme(const Theme& theme);
     /// Marks a step by its index among the compared ones; -1 for none.
     void setChosen(int step);
     int chosen() const { return chosen_; }
     int stepCount() const;
-    QCustomPlot& plot() const { return *plot_; }
 
     QSize sizeHint() const override { return {520, 190}; }
     QSize minimumSizeHint() const override {
@@ -37,13 +32,10 @@ class StepChart : public QWidget {
 
   protected:
     void keyPressEvent(QKeyEvent* event) override;
-    void focusInEvent(QFocusEvent* event) override;
-    void focusOutEvent(QFocusEvent* event) override;
-    void resizeEvent(QResizeEvent* event) override;
-    bool eventFilter(QObject* watched, QEvent* event) override;
+    void rebuild() override;
+    bool plotEvent(QEvent* event) override;
 
   private:
-    void rebuild();
     void setUpAxes();
     void addSide(const compare::StepBars::Run& run, double offset, const QColor& color);
     void markOutliers(const compare::StepBars::Run& run, double offset);
@@ -55,8 +47,6 @@ class StepChart : public QWidget {
     compare::StepBars bars_;  // of the baseline and the candidate; empty for none
     int chosen_ = -1;
     double nsPerUnit_ = 1;
-    Theme theme_ = Theme::light();
-    QCustomPlot* plot_;
 };
 
 }  // namespace lanescope::views

@@ -6,13 +6,11 @@
 #include <QHelpEvent>
 #include <QKeyEvent>
 #include <QToolTip>
-#include <QVBoxLayout>
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
 
 #include "views/text/shownText.h"
-#include "views/theme/Theme.h"
 
 namespace lanescope::views {
 
@@ -35,14 +33,8 @@ QString inLines(QString text) {
 
 }  // namespace
 
-WaterfallChart::WaterfallChart(QWidget* parent) : QWidget(parent), plot_(new QCustomPlot(this)) {
-    auto* layout = new QVBoxLayout(this);
-    layout->setContentsMargins(0, 0, 0, 0);
-    layout->addWidget(plot_);
-    setFocusPolicy(Qt::StrongFocus);
+WaterfallChart::WaterfallChart(QWidget* parent) : PlotWidget(parent) {
     setAccessibleName(tr("Parts of the step: from the baseline to the candidate"));
-    plot_->setFocusPolicy(Qt::NoFocus);
-    plot_->installEventFilter(this);
     rebuild();
 }
 
@@ -88,11 +80,6 @@ QFont WaterfallChart::boldFont() const {
     QFont bold = font();
     bold.setWeight(QFont::DemiBold);
     return bold;
-}
-
-void WaterfallChart::setTheme(const Theme& theme) {
-    theme_ = theme;
-    rebuild();
 }
 
 void WaterfallChart::setChosen(std::optional<StepPart> part) {
@@ -262,8 +249,7 @@ void WaterfallChart::choose(std::optional<StepPart> part) {
     emit partChosen(part);
 }
 
-bool WaterfallChart::eventFilter(QObject* watched, QEvent* event) {
-    if (watched != plot_) return QWidget::eventFilter(watched, event);
+bool WaterfallChart::plotEvent(QEvent* event) {
     if (event->type() == QEvent::MouseButtonPress) {
         setFocus(Qt::MouseFocusReason);
         if (const auto part = partAt(static_cast<QMouseEvent*>(event)->pos())) choose(part);
@@ -283,7 +269,7 @@ bool WaterfallChart::eventFilter(QObject* watched, QEvent* event) {
         }
         return true;
     }
-    return QWidget::eventFilter(watched, event);
+    return false;
 }
 
 void WaterfallChart::keyPressEvent(QKeyEvent* event) {
@@ -297,21 +283,6 @@ void WaterfallChart::keyPressEvent(QKeyEvent* event) {
     if (at != all.end())
         next = std::clamp<int64_t>(at - all.begin() + step, 0, std::ssize(all) - 1);
     if (chosen_ != all[size_t(next)]) choose(all[size_t(next)]);
-}
-
-void WaterfallChart::focusInEvent(QFocusEvent* event) {
-    QWidget::focusInEvent(event);
-    showFocus(*plot_, theme_, true);
-}
-
-void WaterfallChart::focusOutEvent(QFocusEvent* event) {
-    QWidget::focusOutEvent(event);
-    showFocus(*plot_, theme_, false);
-}
-
-void WaterfallChart::resizeEvent(QResizeEvent* event) {
-    QWidget::resizeEvent(event);
-    rebuild();
 }
 
 }  // namespace lanescope::views

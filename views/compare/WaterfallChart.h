@@ -1,36 +1,31 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include <QWidget>
 #include <algorithm>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "model/compare/chartBars.h"
-#include "views/theme/Theme.h"
-
-class QCustomPlot;
+#include "views/theme/PlotWidget.h"
 
 namespace lanescope::views {
 
 /// From the baseline's mean step to the candidate's: a column per run and, between them, one per
 /// changed part of the step, most significant first. A click, or the arrow keys and Enter, choose a
 /// part.
-class WaterfallChart : public QWidget {
+class WaterfallChart : public PlotWidget {
     Q_OBJECT
   public:
     explicit WaterfallChart(QWidget* parent = nullptr);
 
     /// Null clears the chart.
     void setPair(const compare::WorkerComparison* pair);
-    void setTheme(const Theme& theme);
     /// Marks a part; nullopt marks none.
     void setChosen(std::optional<analysis::StepPart> part);
     std::optional<analysis::StepPart> chosen() const { return chosen_; }
     /// Returns the parts that have their own column, from left to right.
     std::vector<analysis::StepPart> parts() const;
-    QCustomPlot& plot() const { return *plot_; }
 
     QSize sizeHint() const override { return {520, 190}; }
     QSize minimumSizeHint() const override {
@@ -43,13 +38,10 @@ class WaterfallChart : public QWidget {
 
   protected:
     void keyPressEvent(QKeyEvent* event) override;
-    void focusInEvent(QFocusEvent* event) override;
-    void focusOutEvent(QFocusEvent* event) override;
-    void resizeEvent(QResizeEvent* event) override;
-    bool eventFilter(QObject* watched, QEvent* event) override;
+    void rebuild() override;
+    bool plotEvent(QEvent* event) override;
 
   private:
-    void rebuild();
     void chooseBars();
     void setUpAxes();
     /// Returns the title of the vertical axis, in lines of at most `maxLinePx` pixels.
@@ -76,9 +68,7 @@ class WaterfallChart : public QWidget {
     std::optional<compare::WaterfallBars> bars_;
     std::optional<compare::WorkerComparison> pair_;
     std::optional<analysis::StepPart> chosen_;
-    Theme theme_ = Theme::light();
     double nsPerUnit_ = 1;
-    QCustomPlot* plot_;
 };
 
 }  // namespace lanescope::views

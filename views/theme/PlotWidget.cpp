@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "views/theme/PlotWidget.h"
+
+#include <qcustomplot.h>
+
+#include <QVBoxLayout>
+
+namespace lanescope::views {
+
+PlotWidget::PlotWidget(QWidget* parent) : QWidget(parent), plot_(new QCustomPlot(this)) {
+    auto* layout = new QVBoxLayout(this);
+    layout->setContentsMargins(0, 0, 0, 0);
+    layout->addWidget(plot_);
+    setFocusPolicy(Qt::StrongFocus);
+    plot_->setFocusPolicy(Qt::NoFocus);
+    plot_->installEventFilter(this);
+}
+
+void PlotWidget::setTheme(const Theme& theme) {
+    theme_ = theme;
+    rebuild();
+}
+
+bool PlotWidget::eventFilter(QObject* watched, QEvent* event) {
+    return (watched == plot_ && plotEvent(event)) || QWidget::eventFilter(watched, event);
+}
+
+void PlotWidget::focusInEvent(QFocusEvent* event) {
+    QWidget::focusInEvent(event);
+    showFocus(*plot_, theme_, true);
+}
+
+void PlotWidget::focusOutEvent(QFocusEvent* event) {
+    QWidget::focusOutEvent(event);
+    showFocus(*plot_, theme_, false);
+}
+
+void PlotWidget::resizeEvent(QResizeEvent* event) {
+    QWidget::resizeEvent(event);
+    rebuild();
+}
+
+}  // namespace lanescope::views

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <QWidget>
+
+#include "views/theme/Theme.h"
+
+class QCustomPlot;
+
+namespace lanescope::views {
+
+/// A widget filled by one plot. It gets the keyboard focus and shows it. A subclass calls `rebuild`
+/// at the end of its constructor.
+class PlotWidget : public QWidget {
+    Q_OBJECT
+  public:
+    void setTheme(const Theme& theme);
+    QCustomPlot& plot() const { return *plot_; }
+
+  protected:
+    explicit PlotWidget(QWidget* parent);
+
+    /// Draws everything, for another theme or size too.
+    virtual void rebuild() = 0;
+    /// Handles an event of the plot. Returns true if it is consumed.
+    virtual bool plotEvent(QEvent* event) = 0;
+
+    void focusInEvent(QFocusEvent* event) override;
+    void focusOutEvent(QFocusEvent* event) override;
+    void resizeEvent(QResizeEvent* event) override;
+    bool eventFilter(QObject* watched, QEvent* event) override;
+
+    Theme theme_ = Theme::light();
+    QCustomPlot* const plot_;
+};
+
+}  // namespace lanescope::views
