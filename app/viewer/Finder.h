@@ -121,7 +121,6 @@ class Finder : public PopupCard {
     explicit Finder(QWidget* parent);
 
     FinderModel& model() const { return *model_; }
-    QListView& list() const { return *list_; }
     void popUp() override;
 
   protected:

@@ -31,7 +31,6 @@ class FleetPage : public DocumentPage {
 
     const fleet::FleetReport& report() const { return *report_; }
     views::FleetView& view() const { return *view_; }
-    OfferBar& offer() const { return *offer_; }
     /// Sets the function that asks the user for the folder of the traces (empty if cancelled); a
     /// dialog by default.
     void setFolderChooser(std::function<std::filesystem::path()> chooser);

@@ -102,7 +102,6 @@ class LiveBar : public QWidget {
 
     bool isFollowing() const { return isFollowing_; }
     void setFollowing(bool isFollowing);
-    QPushButton& followButton() const { return *follow_; }
     QString text() const;
     void setTheme(const views::Theme& theme);
 

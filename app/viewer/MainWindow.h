@@ -50,13 +50,7 @@ class MainWindow : public QMainWindow {
 
     DocumentTabs& tabs() const { return *tabs_; }
     SearchBar& searchBar() const { return *searchBar_; }
-    RecentFiles& recentFiles() const { return *recentFiles_; }
-    StartPage& startPage() const { return *startPage_; }
-    OfferBar& offerBar() const { return *offerBar_; }
     ViewerActions& actions() const { return *actions_; }
-    MarkActions& markActions() const { return *markActions_; }
-    Finder& finder() const { return *finder_; }
-    GoToBar& goToBar() const { return *goToBar_; }
     /// Returns true while a trace is loaded or a visible part is computed.
     bool isBusy() const;
 

@@ -4,15 +4,16 @@
 #include <QAction>
 #include <QMenu>
 #include <QMenuBar>
+#include <QPointer>
+#include <QStandardPaths>
 #include <QUndoStack>
 #include <memory>
 
-#include "app/viewer/PageTools.h"
 #include "app/viewer/TracePage.h"
 #include "model/notes/NotesFile.h"
+#include "model/text/formatValue.h"
 #include "views/jobs/LatestJob.h"
 #include "views/notes/MarkStore.h"
-#include "views/notes/MarksPanel.h"
 #include "views/notes/TimelineMarks.h"
 #include "views/text/shownText.h"
 
@@ -87,6 +88,48 @@ void NotesKeeper::take(const Result<FoundNotes>& found, const Notes& sent) {
     if (isDirty_) save();
 }
 
+namespace {
+
+std::filesystem::path userNotesFolder() {
+    const QString data = QStandardPaths::writableLocation(QStandardPaths::AppDataLocation);
+    return std::filesystem::path(data.toStdString()) / "notes";
+}
+
+}  // namespace
+
+PageMarks::PageMarks(const std::filesystem::path& trace, TimelineView& timeline, QObject* parent)
+    : QObject(parent),
+      store_(new MarkStore(this)),
+      onTimeline_(new TimelineMarks(*store_, timeline, this)),
+      keeper_(new NotesKeeper(*store_, trace, userNotesFolder(), this)) {
+    connect(keeper_, &NotesKeeper::remarked, this, [this](const QString& text, bool isTrouble) {
+        remark_ = text;
+        isRemarkTrouble_ = isTrouble;
+        emit remarked(text, isTrouble);
+    });
+}
+
+PageMarks::~PageMarks() {
+    delete keeper_;  // It saves pending marks, so it is deleted before them.
+}
+
+std::vector<FinderEntry> PageMarks::entries() const {
+    std::vector<FinderEntry> entries;
+    for (const Mark& mark : store_->marks()) {
+        const QString text = toQString(mark.text).simplified();
+        QString detail = tr("mark at %1").arg(toQString(formatTimestamp(mark.range.startNs)));
+        if (!mark.range.isEmpty())
+            detail += QStringLiteral(", ") + toQString(formatDuration(mark.range.durationNs()));
+        entries.push_back({text.isEmpty() ? tr("Mark without text") : text,
+                           detail,
+                           {},
+                           [marks = QPointer<TimelineMarks>(onTimeline_), id = mark.id] {
+                               if (marks) marks->show(id);
+                           }});
+    }
+    return entries;
+}
+
 MarkActions::MarkActions(QObject* parent)
     : QObject(parent),
       add(new QAction(tr("&Mark the selection"), this)),
@@ -106,17 +149,16 @@ MarkActions::MarkActions(QObject* parent)
     undo->setShortcut(QKeySequence(Qt::CTRL | Qt::Key_Z));
     redo->setShortcuts(
         {QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_Z), QKeySequence(Qt::CTRL | Qt::Key_Y)});
-    connect(add, &QAction::triggered, this, [this] { page_->tools().marks().addMark(); });
-    connect(edit, &QAction::triggered, this, [this] { page_->tools().marks().editMark(); });
-    connect(remove, &QAction::triggered, this, [this] { page_->tools().marks().removeMark(); });
-    connect(next, &QAction::triggered, this, [this] { page_->tools().marks().goToNext(); });
-    connect(previous, &QAction::triggered, this, [this] { page_->tools().marks().goToPrevious(); });
-    connect(undo, &QAction::triggered, this,
-            [this] { page_->tools().markStore().undoStack().undo(); });
-    connect(redo, &QAction::triggered, this,
-            [this] { page_->tools().markStore().undoStack().redo(); });
-    connect(list, &QAction::triggered, this,
-            [this] { page_->showTable(&page_->tools().marksTab()); });
+    connect(add, &QAction::triggered, this, [this] { page_->marks().onTimeline().addMark(); });
+    connect(edit, &QAction::triggered, this, [this] { page_->marks().onTimeline().editMark(); });
+    connect(remove, &QAction::triggered, this,
+            [this] { page_->marks().onTimeline().removeMark(); });
+    connect(next, &QAction::triggered, this, [this] { page_->marks().onTimeline().goToNext(); });
+    connect(previous, &QAction::triggered, this,
+            [this] { page_->marks().onTimeline().goToPrevious(); });
+    connect(undo, &QAction::triggered, this, [this] { page_->marks().store().undoStack().undo(); });
+    connect(redo, &QAction::triggered, this, [this] { page_->marks().store().undoStack().redo(); });
+    connect(list, &QAction::triggered, this, [this] { page_->showPanel(QStringLiteral("marks")); });
     setPage(nullptr);
 }
 
@@ -133,11 +175,11 @@ void MarkActions::fillMenu(QMenuBar* bar) {
 void MarkActions::setPage(TracePage* page) {
     if (page_) {
         disconnect(page_, nullptr, this, nullptr);
-        disconnect(&page_->tools().markStore(), nullptr, this, nullptr);
+        disconnect(&page_->marks().store(), nullptr, this, nullptr);
     }
     page_ = page;
     if (page_) {
-        views::MarkStore& store = page_->tools().markStore();
+        views::MarkStore& store = page_->marks().store();
         connect(page_, &QObject::destroyed, this, [this] {
             page_ = nullptr;
             updateEnabled();
@@ -149,7 +191,7 @@ void MarkActions::setPage(TracePage* page) {
 }
 
 void MarkActions::updateEnabled() {
-    const views::MarkStore* store = page_ ? &page_->tools().markStore() : nullptr;
+    const views::MarkStore* store = page_ ? &page_->marks().store() : nullptr;
     const bool hasMarks = store && !store->marks().empty();
     const bool hasSelected = store && !store->selected().empty();
     add->setEnabled(store);

@@ -2,13 +2,18 @@
 #pragma once
 
 #include <QObject>
+#include <QString>
 #include <filesystem>
+#include <vector>
 
+#include "app/viewer/FinderEntry.h"
 #include "model/notes/NotesFile.h"
 
 namespace lanescope::views {
 class LatestJob;
 class MarkStore;
+class TimelineMarks;
+class TimelineView;
 }  // namespace lanescope::views
 
 namespace lanescope::viewer {
@@ -52,6 +57,36 @@ class QAction;
 class QMenuBar;
 
 namespace lanescope::viewer {
+
+/// The marks of one timeline.
+class PageMarks : public QObject {
+    Q_OBJECT
+
+  public:
+    /// `timeline` outlives this; `trace` is its file.
+    PageMarks(const std::filesystem::path& trace, views::TimelineView& timeline, QObject* parent);
+    ~PageMarks() override;
+
+    views::MarkStore& store() const { return *store_; }
+    views::TimelineMarks& onTimeline() const { return *onTimeline_; }
+    NotesKeeper& keeper() const { return *keeper_; }
+    /// Returns the last remark of the keeper.
+    const QString& remark() const { return remark_; }
+    bool isRemarkTrouble() const { return isRemarkTrouble_; }
+    /// Returns the marks for the finder.
+    std::vector<FinderEntry> entries() const;
+
+  signals:
+    /// Reports a problem with the file, or its end.
+    void remarked(const QString& sentence, bool isTrouble);
+
+  private:
+    views::MarkStore* store_;
+    views::TimelineMarks* onTimeline_;
+    NotesKeeper* keeper_;
+    QString remark_;
+    bool isRemarkTrouble_ = false;
+};
 
 class TracePage;
 

@@ -50,6 +50,7 @@ SearchBar::SearchBar(QWidget* parent)
     count_->setTextFormat(Qt::PlainText);
     count_->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
     count_->setForegroundRole(QPalette::PlaceholderText);
+    expression_->setObjectName("expression");
     expression_->setText(QStringLiteral(".*"));
     expression_->setCheckable(true);
     expression_->setAutoRaise(true);

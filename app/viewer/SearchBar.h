@@ -29,8 +29,6 @@ class SearchBar : public QWidget {
     /// Sets the keyboard focus to the box and selects its text.
     void activate();
     QLineEdit& edit() const { return *edit_; }
-    /// Returns the button that selects a regular expression instead of a substring.
-    QToolButton& expression() const { return *expression_; }
     /// Returns, for example, "3 of 120", "no hits", or the error of an expression; empty without a
     /// search.
     QString countText() const;

@@ -14,13 +14,15 @@
 #include <QVBoxLayout>
 #include <algorithm>
 #include <chrono>
+#include <utility>
 
 #include "app/viewer/AppSettings.h"
 #include "app/viewer/HitNavigator.h"
 #include "app/viewer/LiveFollower.h"
-#include "app/viewer/PageTools.h"
+#include "app/viewer/MarkActions.h"
 #include "app/viewer/RunGuide.h"
 #include "app/viewer/TraceTables.h"
+#include "app/viewer/tracePanels.h"
 #include "model/index/openTrace.h"
 #include "model/live/LiveTrace.h"
 #include "model/lod/SelectionStatistics.h"
@@ -33,8 +35,11 @@
 #include "views/explain/ExplanationCard.h"
 #include "views/explain/IdleCard.h"
 #include "views/explain/StepStrip.h"
+#include "views/explain/StepsPanel.h"
 #include "views/histogram/NamePanel.h"
 #include "views/jobs/LazyTab.h"
+#include "views/notes/MarkStore.h"
+#include "views/notes/TimelineMarks.h"
 #include "views/sql/SqlPanel.h"
 #include "views/text/shownText.h"
 #include "views/timeline/TimelineView.h"
@@ -51,7 +56,7 @@ TracePage::TracePage(TracePtr trace, ExplainedRunPtr known, QWidget* parent)
       hits_(new HitNavigator({timeline_}, this)),
       healthBar_(new HealthBar(this)),
       details_(new DetailsPanel(this)),
-      tables_(new TraceTables(trace_, *hits_, this)),
+      tables_(new TraceTables(this)),
       guide_(new RunGuide(trace_, *timeline_, this)),
       side_(new QStackedWidget(this)),
       upper_(new QSplitter(Qt::Horizontal, this)),
@@ -60,7 +65,10 @@ TracePage::TracePage(TracePtr trace, ExplainedRunPtr known, QWidget* parent)
     connectParts();
     timeline_->setTrace(trace_);
     timeline_->setFirstArrangement(firstArrangement(*trace_));
-    tools_ = new PageTools(trace_, *timeline_, *tables_, &tables_->hitTab(), this);
+    marks_ = new PageMarks(trace_->path, *timeline_, this);
+    tables_->addPanels(tracePanels(*this), trace_, firstPanel(*trace_));
+    showVisible();
+    connectTables();
     tableCommands_ = new TableCommands(*tables_, this);
     connect(tableCommands_, &TableCommands::shown, this, [this] {
         emit tablesRequested();
@@ -70,7 +78,6 @@ TracePage::TracePage(TracePtr trace, ExplainedRunPtr known, QWidget* parent)
     copyEvidence_->setShortcut(QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_C));
     copyEvidence_->setToolTip(tr("Picture, numbers and query of what is selected or seen"));
     connect(copyEvidence_, &QAction::triggered, this, [this] { copyEvidence(*this); });
-    offerTables();
     details_->setTrace(trace_);
     showHealth();
     setFocusProxy(timeline_);
@@ -90,7 +97,8 @@ void TracePage::watchIndex() {
         // reported again.
         static_cast<void>(checkIndex(*trace_));
         showHealth();
-        tables_->showHealth();
+        if (auto* panel = tables_->panel<HealthPanel>("health")) panel->setTrace(trace_);
+        tables_->updateTitles();
     });
     timer->start(interval);
 }
@@ -135,51 +143,66 @@ void TracePage::arrange() {
 void TracePage::connectParts() {
     connect(timeline_, &TimelineView::eventSelected, details_, &DetailsPanel::setEvent);
     connect(timeline_, &TimelineView::eventSelected, this, &TracePage::updateDetails);
-    connect(timeline_, &TimelineView::selectedRangeChanged, tables_, &TraceTables::setRange);
     connect(details_, &DetailsPanel::eventActivated, timeline_, &TimelineView::revealEvent);
     connect(healthBar_, &HealthBar::placeRequested, this, [this] {
         const auto place = placeOf(*trace_, healthPlaces(*trace_), healthBar_->worst());
         if (place) timeline_->showPlace(place->range, place->process);
     });
     connect(healthBar_, &HealthBar::detailsRequested, this,
-            [this] { showTable(&tables_->healthTab()); });
-    connect(tables_, &TraceTables::nameActivated, this, &TracePage::showName);
-    connect(tables_, &TraceTables::eventActivated, timeline_, &TimelineView::revealEvent);
-    connect(tables_, &TraceTables::rangeActivated, timeline_,
-            [this](TimeRange range) { timeline_->setSelectedRange(range); });
+            [this] { showPanel(QStringLiteral("health")); });
     connect(whole_, &QSplitter::splitterMoved, this, [this] { hasOwnSizes_ = true; });
     connect(guide_, &RunGuide::gapShown, this, [this](bool isShown) {
         side_->setCurrentIndex(isShown ? 1 : 0);
         updateDetails();
     });
-    connect(guide_, &RunGuide::explained, this, [this] { tables_->setRun(guide_->run()); });
-    connect(tables_, &TraceTables::stepActivated, guide_, &RunGuide::showStep);
-    connect(tables_, &TraceTables::timeActivated, timeline_, &TimelineView::showTime);
+    connect(guide_, &RunGuide::explained, this, &TracePage::showRun);
     connect(guide_, &RunGuide::queryRequested, this, [this](const QString& sql) {
-        showTable(&tools_->sqlTab());
-        tools_->sql().editor().setPlainText(sql);
-        tools_->sql().run();
-        tools_->sql().editor().setFocus();
+        showPanel(QStringLiteral("sql"));
+        auto& panel = tables_->demand<SqlPanel>("sql");
+        panel.ask(sql);
+        panel.editor().setFocus();
     });
-    const auto followView = [this] {
-        tables_->setVisibleRange(
-            timeline_->visibleRange()->range().shifted(timeline_->timeOrigin()));
-    };
-    connect(timeline_->visibleRange(), &VisibleRange::changed, this, followView);
 }
 
-/// Connects the requests of the slice menu.
-void TracePage::offerTables() {
+void TracePage::connectTables() {
+    connect(timeline_, &TimelineView::selectedRangeChanged, tables_, &TraceTables::setRange);
+    connect(timeline_, &TimelineView::eventSelected, tables_, &TraceTables::setEvent);
+    connect(timeline_->visibleRange(), &VisibleRange::changed, this, &TracePage::showVisible);
+    connect(tables_, &TraceTables::nameActivated, this, &TracePage::showName);
+    connect(tables_, &TraceTables::eventActivated, timeline_, &TimelineView::revealEvent);
+    connect(tables_, &TraceTables::rangeActivated, timeline_,
+            [this](TimeRange range) { timeline_->setSelectedRange(range); });
+    connect(hits_, &HitNavigator::changed, this,
+            [this, generation = hits_->generation()]() mutable {
+                if (std::exchange(generation, hits_->generation()) != generation)
+                    tables_->updateTitles();
+            });
+    connect(&marks_->store(), &MarkStore::changed, tables_, &TraceTables::updateTitles);
+    // Unsaved marks must be noticed.
+    connect(marks_, &PageMarks::remarked, this, [this](const QString&, bool isTrouble) {
+        if (isTrouble) tables_->setCurrentWidget(&tables_->tab("marks"));
+    });
     timeline_->setTablesOffered(true);
     connect(timeline_, &TimelineView::histogramRequested, this, [this](EventRef event) {
-        showTable(&tools_->nameTab());
-        tools_->name().showNameOf(event);
+        showPanel(QStringLiteral("name"));
+        tables_->demand<NamePanel>("name").showNameOf(event);
     });
     connect(timeline_, &TimelineView::listRequested, this, [this](EventRef event) {
-        showTable(&tools_->eventsTab());
+        showPanel(QStringLiteral("events"));
         timeline_->revealEvent(event);
-        tools_->events().selectEvent(event);
+        tables_->demand<EventsPanel>("events").setEvent(event);
     });
+}
+
+void TracePage::showRun() {
+    const ExplainedRunPtr& run = guide_->run();
+    if (auto* panel = tables_->panel<StepsPanel>("steps")) panel->setRun(run);
+    tables_->updateTitles();
+    if (run && run->hasPlainSteps()) tables_->suggest(QStringLiteral("steps"));
+}
+
+void TracePage::showVisible() {
+    tables_->setVisibleRange(timeline_->visibleRange()->range().shifted(timeline_->timeOrigin()));
 }
 
 void TracePage::showHealth() {
@@ -198,8 +221,8 @@ QString TracePage::title() const {
     return toQString(trace_->title);
 }
 
-void TracePage::showTable(QWidget* table) {
-    tableCommands_->show(table);
+void TracePage::showPanel(const QString& name) {
+    tableCommands_->show(&tables_->tab(name));
 }
 
 QList<QAction*> TracePage::commands() const {
@@ -207,7 +230,7 @@ QList<QAction*> TracePage::commands() const {
 }
 
 std::vector<FinderEntry> TracePage::places() const {
-    return tools_->markEntries();
+    return marks_->entries();
 }
 
 ReportView* TracePage::currentTable() const {
@@ -219,7 +242,7 @@ void TracePage::setTheme(const Theme& theme) {
     timeline_->setTheme(theme);
     tables_->setTheme(theme);
     healthBar_->setTheme(theme);
-    tools_->setTheme(theme);
+    marks_->onTimeline().setTheme(theme);
     guide_->setTheme(theme);
     if (liveBar_) liveBar_->setTheme(theme);
 }
@@ -258,14 +281,15 @@ void TracePage::setTablesVisible(bool isVisible) {
 
 bool TracePage::isBusy() const {
     const LazyTab* tab = tables_->currentTab();
-    return hits_->isSearching() || (tab && tab->isBusy()) || tools_->isBusy() || guide_->isBusy() ||
-           timeline_->isAboutToArrange();
+    return hits_->isSearching() || (tab && tab->isBusy()) || marks_->keeper().isBusy() ||
+           guide_->isBusy() || timeline_->isAboutToArrange();
 }
 
 void TracePage::restoreLayout(const AppSettings& settings) {
     upper_->restoreState(settings.splitterState("trace.upper"));
     hasOwnSizes_ = whole_->restoreState(settings.splitterState("trace.whole"));
-    tools_->restore(settings);
+    queries_ = settings.queries();
+    if (auto* sql = tables_->panel<SqlPanel>("sql")) sql->setHistory(queries_);
     guide_->restore(settings);
     const QByteArray json = settings.trackArrangement(toQString(trace_->path.string()));
     if (const auto arrangement = arrangementFromJson(json)) timeline_->setArrangement(*arrangement);
@@ -274,7 +298,8 @@ void TracePage::restoreLayout(const AppSettings& settings) {
 void TracePage::storeLayout(AppSettings& settings) const {
     settings.setSplitterState("trace.upper", upper_->saveState());
     settings.setSplitterState("trace.whole", whole_->saveState());
-    tools_->store(settings);
+    const auto* sql = tables_->panel<SqlPanel>("sql");
+    if (sql && !sql->history().isEmpty()) settings.setQueries(sql->history());
     guide_->store(settings);
     const TrackArrangement arrangement = timeline_->arrangement();
     settings.setTrackArrangement(
@@ -375,9 +400,8 @@ void TracePage::updateTrace(TracePtr trace) {
     details_->setTrace(trace_);
     showHealth();
     tables_->setTrace(trace_);
-    tools_->setTrace(trace_);
     guide_->setTrace(trace_);
-    tables_->setRun(nullptr);
+    showRun();
     timeline_->setSelectedRange(range);
     timeline_->setSelectedEvent(event);
     hits_->repeat();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <QString>
+#include <QStringList>
 
 #include "app/viewer/DocumentPage.h"
 #include "model/trace/Trace.h"
@@ -19,7 +20,7 @@ namespace lanescope::viewer {
 
 class LiveBar;
 class LiveFollower;
-class PageTools;
+class PageMarks;
 class RunGuide;
 class TableCommands;
 class TraceTables;
@@ -36,9 +37,7 @@ class TracePage : public DocumentPage {
     const TracePtr& trace() const { return trace_; }
     views::TimelineView& timeline() const { return *timeline_; }
     TraceTables& tables() const { return *tables_; }
-    views::DetailsPanel& details() const { return *details_; }
-    views::HealthBar& healthBar() const { return *healthBar_; }
-    PageTools& tools() const { return *tools_; }
+    PageMarks& marks() const { return *marks_; }
     RunGuide& guide() const { return *guide_; }
     /// Shows more of the same trace; view and selection stay.
     void updateTrace(TracePtr trace);
@@ -46,8 +45,10 @@ class TracePage : public DocumentPage {
     void follow(LiveFollower* follower);
     /// Returns null unless the trace is, or was until now, being recorded.
     LiveBar* liveBar() const { return liveBar_; }
-    /// Brings a page of `tables` to the front and shows the tables.
-    void showTable(QWidget* table);
+    /// Returns the SQL queries of earlier pages, the latest first.
+    const QStringList& queries() const { return queries_; }
+    /// Brings a panel, by the name of its kind, to the front and shows the tables.
+    void showPanel(const QString& name);
     /// Searches for `name` and shows the first hit.
     void showName(const QString& name);
 
@@ -73,9 +74,12 @@ class TracePage : public DocumentPage {
     void updateDetails();
     void shareHeight();
     void connectParts();
+    void connectTables();
     void showHealth();
+    /// Passes the explained run, or null, to the tables.
+    void showRun();
+    void showVisible();
     void watchIndex();
-    void offerTables();
 
     TracePtr trace_;
     views::TimelineView* timeline_;
@@ -83,9 +87,10 @@ class TracePage : public DocumentPage {
     views::HealthBar* healthBar_;
     views::DetailsPanel* details_;
     TraceTables* tables_;
-    PageTools* tools_ = nullptr;
+    PageMarks* marks_ = nullptr;
     RunGuide* guide_ = nullptr;
     TableCommands* tableCommands_ = nullptr;
+    QStringList queries_;
     QAction* copyEvidence_ = nullptr;
     LiveBar* liveBar_ = nullptr;
     bool hasDetails_ = true;

@@ -5,102 +5,80 @@
 #include <QObject>
 #include <QTabWidget>
 #include <optional>
-#include <string_view>
-#include <utility>
 #include <vector>
 
 #include "model/trace/Trace.h"
-#include "views/explain/ExplainJob.h"
 #include "views/jobs/LazyTab.h"
+#include "views/tables/Panel.h"
 #include "views/theme/Theme.h"
-
-namespace lanescope {
-struct Report;
-}
-namespace lanescope::views {
-class BandwidthPanel;
-class FlamePanel;
-class HealthPanel;
-class ReportPanel;
-class ReportView;
-class SelectionPanel;
-class StepsPanel;
-class TopologyPanel;
-}  // namespace lanescope::views
 
 namespace lanescope::viewer {
 
-class HitNavigator;
-
-/// The tables under a timeline, one per tab. A tab gets its content, with all settings so far, when
+/// The panels under a timeline, one per tab. A tab gets its content, with all settings so far, when
 /// first shown. Tabs without data in the trace are hidden until requested by the menu.
 class TraceTables : public QTabWidget {
     Q_OBJECT
 
   public:
-    /// `hits` outlives this.
-    TraceTables(TracePtr trace, HitNavigator& hits, QWidget* parent = nullptr);
+    explicit TraceTables(QWidget* parent = nullptr);
     ~TraceTables() override;
 
+    /// Adds a tab per kind, once. The tab called `first` is in front.
+    void addPanels(std::vector<views::PanelKind> kinds, TracePtr trace, const QString& first);
     void setTrace(TracePtr trace);
-    /// Updates the health notes of the trace.
-    void showHealth();
     /// Sets the selected range.
     void setRange(std::optional<TimeRange> range);
     /// Sets the visible range in trace time.
     void setVisibleRange(TimeRange range);
+    /// Sets the selected event.
+    void setEvent(EventRef event);
     void setTheme(const views::Theme& theme);
-    /// Sets the explained run; null until then.
-    void setRun(views::ExplainedRunPtr run);
+    /// Updates the remarks in the titles.
+    void updateTitles();
+    /// Brings a tab to the front unless the user has chosen one.
+    void suggest(const QString& name);
 
     views::LazyTab* currentTab() const;
-    views::LazyTab& hitTab() const;
-    views::LazyTab& healthTab() const;
-    views::LazyTab& stepsTab() const;
-    views::LazyTab& flameTab() const;
+    /// Returns a tab by the name of its kind, which exists.
+    views::PanelTab<views::Panel>& tab(const QString& name) const;
+    /// Returns the panel of a tab; null until created.
+    template <class T>
+    T* panel(const QString& name) const {
+        return qobject_cast<T*>(tab(name).panel());
+    }
+    /// Returns the panel of a tab; creates it if necessary.
+    template <class T>
+    T& demand(const QString& name) const {
+        return *qobject_cast<T*>(&tab(name).demandPanel());
+    }
 
   signals:
-    void stepActivated(lanescope::explain::StepPlace place);
-    void timeActivated(qint64 timeNs);
     void nameActivated(const QString& name);
     void eventActivated(lanescope::EventRef event);
     void rangeActivated(lanescope::TimeRange range);
 
   private:
-    views::ReportPanel* makeReport(const Report& report);
-    /// Returns the tab of a report by its name.
-    views::PanelTab<views::ReportPanel>* tabOf(std::string_view report) const;
-    views::StepsPanel* makeSteps();
-    views::SelectionPanel* makeSelection();
-    views::BandwidthPanel* makeBandwidth();
-    views::TopologyPanel* makeTopology();
-    views::FlamePanel* makeFlame();
-    views::ReportView* makeHits();
-    views::HealthPanel* makeHealth();
-    void addTabs();
-    void hideEmpty();
-    void chooseFirst();
-    void noticeHits();
-    void fillHits(views::ReportView& view) const;
-    void updateHealthTitle();
+    struct Tab {
+        views::PanelKind kind;
+        views::PanelTab<views::Panel>* tab;
+    };
+
+    views::Panel* make(const views::PanelKind& kind);
+    /// Calls a setter of each panel that exists.
+    template <class Setter, class Value>
+    void setAll(Setter setter, const Value& value) {
+        for (const Tab& each : tabs_)
+            if (views::Panel* panel = each.tab->panel()) (panel->*setter)(value);
+    }
+    void hideUseless();
 
     TracePtr trace_;
-    HitNavigator& navigator_;
     std::optional<TimeRange> range_;
     TimeRange visible_;
+    EventRef event_;
     views::Theme theme_ = views::Theme::light();
-    int shownHits_ = -1;
-    bool mayOpenSteps_ = true;  ///< The user has not chosen a table yet.
-    std::vector<std::pair<const Report*, views::PanelTab<views::ReportPanel>*>>
-        reports_;  ///< In order of tabs.
-    views::ExplainedRunPtr run_;
-    views::PanelTab<views::StepsPanel>* steps_;
-    views::PanelTab<views::SelectionPanel>* selection_;
-    views::PanelTab<views::BandwidthPanel>* bandwidth_;
-    views::PanelTab<views::TopologyPanel>* topology_;
-    views::PanelTab<views::FlamePanel>* flame_;
-    views::PanelTab<views::ReportView>* hits_;
-    views::PanelTab<views::HealthPanel>* health_;
+    bool hasChosen_ = false;  ///< The user has chosen a tab.
+    std::vector<Tab> tabs_;
 };
 
 }  // namespace lanescope::viewer

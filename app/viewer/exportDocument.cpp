@@ -4,13 +4,18 @@
 #include <QBuffer>
 #include <QCoreApplication>
 #include <QFileDialog>
+#include <QMessageBox>
 #include <QPixmap>
 #include <QSaveFile>
 #include <QSvgGenerator>
+#include <memory>
 
 #include "app/viewer/DocumentPage.h"
+#include "model/events/listEvents.h"
 #include "model/text/formatTable.h"
+#include "views/events/EventsPanel.h"
 #include "views/flame/FlamePanel.h"
+#include "views/jobs/LatestJob.h"
 #include "views/text/shownText.h"
 #include "views/timeline/TimelineView.h"
 #include "views/timeline/exportPicture.h"
@@ -66,7 +71,7 @@ Result<void> exportTableTo(const ReportTable& table, const std::filesystem::path
 namespace {
 
 struct Translated {
-    Q_DECLARE_TR_FUNCTIONS(FlameExport)
+    Q_DECLARE_TR_FUNCTIONS(PanelExport)
 };
 
 }  // namespace
@@ -87,6 +92,29 @@ void askForFlame(views::FlamePanel& panel, bool isPicture) {
     const Result<void> written = exportFlameTo(panel, path.toStdString());
     panel.showMessage(written ? Translated::tr("Written: %1").arg(path)
                               : views::toQString(written.error().sentence));
+}
+
+void askForEvents(views::EventsPanel& panel, const TracePtr& trace) {
+    const QString path =
+        QFileDialog::getSaveFileName(panel.window(), Translated::tr("Save events"),
+                                     views::toQString(trace->title) + QStringLiteral("-events.csv"),
+                                     Translated::tr("CSV (*.csv)"));
+    if (path.isEmpty()) return;
+    const auto warn = [&panel](const QString& sentence) {
+        QMessageBox::warning(panel.window(), Translated::tr("Save events"), sentence);
+    };
+    auto* job = new views::LatestJob(&panel);
+    QObject::connect(job, &views::LatestJob::finished, job, &QObject::deleteLater);
+    QObject::connect(job, &views::LatestJob::ranOutOfMemory, &panel, [warn] {
+        warn(Translated::tr("There is not enough memory to save these events."));
+    });
+    job->start([warn, trace, request = panel.request(),
+                file = path.toStdString()]() -> views::LatestJob::Publish {
+        auto saved = std::make_shared<Result<int64_t>>(saveEventsAsCsv(*trace, request, file));
+        return [warn, saved] {
+            if (!*saved) warn(views::toQString(saved->error().sentence));
+        };
+    });
 }
 
 }  // namespace lanescope::viewer

@@ -6,6 +6,7 @@
 
 #include "model/format/Result.h"
 #include "model/text/ReportTable.h"
+#include "model/trace/Trace.h"
 
 namespace lanescope::viewer {
 
@@ -25,8 +26,9 @@ Result<void> saveFile(const std::filesystem::path& path, const QByteArray& bytes
 }  // namespace lanescope::viewer
 
 namespace lanescope::views {
+class EventsPanel;
 class FlamePanel;
-}
+}  // namespace lanescope::views
 
 namespace lanescope::viewer {
 
@@ -36,5 +38,9 @@ Result<void> exportFlameTo(const views::FlamePanel& panel, const std::filesystem
 
 /// Asks for a path, writes the file, and shows the result in the panel.
 void askForFlame(views::FlamePanel& panel, bool isPicture);
+
+/// Asks for a path and writes the events of the panel as CSV, off the GUI thread. A message reports
+/// an error.
+void askForEvents(views::EventsPanel& panel, const TracePtr& trace);
 
 }  // namespace lanescope::viewer

@@ -25,7 +25,6 @@
 #include "app/viewer/HitNavigator.h"
 #include "app/viewer/LoadPage.h"
 #include "app/viewer/MainWindow.h"
-#include "app/viewer/PageTools.h"
 #include "app/viewer/SearchBar.h"
 #include "app/viewer/TracePage.h"
 #include "app/viewer/TraceTables.h"
@@ -106,10 +105,9 @@ Result<void> showTable(DocumentPage* page, const std::string& title) {
 Result<void> showAnswer(DocumentPage* page, const std::string& query) {
     auto* trace = qobject_cast<TracePage*>(page);
     if (!trace) return fail("--query asks one trace; leave --compare away.");
-    SqlPanel& sql = trace->tools().sql();
-    trace->tables().setCurrentWidget(&trace->tools().sqlTab());
-    sql.editor().setPlainText(toQString(query));
-    sql.run();
+    auto& sql = trace->tables().demand<SqlPanel>("sql");
+    trace->tables().setCurrentWidget(&trace->tables().tab("sql"));
+    sql.ask(toQString(query));
     return {};
 }
 
@@ -123,8 +121,10 @@ Result<void> checkAnswered(MainWindow& window, const RenderOptions& render) {
     if (!render.find.empty() && hits->count() == 0)
         return fail("--find: nothing has \"{}\" in its name.", printable(render.find));
     const auto* trace = qobject_cast<const TracePage*>(page);
-    if (render.query.empty() || !trace || !trace->tools().sql().hasFailed()) return {};
-    return fail("--query: {}", trace->tools().sql().status().toStdString());
+    if (render.query.empty() || !trace) return {};
+    const auto& sql = trace->tables().demand<SqlPanel>("sql");
+    if (!sql.hasFailed()) return {};
+    return fail("--query: {}", sql.status().toStdString());
 }
 
 Result<void> align(DocumentPage* page, const std::string& rangeName) {

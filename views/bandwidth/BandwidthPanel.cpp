@@ -179,7 +179,7 @@ void RangeNameChoice::takeText() {
 }
 
 BandwidthPanel::BandwidthPanel(QWidget* parent)
-    : QWidget(parent),
+    : Panel(parent),
       job_(new LatestJob(this)),
       advice_(new AdviceCard(this)),
       model_(new BandwidthModel),
@@ -217,6 +217,7 @@ QWidget* BandwidthPanel::makeControls() {
     auto* row = new QHBoxLayout(controls);
     row->setContentsMargins(0, 0, 0, 0);
     rowsChoice_ = new QComboBox(controls);
+    rowsChoice_->setObjectName("rows");
     rowsChoice_->setAccessibleName(tr("Rows of the table"));
     rowsChoice_->addItems({tr("By memory"), tr("By size"), tr("By GPU"), tr("By step or range"),
                            tr("Each step or range")});
@@ -224,6 +225,7 @@ QWidget* BandwidthPanel::makeControls() {
     rangeNameChoice_->hide();
     scopeChoice_ = new ScopeChoice(controls);
     pairButton_ = new QToolButton(controls);
+    pairButton_->setObjectName("pair");
     pairButton_->setFocusPolicy(Qt::StrongFocus);
     pairButton_->setToolTip(tr("Shows all copies again"));
     pairButton_->hide();

@@ -13,6 +13,7 @@
 #include "model/bandwidth/BandwidthAdvice.h"
 #include "views/bandwidth/BandwidthAnswer.h"
 #include "views/jobs/LatestJob.h"
+#include "views/tables/Panel.h"
 #include "views/theme/Theme.h"
 
 class QToolButton;
@@ -96,41 +97,26 @@ class ScopeChoice;
 /// The rates of memory copies compared with the peaks of the links: suggestions, a table and
 /// charts. Counts off the GUI thread and only while visible. The newest answer wins while a range
 /// is dragged.
-class BandwidthPanel : public QWidget {
+class BandwidthPanel : public Panel {
     Q_OBJECT
   public:
     explicit BandwidthPanel(QWidget* parent = nullptr);
 
-    void setTrace(TracePtr trace);
-    /// Sets the selected range; none = the whole trace.
-    void setRange(std::optional<TimeRange> range);
-    /// Sets the visible range in trace time; counted if the user chose this scope.
-    void setVisibleRange(TimeRange range);
-    void setTheme(const Theme& theme);
+    void setTrace(TracePtr trace) override;
+    void setRange(std::optional<TimeRange> range) override;
+    /// The range is counted if the user chose this scope.
+    void setVisibleRange(TimeRange range) override;
+    void setTheme(const Theme& theme) override;
     void setRows(BandwidthRows rows);
     void setChart(BandwidthChart chart);
     /// Shows only the copies from one GPU to another (indices into `Trace::gpus`) until the user
     /// resets the filter.
     void showPair(uint32_t gpu, uint32_t peer);
 
-    ReportView& view() const { return *view_; }
-    AdviceCard& advice() const { return *advice_; }
-    CopyChart& chart(BandwidthChart chart) const { return *charts_[static_cast<size_t>(chart)]; }
-    QTabWidget& chartTabs() const { return *chartTabs_; }
-    QComboBox& rowsChoice() const { return *rowsChoice_; }
-    RangeNameChoice& rangeNameChoice() const { return *rangeNameChoice_; }
-    ScopeChoice& scopeChoice() const { return *scopeChoice_; }
-    QToolButton& pairButton() const { return *pairButton_; }
     /// Returns the description of the mark under the pointer or chosen in a chart.
     QString hint() const;
-    bool isStale() const { return isStale_; }
-
-  signals:
-    /// Emitted when tables and chart match the trace and range set last.
-    void updated();
-    void nameActivated(const QString& name);
-    void eventActivated(lanescope::EventRef event);
-    void rangeActivated(lanescope::TimeRange range);
+    ReportView* table() const override { return view_; }
+    bool isStale() const override { return isStale_; }
 
   protected:
     void showEvent(QShowEvent* event) override;
@@ -145,6 +131,7 @@ class BandwidthPanel : public QWidget {
     void showAnswer(const std::shared_ptr<const BandwidthAnswer>& answer, const QString& remark);
     void showWhyEmpty(const BandwidthAnswer& answer);
     void activateRow(int row);
+    CopyChart& chart(BandwidthChart chart) const { return *charts_[static_cast<size_t>(chart)]; }
     BandwidthQuestion question() const;
 
     TracePtr trace_;

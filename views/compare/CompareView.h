@@ -57,10 +57,7 @@ class CompareView : public QWidget {
     AlignmentBar& alignment() const { return *alignment_; }
     CompareTables& tables() const { return *tables_; }
     HeadlineCard& headline() const { return *headline_; }
-    WaterfallChart& waterfall() const { return *waterfall_; }
     StepChart& steps() const { return *steps_; }
-    DifferenceLane& lane() const { return *lane_; }
-    DetailsPanel& details() const { return *details_; }
     /// Returns the newest comparison; null before the first.
     const ComparedRunsPtr& runs() const { return runs_; }
     size_t shownCandidate() const { return shown_; }

@@ -27,7 +27,6 @@ class CompareSide : public QWidget {
     void setTrace(TracePtr trace);
     void setTheme(const Theme& theme);
     TimelineView& timeline() const { return *timeline_; }
-    HealthBar& healthBar() const { return *healthBar_; }
 
     /// Converts trace time to the time axis that both sides share.
     TimeRange toAxis(TimeRange traceRange) const;

@@ -60,6 +60,7 @@ void HeadlineCard::build() {
     progress_->setTextVisible(false);
     progress_->setFixedHeight(8);
     progress_->setAccessibleName(tr("Progress of the comparison"));
+    cancel_->setObjectName("cancel");
     cancel_->setToolTip(tr("Stop comparing"));
 
     auto* bar = new QHBoxLayout;

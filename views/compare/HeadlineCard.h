@@ -38,7 +38,6 @@ class HeadlineCard : public QWidget {
     QString shownHeadline() const;
     /// Returns the reasons as shown, one per line.
     QString reasons() const;
-    QPushButton& cancelButton() const { return *cancel_; }
 
   signals:
     void cancelRequested();
@@ -99,7 +98,6 @@ class AnswerPreview : public QWidget {
     void setTheme(const Theme& theme);
 
     HeadlineCard& headline() const { return *headline_; }
-    WaterfallChart& waterfall() const { return *waterfall_; }
     StepChart& steps() const { return *steps_; }
     QString originText() const;
 

@@ -62,7 +62,6 @@ class DetailsPanel : public QWidget {
     /// Shows the event; a hint if the reference is invalid.
     void setEvent(EventRef event);
     EventRef event() const { return event_; }
-    FactSheet& sheet() const { return *sheet_; }
 
   signals:
     /// Emitted when the user follows a link to another event.

@@ -105,10 +105,12 @@ void HealthBar::paintEvent(QPaintEvent*) {
 }
 
 HealthPanel::HealthPanel(QWidget* parent)
-    : QWidget(parent), notes_(new FactSheet(this)), facts_(new FactSheet(this)) {
+    : Panel(parent), notes_(new FactSheet(this)), facts_(new FactSheet(this)) {
     auto* layout = new QHBoxLayout(this);
     layout->setContentsMargins(0, 0, 0, 0);
     layout->setSpacing(0);
+    notes_->setObjectName("notes");
+    facts_->setObjectName("facts");
     notes_->setAccessibleName(tr("What was lost or is doubtful"));
     facts_->setAccessibleName(tr("Facts about the trace"));
     layout->addWidget(notes_, 1);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "model/trace/Trace.h"
+#include "views/tables/Panel.h"
 #include "views/theme/Theme.h"
 
 class QLabel;
@@ -62,15 +63,13 @@ class FactSheet;
 
 /// The result of `describeTrace`: losses and caveats, the recorded data, the machine and the
 /// method.
-class HealthPanel : public QWidget {
+class HealthPanel : public Panel {
     Q_OBJECT
   public:
     explicit HealthPanel(QWidget* parent = nullptr);
 
-    void setTrace(TracePtr trace);
-    void setTheme(const Theme& theme);
-    FactSheet& notes() const { return *notes_; }
-    FactSheet& facts() const { return *facts_; }
+    void setTrace(TracePtr trace) override;
+    void setTheme(const Theme& theme) override;
 
   private:
     void refresh();

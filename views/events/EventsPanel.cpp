@@ -152,7 +152,7 @@ QString number(int64_t count) {
 }  // namespace
 
 EventsPanel::EventsPanel(QWidget* parent)
-    : QWidget(parent),
+    : Panel(parent),
       job_(new LatestJob(this)),
       copyJob_(new LatestJob(this)),
       timer_(new QTimer(this)),
@@ -174,6 +174,7 @@ EventsPanel::EventsPanel(QWidget* parent)
     timer_->setInterval(settleMs);
     build();
     arrange();
+    kinds_->setObjectName("kinds");
     fillKindsMenu();
     connect(timer_, &QTimer::timeout, this, &EventsPanel::refresh);
     connect(model_, &EventTableModel::sortRequested, this, &EventsPanel::sortBy);
@@ -340,7 +341,7 @@ void EventsPanel::setVisibleRange(TimeRange range) {
     if (!selected_) follow();
 }
 
-void EventsPanel::setSelectedRange(std::optional<TimeRange> range) {
+void EventsPanel::setRange(std::optional<TimeRange> range) {
     if (range == selected_) return;
     selected_ = range;
     follow();
@@ -426,7 +427,7 @@ void EventsPanel::updateRemark(int64_t inRange, int64_t scanned, int64_t shown, 
     remark_->setText(text);
 }
 
-void EventsPanel::selectEvent(EventRef event) {
+void EventsPanel::setEvent(EventRef event) {
     event_ = event;
     restoreSelection();
 }

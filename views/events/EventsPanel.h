@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "model/events/listEvents.h"
+#include "views/tables/Panel.h"
 
 namespace lanescope::views {
 
@@ -71,29 +72,23 @@ class LatestJob;
 /// The events of the selected range, else of the visible one, as a table that follows it. In order
 /// of start it shows any range at once. Other orders and filters are computed off the GUI thread
 /// from the first events of the range, and the panel reports how many. Inactive while hidden.
-class EventsPanel : public QWidget {
+class EventsPanel : public Panel {
     Q_OBJECT
 
   public:
     explicit EventsPanel(QWidget* parent = nullptr);
 
-    void setTrace(TracePtr trace);
-    /// Sets the visible range in trace time.
-    void setVisibleRange(TimeRange range);
-    void setSelectedRange(std::optional<TimeRange> range);
-    /// Goes to the row of the event if it has one; emits nothing.
-    void selectEvent(EventRef event);
+    void setTrace(TracePtr trace) override;
+    void setVisibleRange(TimeRange range) override;
+    void setRange(std::optional<TimeRange> range) override;
+    /// Goes to the row of the event if it has one.
+    void setEvent(EventRef event) override;
 
     /// Returns the request of the current or pending table.
     const EventRequest& request() const { return request_; }
-    EventTableModel& model() const { return *model_; }
-    QTableView& table() const { return *table_; }
-    QLineEdit& wordsEdit() const { return *filterWords_; }
-    QPushButton& kindsButton() const { return *kinds_; }
     /// Returns the text next to the filter: the number of events and omissions.
     QString remark() const;
-    /// Returns true if a query runs or waits for the panel to be shown.
-    bool isStale() const { return isStale_; }
+    bool isStale() const override { return isStale_; }
 
   public slots:
     /// Copies the selected rows, or all if none is selected.
@@ -103,8 +98,6 @@ class EventsPanel : public QWidget {
   signals:
     /// Emitted when the user went to another row.
     void eventSelected(lanescope::EventRef event);
-    /// Emitted when the user asks to see the event: double click, Enter.
-    void eventActivated(lanescope::EventRef event);
     /// Emitted when the user asks to save the table in a file.
     void saveRequested();
 

@@ -228,6 +228,7 @@ void ExplanationCard::build() {
     sentence_->setAccessibleName(tr("Where the time of a step goes"));
     about_->setAccessibleName(tr("What the program does again and again"));
     doubts_->setAccessibleName(tr("What makes the explanation doubtful"));
+    close_->setObjectName("close");
     close_->setAutoRaise(true);
     close_->setText(QStringLiteral("✕"));
     close_->setFocusPolicy(Qt::StrongFocus);

@@ -103,7 +103,6 @@ class ExplanationCard : public QWidget {
     const std::vector<FindingButton*>& findings() const { return buttons_; }
     /// Returns the query button of a finding; null if it has no query.
     QToolButton* queryButton(size_t finding) const { return queries_[finding]; }
-    QToolButton& closeButton() const { return *close_; }
     /// Returns true if the card has content. The owner decides about its visibility.
     bool hasContent() const { return run_ && (!run_->summary.isEmpty() || run_->ranges); }
     /// Returns the description of what the program repeats if that is not called a step; else

@@ -83,7 +83,6 @@ class IdleCard : public QWidget {
     void setGap(const TracePtr& trace, std::shared_ptr<const analysis::IdleGaps> gaps,
                 analysis::IdleGaps::Place place);
     void setTheme(const Theme& theme);
-    FactSheet& sheet() const { return *sheet_; }
 
   signals:
     /// Emitted when the user follows a link to an event.

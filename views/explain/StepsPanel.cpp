@@ -302,7 +302,7 @@ constexpr int tablePage = 0, lensPage = 1, firstLateness = 2;
 }  // namespace
 
 StepsPanel::StepsPanel(QWidget* parent)
-    : QWidget(parent),
+    : Panel(parent),
       job_(new LatestJob(this)),
       choice_(new QComboBox(this)),
       measure_(new QComboBox(this)),
@@ -314,6 +314,8 @@ StepsPanel::StepsPanel(QWidget* parent)
 }
 
 void StepsPanel::build() {
+    choice_->setObjectName("choice");
+    measure_->setObjectName("measure");
     choice_->setAccessibleName(tr("What of the steps is shown"));
     measure_->setAccessibleName(tr("What the map tells"));
     choice_->addItems({tr("Table of steps"), tr("Map of ranks and steps")});
@@ -379,7 +381,7 @@ void StepsPanel::showPage(int page) {
     measure_->setVisible(page == lensPage);
 }
 
-ReportView* StepsPanel::currentTable() const {
+ReportView* StepsPanel::table() const {
     const int page = choice_->currentIndex();
     if (page == tablePage) return table_;
     return page >= firstLateness ? &lateness_[static_cast<size_t>(page - firstLateness)]->view()

@@ -8,6 +8,7 @@
 #include "model/explain/StepGrid.h"
 #include "model/trace/Trace.h"
 #include "views/explain/ExplainJob.h"
+#include "views/tables/Panel.h"
 #include "views/theme/Theme.h"
 
 namespace lanescope::views {
@@ -81,25 +82,21 @@ class ReportView;
 
 /// The steps of a run: a table of steps and ranks, a map of them, and the delays of ranks at
 /// collectives.
-class StepsPanel : public QWidget {
+class StepsPanel : public Panel {
     Q_OBJECT
   public:
     explicit StepsPanel(QWidget* parent = nullptr);
 
-    void setTrace(TracePtr trace);
+    void setTrace(TracePtr trace) override;
     /// Null while the run is not yet explained.
     void setRun(ExplainedRunPtr run);
-    /// Sets the selected range; collectives are limited to it.
-    void setRange(std::optional<TimeRange> range);
-    void setTheme(const Theme& theme);
+    /// Collectives are limited to the range.
+    void setRange(std::optional<TimeRange> range) override;
+    void setTheme(const Theme& theme) override;
 
-    QComboBox& choice() const { return *choice_; }
-    QComboBox& measure() const { return *measure_; }
-    ReportView& table() const { return *table_; }
-    RankLens& lens() const { return *lens_; }
     /// Returns the visible table; null for the map.
-    ReportView* currentTable() const;
-    bool isStale() const;
+    ReportView* table() const override;
+    bool isStale() const override;
 
   signals:
     void stepActivated(lanescope::explain::StepPlace place);

@@ -179,7 +179,7 @@ std::string textFrom(const std::function<void(const TextSink&)>& write) {
 }  // namespace
 
 FlamePanel::FlamePanel(QWidget* parent)
-    : QWidget(parent),
+    : Panel(parent),
       job_(new LatestJob(this)),
       trail_(new FlameTrail(this)),
       remark_(new QLabel(this)),
@@ -226,6 +226,7 @@ QWidget* FlamePanel::makeControls() {
     auto* row = new QHBoxLayout(controls);
     row->setContentsMargins(8, 4, 8, 2);
     baseChoice_ = new QComboBox(controls);
+    baseChoice_->setObjectName("base");
     baseChoice_->setAccessibleName(tr("What the time is over"));
     baseChoice_->setToolTip(tr("What led to the work of GPUs"));
     baseChoice_->addItems({tr("Python lines"), tr("Python functions"), tr("Steps and ranges")});
@@ -458,7 +459,7 @@ QMenu* FlamePanel::menuFor(uint32_t node) {
     menu->addSeparator();
     const QString wanted = searchFor(*trace_, *tree, node, base() == FlameBase::Lines);
     add(tr("Find on the timeline"), !wanted.isEmpty(),
-        [this, wanted] { emit searchRequested(wanted); });
+        [this, wanted] { emit nameActivated(wanted); });
     const QString name = toQString(tree->nameOf(node));
     add(tr("Find all frames of this name"), node != 0,
         [this, name] { searchEdit_->setText(name); });

@@ -8,6 +8,7 @@
 #include "model/flame/makeFlame.h"
 #include "views/flame/FlameChart.h"
 #include "views/jobs/LatestJob.h"
+#include "views/tables/Panel.h"
 
 namespace lanescope::views {
 
@@ -72,31 +73,24 @@ class ScopeChoice;
 /// GPU time as a flame graph over Python lines, functions or NVTX ranges, for the whole trace or a
 /// range. Counts off the GUI thread and only while visible. Writes no files: the owner receives
 /// `fileRequested`.
-class FlamePanel : public QWidget {
+class FlamePanel : public Panel {
     Q_OBJECT
 
   public:
     explicit FlamePanel(QWidget* parent = nullptr);
 
-    void setTrace(TracePtr trace);
-    /// Sets the selected range; none = the whole trace.
-    void setRange(std::optional<TimeRange> range);
-    /// Sets the visible range in trace time; counted if the user chose this scope.
-    void setVisibleRange(TimeRange range);
-    void setTheme(const Theme& theme);
+    void setTrace(TracePtr trace) override;
+    void setRange(std::optional<TimeRange> range) override;
+    /// The range is counted if the user chose this scope.
+    void setVisibleRange(TimeRange range) override;
+    void setTheme(const Theme& theme) override;
     void setBase(FlameBase base);
 
-    FlameChart& chart() const { return *chart_; }
-    FlameTrail& trail() const { return *trail_; }
-    QComboBox& baseChoice() const { return *baseChoice_; }
-    ScopeChoice& scopeChoice() const { return *scopeChoice_; }
-    QLineEdit& searchEdit() const { return *searchEdit_; }
     /// Returns the amount shown or the number of matches.
     QString remark() const;
     /// Returns the reason for an empty chart; empty if it has content.
     QString emptyText() const;
-    /// Returns true if a tree is being built or waits for the panel to be shown.
-    bool isStale() const { return isStale_; }
+    bool isStale() const override { return isStale_; }
 
     /// Returns the chart as text for a file: a picture, or folded stacks. Empty if nothing is
     /// shown.
@@ -108,11 +102,8 @@ class FlamePanel : public QWidget {
     QMenu* menuFor(uint32_t node);
 
   signals:
-    void searchRequested(const QString& text);
     /// Emitted when the user requests a file: a picture, or else folded text.
     void fileRequested(bool isPicture);
-    /// Emitted when the visible tree matches the last settings.
-    void updated();
 
   protected:
     void showEvent(QShowEvent* event) override;

@@ -232,6 +232,9 @@ FleetView::FleetView(QWidget* parent)
         measure_->addItem(toQString(name(static_cast<Measure>(each))));
     for (const QString& each : {tr("by machine"), tr("by role"), tr("by time lost"), tr("by rank")})
         order_->addItem(each);
+    measure_->setObjectName("measure");
+    openMarked_->setObjectName("openMarked");
+    openFindings_->setObjectName("openFindings");
     measure_->setAccessibleName(tr("What the map shows"));
     order_->setAccessibleName(tr("Order of the ranks"));
     build();

@@ -62,10 +62,7 @@ class FleetView : public QWidget {
     void setTheme(const Theme& theme);
     FleetMap& map() const { return *map_; }
     FindingList& findings() const { return *findings_; }
-    QComboBox& measure() const { return *measure_; }
     QComboBox& order() const { return *order_; }
-    QPushButton& openMarked() const { return *openMarked_; }
-    QPushButton& openTelling() const { return *openFindings_; }
     QString headline() const;
     QByteArray saveState() const;
     void restoreState(const QByteArray& state);

@@ -260,7 +260,7 @@ QString sentenceOf(const NameOccurrences& found) {
 }  // namespace
 
 NamePanel::NamePanel(QWidget* parent)
-    : QWidget(parent),
+    : Panel(parent),
       job_(new LatestJob(this)),
       headline_(new WrappedLabel(this)),
       histogram_(new NameHistogram(this)) {

@@ -7,6 +7,7 @@
 
 #include "model/lod/nameOccurrences.h"
 #include "model/trace/Trace.h"
+#include "views/tables/Panel.h"
 #include "views/theme/Theme.h"
 
 namespace lanescope::views {
@@ -75,22 +76,18 @@ class NameHistogram;
 
 /// All events of a trace with the name of one event: a summary line, and their times and durations.
 /// Computed off the GUI thread.
-class NamePanel : public QWidget {
+class NamePanel : public Panel {
     Q_OBJECT
 
   public:
     explicit NamePanel(QWidget* parent = nullptr);
 
-    void setTrace(TracePtr trace);
+    void setTrace(TracePtr trace) override;
     /// Shows all events with the name of this one. Ignores events that are on no lane.
     void showNameOf(EventRef event);
-    void setTheme(const Theme& theme);
-    NameHistogram& histogram() const { return *histogram_; }
+    void setTheme(const Theme& theme) override;
     QString headline() const;
-    bool isStale() const;
-
-  signals:
-    void eventActivated(lanescope::EventRef event);
+    bool isStale() const override;
 
   private:
     TracePtr trace_;

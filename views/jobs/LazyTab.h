@@ -71,21 +71,21 @@ class LazyTab : public QWidget {
 
 /// A `LazyTab` with one kind of panel. The creator sets the panel's data; from then on the panel
 /// receives changes like any other.
-template <class Panel>
+template <class Content>
 class PanelTab : public LazyTab {
   public:
-    using Make = std::function<Panel*()>;
-    using TableOf = std::function<ReportView*(Panel&)>;
-    using Fill = std::function<void(Panel&)>;
+    using Make = std::function<Content*()>;
+    using TableOf = std::function<ReportView*(Content&)>;
+    using Fill = std::function<void(Content&)>;
 
     /// `fill` sets style-dependent data of the panel, such as columns as wide as their content.
     explicit PanelTab(Make make, TableOf tableOf = {}, Fill fill = {})
         : make_(std::move(make)), tableOf_(std::move(tableOf)), fill_(std::move(fill)) {}
 
     /// Null until created.
-    Panel* panel() const { return static_cast<Panel*>(content()); }
+    Content* panel() const { return static_cast<Content*>(content()); }
     /// Returns the panel; creates it if necessary.
-    Panel& demandPanel() { return static_cast<Panel&>(demand()); }
+    Content& demandPanel() { return static_cast<Content&>(demand()); }
     ReportView* table() const override {
         return panel() && tableOf_ ? tableOf_(*panel()) : nullptr;
     }
@@ -96,7 +96,7 @@ class PanelTab : public LazyTab {
         if (fill_) fill_(*panel());
     }
     bool isStale() const override {
-        if constexpr (requires(const Panel& each) { each.isStale(); })
+        if constexpr (requires(const Content& each) { each.isStale(); })
             return panel()->isStale();
         else
             return false;

@@ -110,7 +110,7 @@ QVariant MarksModel::headerData(int section, Qt::Orientation orientation, int ro
 }
 
 MarksPanel::MarksPanel(MarkStore& store, QWidget* parent)
-    : QWidget(parent),
+    : Panel(parent),
       store_(store),
       model_(new MarksModel(store, this)),
       table_(new QTableView(this)),
@@ -186,6 +186,10 @@ void MarksPanel::build() {
     layout->addLayout(top);
     layout->addWidget(table_, 1);
     layout->addWidget(empty_, 1);
+}
+
+void MarksPanel::setTrace(TracePtr trace) {
+    title_ = toQString(trace->title);
 }
 
 void MarksPanel::setRemark(const QString& text, bool isTrouble) {

@@ -6,6 +6,7 @@
 
 #include "model/notes/Mark.h"
 #include "views/notes/MarkStore.h"
+#include "views/tables/Panel.h"
 
 namespace lanescope::views {
 
@@ -51,20 +52,18 @@ class MarksModel;
 
 /// The marks of a trace as a list: double click or Enter goes there, F2 edits the text, Delete
 /// removes. Copies as tab-separated text or as a Markdown table.
-class MarksPanel : public QWidget {
+class MarksPanel : public Panel {
     Q_OBJECT
 
   public:
     /// `store` outlives the panel.
     explicit MarksPanel(MarkStore& store, QWidget* parent = nullptr);
 
-    QTableView& table() const { return *table_; }
-    MarksModel& model() const { return *model_; }
     /// Sets the text next to the buttons: the place where the marks are saved, or an error.
     void setRemark(const QString& text, bool isTrouble);
     QString remark() const;
-    /// Sets the name of the trace in copied text.
-    void setTitle(const QString& title) { title_ = title; }
+    /// Copied text names the trace.
+    void setTrace(TracePtr trace) override;
 
   public slots:
     // Copies the selected rows, or all if none is selected.

@@ -17,6 +17,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "model/live/LiveTrace.h"
 #include "model/text/formatValue.h"
 #include "views/jobs/LatestJob.h"
 #include "views/tables/ReportModel.h"
@@ -62,7 +63,7 @@ std::optional<int64_t> timeIn(const ReportTable& table, int row,
 }  // namespace
 
 SqlPanel::SqlPanel(QWidget* parent)
-    : QWidget(parent),
+    : Panel(parent),
       job_(new LatestJob(this)),
       tablesJob_(new LatestJob(this)),
       clock_(new QTimer(this)),
@@ -115,6 +116,8 @@ void SqlPanel::build() {
     editor_->setTabChangesFocus(true);
     editor_->setFrameShape(QFrame::NoFrame);
     editor_->installEventFilter(this);
+    run_->setObjectName("run");
+    samples_->setObjectName("samples");
     tables_->setHeaderHidden(true);
     tables_->setAccessibleName(tr("Tables of the trace"));
     tables_->setFrameShape(QFrame::NoFrame);
@@ -144,6 +147,12 @@ QString SqlPanel::status() const {
 
 bool SqlPanel::isStale() const {
     return isRunning_ || isReading_;
+}
+
+void SqlPanel::setTrace(TracePtr trace) {
+    const auto live = liveTraceAt(trace->path);
+    const std::filesystem::path& file = live ? live->partial : trace->path;
+    if (file != file_) setFile(file);
 }
 
 void SqlPanel::setFile(const std::filesystem::path& path) {
@@ -240,6 +249,11 @@ void SqlPanel::run() {
     });
 }
 
+void SqlPanel::ask(const QString& query) {
+    editor_->setPlainText(query);
+    run();
+}
+
 void SqlPanel::stop() {
     if (source_) source_->stop();
 }
@@ -332,7 +346,7 @@ void SqlPanel::activateRow(int row) {
     const auto start = timeIn(table, row, {"start", "startNs", "timestamp"});
     if (!start) return;
     const auto end = timeIn(table, row, {"end", "endNs"});
-    emit rangeActivated({*start, std::max(*start, end.value_or(*start))});
+    emit placeActivated({*start, std::max(*start, end.value_or(*start))});
 }
 
 Result<void> SqlPanel::Source::open() {

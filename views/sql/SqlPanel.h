@@ -11,6 +11,7 @@
 
 #include "model/format/TimeRange.h"
 #include "model/query/TimedQuery.h"
+#include "views/tables/Panel.h"
 
 class QLabel;
 class QPlainTextEdit;
@@ -28,34 +29,35 @@ struct Theme;
 /// SQL queries on a trace file: an editor, the tables of the file next to it, and the answer below.
 /// Read-only. Queries run off the GUI thread, can be stopped, and time out after 30 s. A row with a
 /// column `start` leads to its place on the timeline.
-class SqlPanel : public QWidget {
+class SqlPanel : public Panel {
     Q_OBJECT
 
   public:
     explicit SqlPanel(QWidget* parent = nullptr);
     ~SqlPanel() override;
 
+    /// Sets the file of the trace, which has another name while being recorded.
+    void setTrace(TracePtr trace) override;
     /// Sets the file; opened when the panel is first shown.
     void setFile(const std::filesystem::path& path);
     const std::filesystem::path& file() const { return file_; }
-    void setTheme(const Theme& theme);
+    void setTheme(const Theme& theme) override;
     void setLimits(const QueryLimits& limits) { limits_ = limits; }
     /// Sets earlier queries, the latest first.
     void setHistory(const QStringList& queries);
     const QStringList& history() const { return history_; }
 
     QPlainTextEdit& editor() const { return *editor_; }
-    QTreeWidget& tables() const { return *tables_; }
-    ReportView& answer() const { return *answer_; }
-    QPushButton& runButton() const { return *run_; }
-    QPushButton& samplesButton() const { return *samples_; }
     /// Returns the text under the editor: rows and time, progress, or an error.
     QString status() const;
     /// Returns true if the status is an error.
     bool hasFailed() const { return hasFailed_; }
     bool isRunning() const { return isRunning_; }
-    /// Returns true if a query runs or the tables are still being read.
-    bool isStale() const;
+    ReportView* table() const override { return answer_; }
+    bool isStale() const override;
+
+    /// Replaces the text of the editor and runs it.
+    void ask(const QString& query);
 
   public slots:
     /// Runs the text of the editor, or its selected part.
@@ -64,7 +66,7 @@ class SqlPanel : public QWidget {
 
   signals:
     /// Emitted when the user asks to see this range; both ends are equal for a single time.
-    void rangeActivated(lanescope::TimeRange range);
+    void placeActivated(lanescope::TimeRange range);
     void historyChanged(const QStringList& queries);
 
   protected:

@@ -54,7 +54,7 @@ QString ScopeChoice::remark() const {
 }
 
 ReportPanel::ReportPanel(const QString& reportName, QWidget* parent)
-    : QWidget(parent),
+    : Panel(parent),
       reportName_(reportName),
       job_(new LatestJob(this)),
       view_(new ReportView(this)),

@@ -12,6 +12,7 @@
 #include "model/text/ReportTable.h"
 #include "model/trace/Trace.h"
 #include "views/jobs/LatestJob.h"
+#include "views/tables/Panel.h"
 
 namespace lanescope::views {
 
@@ -54,7 +55,7 @@ class ReportView;
 
 /// One report of a trace, over its whole range or a selected one. Builds the report off the GUI
 /// thread and only while visible.
-class ReportPanel : public QWidget {
+class ReportPanel : public Panel {
     Q_OBJECT
   public:
     /// `reportName` is one of `allReports()`, such as "cuda_gpu_kern_sum".
@@ -62,19 +63,11 @@ class ReportPanel : public QWidget {
 
     /// Adds a choice of reports, given by title and name.
     void offer(const std::vector<std::pair<QString, QString>>& reports);
-    /// Null without a choice.
-    QComboBox* choice() const { return choice_; }
-    void setTrace(TracePtr trace);
-    /// Sets the selected range; none = the whole trace.
-    void setRange(std::optional<TimeRange> range);
+    void setTrace(TracePtr trace) override;
+    void setRange(std::optional<TimeRange> range) override;
     ReportView& view() const { return *view_; }
-    /// Returns true if a report is being built or waits for the panel to be shown.
-    bool isStale() const { return isStale_; }
-
-  signals:
-    void nameActivated(const QString& name);
-    /// Emitted when the visible rows match the trace and range set last.
-    void updated();
+    ReportView* table() const override { return view_; }
+    bool isStale() const override { return isStale_; }
 
   protected:
     void showEvent(QShowEvent* event) override;

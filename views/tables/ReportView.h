@@ -54,7 +54,6 @@ class ReportView : public QWidget {
     ReportModel& model() const { return *model_; }
     ReportFilter& filter() const { return *filter_; }
     QTableView& table() const { return *table_; }
-    QLineEdit& filterEdit() const { return *filterEdit_; }
     /// Fits the columns to their content and sorts by `column`; -1 = the order of the report.
     void fitAndSort(int column, Qt::SortOrder order);
     /// Sets a sentence to show in place of a table without rows.

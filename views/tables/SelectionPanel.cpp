@@ -67,7 +67,7 @@ struct SelectionPanel::Counted {
 };
 
 SelectionPanel::SelectionPanel(QWidget* parent)
-    : QWidget(parent),
+    : Panel(parent),
       job_(new LatestJob(this)),
       headline_(new WrappedLabel(this)),
       tracksButton_(new QToolButton(this)),
@@ -94,6 +94,9 @@ SelectionPanel::SelectionPanel(QWidget* parent)
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(0, 0, 0, 0);
     layout->setSpacing(0);
+    names_->setObjectName("names");
+    copies_->setObjectName("copies");
+    tracksButton_->setObjectName("tracks");
     tracksButton_->setPopupMode(QToolButton::InstantPopup);
     tracksButton_->setAccessibleName(tr("Tracks that count"));
     tracksButton_->setMenu(new QMenu(tracksButton_));
@@ -166,6 +169,10 @@ std::optional<std::vector<uint32_t>> SelectionPanel::chosenTracks() const {
         if (isChosen[track]) tracks.push_back(track);
     }
     return tracks;
+}
+
+ReportView* SelectionPanel::table() const {
+    return range_ ? names_ : nullptr;
 }
 
 void SelectionPanel::setRange(std::optional<TimeRange> range) {

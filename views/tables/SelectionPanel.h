@@ -9,6 +9,7 @@
 #include "model/format/TimeRange.h"
 #include "model/text/ReportTable.h"
 #include "model/trace/Trace.h"
+#include "views/tables/Panel.h"
 
 namespace lanescope::views {
 
@@ -30,25 +31,17 @@ class ReportView;
 
 /// Statistics of the selected time range, updated while it is dragged: GPU utilization, names by
 /// time, rates of memory copies. Counts off the GUI thread and only while visible.
-class SelectionPanel : public QWidget {
+class SelectionPanel : public Panel {
     Q_OBJECT
   public:
     explicit SelectionPanel(QWidget* parent = nullptr);
 
-    void setTrace(TracePtr trace);
-    void setRange(std::optional<TimeRange> range);
-    ReportView& names() const { return *names_; }
-    ReportView& copies() const { return *copies_; }
+    void setTrace(TracePtr trace) override;
+    void setRange(std::optional<TimeRange> range) override;
     QString headline() const;
-    bool isStale() const { return isStale_; }
-    /// Returns the button that chooses the counted tracks: GPUs, processes and the host, each with
-    /// its subtracks.
-    QToolButton& tracksButton() const { return *tracksButton_; }
-
-  signals:
-    /// Emitted when the content matches the trace and range set last.
-    void updated();
-    void nameActivated(const QString& name);
+    /// Returns the names; null without a range.
+    ReportView* table() const override;
+    bool isStale() const override { return isStale_; }
 
   protected:
     void showEvent(QShowEvent* event) override;

@@ -160,7 +160,7 @@ QLabel* plainLabel(QWidget* parent) {
 }  // namespace
 
 TopologyPanel::TopologyPanel(QWidget* parent)
-    : QWidget(parent),
+    : Panel(parent),
       job_(new LatestJob(this)),
       matrix_(new TopologyMatrix(this)),
       links_(new ReportView(this)) {
@@ -196,6 +196,7 @@ QWidget* TopologyPanel::makeFacts() {
     legend_ = plainLabel(page);
     legend_->setForegroundRole(QPalette::PlaceholderText);
     matrixView_ = new QTableView(page);
+    matrixView_->setObjectName("matrix");
     matrixView_->setTabKeyNavigation(false);
     matrixView_->setModel(matrix_);
     matrixView_->setAccessibleName(tr("How each GPU is joined to each other"));
@@ -243,6 +244,9 @@ QWidget* TopologyPanel::makeGraph() {
     slowestButton_ = addButton(page, tr("Slowest"),
                                tr("Shows the copy of the two GPUs with the least GB/s, of those of "
                                   "at least 1 MiB, on the timeline"));
+    copiesButton_->setObjectName("copies");
+    largestButton_->setObjectName("largest");
+    slowestButton_->setObjectName("slowest");
     auto* bottom = new QHBoxLayout;
     bottom->setContentsMargins(8, 3, 8, 3);
     bottom->addWidget(edge_, 1);
@@ -257,10 +261,10 @@ QWidget* TopologyPanel::makeGraph() {
         if (const LinkUse* use = graph_->selectedUse()) activatePair(use->gpu, use->peer);
     });
     connect(largestButton_, &QToolButton::clicked, this, [this] {
-        if (const LinkUse* use = graph_->selectedUse()) emit copyActivated(use->largest);
+        if (const LinkUse* use = graph_->selectedUse()) emit eventActivated(use->largest);
     });
     connect(slowestButton_, &QToolButton::clicked, this, [this] {
-        if (const LinkUse* use = graph_->selectedUse()) emit copyActivated(use->slowest);
+        if (const LinkUse* use = graph_->selectedUse()) emit eventActivated(use->slowest);
     });
     return page;
 }
@@ -283,6 +287,10 @@ void TopologyPanel::showEdge() {
     copiesButton_->setEnabled(use != nullptr);
     largestButton_->setEnabled(use && use->largest.isValid());
     slowestButton_->setEnabled(use && use->slowest.isValid());
+}
+
+ReportView* TopologyPanel::table() const {
+    return links_->isHidden() ? nullptr : links_;
 }
 
 void TopologyPanel::setTrace(TracePtr trace) {

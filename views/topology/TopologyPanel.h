@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "views/jobs/LatestJob.h"
+#include "views/tables/Panel.h"
 #include "views/theme/Theme.h"
 #include "views/topology/TopologyGraph.h"
 
@@ -64,36 +65,26 @@ class TopologyMatrix;
 /// The connections of the machine's GPUs, the presence and use of NVLink, and the traffic of each
 /// link: in sentences, as a matrix, as a graph, and by range of the program. Counts off the GUI
 /// thread and only while visible.
-class TopologyPanel : public QWidget {
+class TopologyPanel : public Panel {
     Q_OBJECT
   public:
     explicit TopologyPanel(QWidget* parent = nullptr);
 
-    void setTrace(TracePtr trace);
-    /// Sets the selected range; none = the whole trace.
-    void setRange(std::optional<TimeRange> range);
-    /// Sets the visible range in trace time; counted if the user chose this scope.
-    void setVisibleRange(TimeRange range);
-    void setTheme(const Theme& theme);
+    void setTrace(TracePtr trace) override;
+    void setRange(std::optional<TimeRange> range) override;
+    /// The range is counted if the user chose this scope.
+    void setVisibleRange(TimeRange range) override;
+    void setTheme(const Theme& theme) override;
 
-    TopologyGraph& graph() const { return *graph_; }
-    TopologyMatrix& matrix() const { return *matrix_; }
-    QTableView& matrixView() const { return *matrixView_; }
-    ReportView& links() const { return *links_; }
-    QToolButton& copiesButton() const { return *copiesButton_; }
-    QToolButton& largestButton() const { return *largestButton_; }
-    QToolButton& slowestButton() const { return *slowestButton_; }
-    ScopeChoice& scopeChoice() const { return *scopeChoice_; }
     QString verdictText() const;
-    bool isStale() const { return isStale_; }
+    /// Returns the links; null without any.
+    ReportView* table() const override;
+    bool isStale() const override { return isStale_; }
 
   signals:
-    void updated();
     /// Emitted when the user asks to see the copies from one GPU (index into `Trace::gpus`) to
     /// another.
     void pairActivated(quint32 gpu, quint32 peer);
-    /// Emitted when the user asks to see this copy on the timeline.
-    void copyActivated(lanescope::EventRef event);
 
   protected:
     void showEvent(QShowEvent* event) override;

@@ -2,13 +2,9 @@
 #include "tests/app/viewer/TaskHand.h"
 
 #include <QApplication>
-#include <QDragEnterEvent>
-#include <QDropEvent>
 #include <QFile>
-#include <QMimeData>
 #include <QTabBar>
 #include <QTest>
-#include <QUrl>
 
 #include "app/viewer/DocumentTabs.h"
 #include "app/viewer/RunGuide.h"
@@ -75,18 +71,12 @@ int64_t startOfAStep(TimeRange visible) {
     return (visible.startNs + visible.durationNs() / 2) / stepNs * stepNs;
 }
 
-TaskHand::TaskHand() : settings(folder.filePath("settings.ini")), window(settings) {
-    window.resize(1500, 900);
-    window.show();
+TaskHand::TaskHand() : ShownWindow(QSize(1500, 900)) {
     timer_.start();
 }
 
 TaskHand::TaskHand(TracePtr trace) : TaskHand() {
     window.tabs().showTrace(std::move(trace));
-}
-
-bool TaskHand::wait() {
-    return QTest::qWaitFor([this] { return !window.isBusy(); }, 30'000);
 }
 
 void TaskHand::touch() {
@@ -124,26 +114,11 @@ void TaskHand::openTable(const QString& title) {
 
 void TaskHand::drop(const QStringList& files) {
     touch();
-    QMimeData data;
-    QList<QUrl> urls;
-    for (const QString& file : files) urls << QUrl::fromLocalFile(file);
-    data.setUrls(urls);
-    QDragEnterEvent enter({50, 50}, Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
-    QApplication::sendEvent(&window, &enter);
-    QDropEvent event({50, 50}, Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
-    QApplication::sendEvent(&window, &event);
-}
-
-TracePage& TaskHand::page() {
-    return *window.tabs().currentTrace();
+    ShownWindow::drop(files);
 }
 
 RunGuide& TaskHand::guide() {
     return page().guide();
-}
-
-TimelineView& TaskHand::timeline() {
-    return page().timeline();
 }
 
 TrackCanvas& TaskHand::canvas() {

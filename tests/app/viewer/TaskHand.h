@@ -3,23 +3,20 @@
 
 #include <QElapsedTimer>
 #include <QStringList>
-#include <QTemporaryDir>
 
-#include "app/viewer/MainWindow.h"
 #include "model/trace/Trace.h"
+#include "tests/app/viewer/ShownWindow.h"
 
 class QWidget;
 
 namespace lanescope {
 
 namespace views {
-class TimelineView;
 class TrackCanvas;
-}  // namespace views
+}
 namespace viewer {
 class RunGuide;
-class TracePage;
-}  // namespace viewer
+}
 
 /// Simulates a job of two ranks with 24 steps of 10 ms: rank 1 computes for 3 ms more in each
 /// `period`-th, for which rank 0 waits in the collective of the step; then both are idle while
@@ -29,20 +26,17 @@ TracePtr withALateRank(int period = 1);
 int64_t startOfAStep(TimeRange visible);
 
 /// The window at first sight, with counted user actions.
-struct TaskHand {
+struct TaskHand : ShownWindow {
     TaskHand();
     explicit TaskHand(TracePtr trace);
 
-    bool wait();
     void click(QWidget& widget, QPoint place, Qt::MouseButton button = Qt::LeftButton);
     void key(QWidget& widget, Qt::Key pressed, Qt::KeyboardModifiers with = {});
     void type(const QString& word);
     void openTable(const QString& title);
     void drop(const QStringList& files);
 
-    viewer::TracePage& page();
     viewer::RunGuide& guide();
-    views::TimelineView& timeline();
     views::TrackCanvas& canvas();
     /// Position on the stream of a GPU, which is unfolded if there are two.
     QPoint placeOn(uint32_t gpu, int64_t timeNs);
@@ -53,10 +47,6 @@ struct TaskHand {
     /// Returns an empty text if the table of app/viewer/README.md has the same effort, else the
     /// measured one.
     QString said(const QString& task) const;
-
-    QTemporaryDir folder;
-    viewer::AppSettings settings;
-    viewer::MainWindow window;
 
   private:
     void touch();

@@ -10,7 +10,6 @@
 #include <QScrollBar>
 #include <QSettings>
 #include <QTabWidget>
-#include <QTemporaryDir>
 #include <QTest>
 
 #include "app/viewer/DocumentTabs.h"
@@ -21,6 +20,7 @@
 #include "app/viewer/ViewerActions.h"
 #include "app/viewer/helpWindows.h"
 #include "app/viewer/windowStyle.h"
+#include "tests/app/viewer/ShownWindow.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
 #include "views/timeline/LabelColumn.h"
@@ -32,25 +32,12 @@ using namespace lanescope::views;
 
 namespace {
 
-struct Shown {
-    Shown() : settings(folder.filePath("settings.ini")), window(settings) {
-        window.resize(1300, 850);
-        window.show();
-    }
+struct Shown : ShownWindow {
     void openTrace() { window.tabs().showTrace(simulatedTraining({.steps = 3})); }
     void openComparison() {
         window.tabs().showComparison(simulatedTraining({.steps = 3}),
                                      simulatedTraining({.steps = 3, .kernelScale = 1.5}));
     }
-    TimelineView& timeline() { return window.tabs().currentTrace()->timeline(); }
-    bool waitForFocus() {
-        return QTest::qWaitForWindowActive(&window) &&
-               QTest::qWaitFor([this] { return timeline().hasFocus(); });
-    }
-
-    QTemporaryDir folder;
-    AppSettings settings;
-    MainWindow window;
 };
 
 void collect(const QMenu& menu, QList<QAction*>& actions) {

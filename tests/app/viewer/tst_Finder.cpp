@@ -14,12 +14,14 @@
 #include "app/viewer/GoToBar.h"
 #include "app/viewer/HitNavigator.h"
 #include "app/viewer/MainWindow.h"
-#include "app/viewer/PageTools.h"
+#include "app/viewer/MarkActions.h"
 #include "app/viewer/SearchBar.h"
 #include "app/viewer/TracePage.h"
 #include "app/viewer/TraceTables.h"
 #include "app/viewer/windowStyle.h"
+#include "tests/app/viewer/ShownWindow.h"
 #include "tests/support/SimulatedTrace.h"
+#include "tests/support/child.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
 #include "views/notes/MarkStore.h"
@@ -31,39 +33,29 @@ using namespace lanescope::views;
 
 namespace {
 
-struct Shown {
+struct Shown : ShownWindow {
     explicit Shown(TracePtr trace = simulatedTraining({.steps = 12}))
-        : settings(folder.filePath("settings.ini")), window(settings) {
-        window.resize(1300, 850);
-        window.show();
-        window.tabs().showTrace(std::move(trace));
-    }
+        : ShownWindow(std::move(trace)) {}
     bool press(Qt::Key key) {
-        if (!QTest::qWaitForWindowActive(&window)) return false;
-        if (!QTest::qWaitFor([this] { return timeline().hasFocus(); })) return false;
+        if (!waitForFocus()) return false;
         QTest::keyClick(&timeline(), key, Qt::ControlModifier);
         return true;
     }
-    TimelineView& timeline() { return window.tabs().currentTrace()->timeline(); }
     /// Types into the finder and waits until all names have been searched.
     bool find(const QString& text) {
         if (!press(Qt::Key_P)) return false;
         QTest::keyClicks(&finder().edit(), text);
         return QTest::qWaitFor([this] { return !finder().model().isSearching(); });
     }
-    Finder& finder() { return window.finder(); }
+    Finder& finder() { return child<Finder>(window); }
     QString first() { return finder().model().index(0).data().toString(); }
     bool goTo(const QString& text) {
         if (!press(Qt::Key_G)) return false;
-        QTest::keyClicks(&window.goToBar().edit(), text);
-        QTest::keyClick(&window.goToBar().edit(), Qt::Key_Return);
+        QTest::keyClicks(&child<GoToBar>(window).edit(), text);
+        QTest::keyClick(&child<GoToBar>(window).edit(), Qt::Key_Return);
         return true;
     }
     TimeRange visible() { return timeline().visibleRange()->range(); }
-
-    QTemporaryDir folder;
-    AppSettings settings;
-    MainWindow window;
 };
 
 }  // namespace
@@ -144,7 +136,7 @@ class TestFinder : public QObject {
 
     void markIsFoundByItsTextAndShown() {
         Shown shown;
-        MarkStore& store = shown.window.tabs().currentTrace()->tools().markStore();
+        MarkStore& store = shown.window.tabs().currentTrace()->marks().store();
         const int64_t middleNs = shown.visible().startNs + shown.visible().durationNs() / 2;
         Mark mark = newMark({middleNs, middleNs + 1'000});
         mark.text = "odd stall";
@@ -192,11 +184,11 @@ class TestFinder : public QObject {
         QLineEdit& edit = shown.finder().edit();
         QTest::keyClick(&edit, Qt::Key_Down);
         QTest::keyClick(&edit, Qt::Key_Down);
-        QCOMPARE(shown.finder().list().currentIndex().row(), 2);
+        QCOMPARE(child<QListView>(shown.finder()).currentIndex().row(), 2);
         QTest::keyClick(&edit, Qt::Key_Up);
-        QCOMPARE(shown.finder().list().currentIndex().row(), 1);
+        QCOMPARE(child<QListView>(shown.finder()).currentIndex().row(), 1);
         QTest::keyClick(&edit, Qt::Key_PageUp);
-        QCOMPARE(shown.finder().list().currentIndex().row(), 0);
+        QCOMPARE(child<QListView>(shown.finder()).currentIndex().row(), 0);
         QTest::keyClick(&edit, Qt::Key_Escape);
         QVERIFY(!shown.finder().isVisible());
         QVERIFY(shown.timeline().hasFocus());
@@ -206,7 +198,7 @@ class TestFinder : public QObject {
         Shown shown;
         const TimeRange all = shown.timeline().trace()->range;
         QVERIFY(shown.goTo("10 ms..20 ms"));
-        QVERIFY(!shown.window.goToBar().isVisible());
+        QVERIFY(!child<GoToBar>(shown.window).isVisible());
         QVERIFY(shown.visible().startNs <= 10'000'000 && shown.visible().endNs >= 20'000'000);
         QVERIFY(shown.visible().durationNs() < 15'000'000);
         const auto middle = [&] {
@@ -222,19 +214,19 @@ class TestFinder : public QObject {
     void goesToAStep() {
         Shown shown;
         QVERIFY(shown.goTo("#step 7"));
-        QTRY_VERIFY(!shown.window.goToBar().isVisible());
+        QTRY_VERIFY(!child<GoToBar>(shown.window).isVisible());
         const TimeRange seventh = shown.visible();
         QVERIFY(shown.goTo("#step 8"));
-        QTRY_VERIFY(!shown.window.goToBar().isVisible());
+        QTRY_VERIFY(!child<GoToBar>(shown.window).isVisible());
         QVERIFY(shown.visible().startNs > seventh.startNs);
         QVERIFY(shown.goTo("step 7"));
-        QTRY_VERIFY(!shown.window.goToBar().isVisible());
+        QTRY_VERIFY(!child<GoToBar>(shown.window).isVisible());
         QCOMPARE(shown.visible(), seventh);
         QVERIFY(shown.goTo("slowest"));
-        QTRY_VERIFY(!shown.window.goToBar().isVisible());
+        QTRY_VERIFY(!child<GoToBar>(shown.window).isVisible());
         QVERIFY(shown.visible() != seventh);
         QVERIFY(shown.goTo("#step 4711"));
-        QTRY_VERIFY(shown.window.goToBar().remark().contains("There is no step 4711"));
+        QTRY_VERIFY(child<GoToBar>(shown.window).remark().contains("There is no step 4711"));
     }
 
     void errorsAreShownInPlace() {
@@ -242,11 +234,11 @@ class TestFinder : public QObject {
         QTRY_VERIFY(!shown.window.isBusy());
         const TimeRange before = shown.visible();
         QVERIFY(shown.goTo("soon"));
-        QVERIFY(shown.window.goToBar().isVisible());
-        QVERIFY(shown.window.goToBar().remark().contains("is no time"));
+        QVERIFY(child<GoToBar>(shown.window).isVisible());
+        QVERIFY(child<GoToBar>(shown.window).remark().contains("is no time"));
         QVERIFY(!QApplication::activeModalWidget());
-        QTest::keyClick(&shown.window.goToBar().edit(), Qt::Key_Escape);
-        QVERIFY(!shown.window.goToBar().isVisible());
+        QTest::keyClick(&child<GoToBar>(shown.window).edit(), Qt::Key_Escape);
+        QVERIFY(!child<GoToBar>(shown.window).isVisible());
         QCOMPARE(shown.visible(), before);
     }
 

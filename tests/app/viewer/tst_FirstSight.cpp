@@ -16,7 +16,9 @@
 #include "app/viewer/TraceTables.h"
 #include "app/viewer/windowStyle.h"
 #include "model/trace/kinds/CpuState.h"
+#include "tests/app/viewer/ShownWindow.h"
 #include "tests/support/SimulatedTrace.h"
+#include "tests/support/child.h"
 #include "tests/support/keepPicture.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
@@ -32,23 +34,13 @@ using namespace lanescope::views;
 
 namespace {
 
-struct Shown {
-    Shown(QSize size, TracePtr trace)
-        : settings(folder.filePath("settings.ini")), window(settings) {
-        window.resize(size);
-        window.show();
-        window.tabs().showTrace(std::move(trace));
-    }
-    bool wait() {
-        return QTest::qWaitFor([this] { return !window.isBusy(); }, 30'000);
-    }
+struct Shown : ShownWindow {
+    Shown(QSize size, TracePtr trace) : ShownWindow(std::move(trace), size) {}
     const ExplanationCard& card() { return page().guide().card(); }
     /// In trace time.
     TimeRange visible() {
         return timeline().visibleRange()->range().shifted(timeline().timeOrigin());
     }
-    TracePage& page() { return *window.tabs().currentTrace(); }
-    TimelineView& timeline() { return page().timeline(); }
     /// Number of tracks of a kind that are visible at title height.
     int seenOf(TrackKind kind) {
         const int title = QFontMetrics(timeline().font()).height();
@@ -59,10 +51,6 @@ struct Shown {
                 ++seen;
         return seen;
     }
-
-    QTemporaryDir folder;
-    AppSettings settings;
-    MainWindow window;
 };
 
 constexpr int64_t ms = 1'000'000;
@@ -178,7 +166,7 @@ class TestFirstSight : public QObject {
         window.resize(1000, 700);
         window.show();
         keepPicture(window, "start-page");
-        auto* sample = window.startPage().findChild<QPushButton*>("sample");
+        auto* sample = child<StartPage>(window).findChild<QPushButton*>("sample");
         QVERIFY(sample && sample->isVisible());
         QTest::mouseClick(sample, Qt::LeftButton);
         QVERIFY(QTest::qWaitFor([&] { return !window.isBusy(); }, 60'000));

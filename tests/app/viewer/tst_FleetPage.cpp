@@ -2,7 +2,6 @@
 #include <QApplication>
 #include <QFile>
 #include <QPushButton>
-#include <QTemporaryDir>
 #include <QTest>
 
 #include "app/viewer/ComparePage.h"
@@ -17,7 +16,9 @@
 #include "app/viewer/ViewerActions.h"
 #include "app/viewer/windowStyle.h"
 #include "model/export/traceFile.h"
+#include "tests/app/viewer/ShownWindow.h"
 #include "tests/support/TemporaryFolder.h"
+#include "tests/support/child.h"
 #include "tests/support/fleetReport.h"
 #include "tests/support/runTest.h"
 #include "tests/support/settle.h"
@@ -32,16 +33,10 @@ namespace fs = std::filesystem;
 
 namespace {
 
-struct Shown {
-    explicit Shown(const fs::path& file)
-        : settings(folder.filePath("settings.ini")), window(settings) {
-        window.resize(1366, 768);
-        window.show();
-        window.openFiles({QString::fromStdString(file.string())});
+struct Shown : ShownWindow {
+    explicit Shown(const fs::path& file) : ShownWindow(QSize(1366, 768)) {
+        open(file);
         wait();
-    }
-    bool wait() {
-        return QTest::qWaitFor([this] { return !window.isBusy(); }, 30'000);
     }
     /// Calls `take` with the page of a cut when it begins to load, which may end at once.
     void whenLoading(std::function<void(LoadPage*)> take) {
@@ -50,11 +45,7 @@ struct Shown {
         });
     }
     FleetPage* page() const { return qobject_cast<FleetPage*>(window.tabs().currentDocument()); }
-    QPushButton* answer() const { return page()->offer().findChild<QPushButton*>(); }
-
-    QTemporaryDir folder;
-    AppSettings settings;
-    MainWindow window;
+    QPushButton* answer() const { return child<OfferBar>(*page()).findChild<QPushButton*>(); }
 };
 
 }  // namespace
@@ -81,8 +72,9 @@ class TestFleetPage : public QObject {
         QVERIFY(shown.page());
         QCOMPARE(shown.page()->title(), QString("fleet.sqlite"));
         QVERIFY(shown.page()->view().map().hasFocus());
-        QVERIFY(
-            shown.window.recentFiles().paths().contains(QString::fromStdString(report_.string())));
+        QVERIFY(child<RecentFiles>(shown.window)
+                    .paths()
+                    .contains(QString::fromStdString(report_.string())));
         // Commands for timelines are off here.
         QVERIFY(!shown.window.actions().goTo->isEnabled());
         QVERIFY(!shown.window.searchBar().isEnabled());
@@ -102,28 +94,29 @@ class TestFleetPage : public QObject {
             ++asked;
             return fs::path();
         });
-        QTest::mouseClick(&page->view().openTelling(), Qt::LeftButton);
+        QTest::mouseClick(&child<QPushButton>(page->view(), "openFindings"), Qt::LeftButton);
         QVERIFY(shown.wait());
-        QVERIFY(page->offer().isVisible());
-        QVERIFY(page->offer().question().startsWith("all.sqlite, the trace of rank 3, is not in "));
+        QVERIFY(child<OfferBar>(*page).isVisible());
+        QVERIFY(child<OfferBar>(*page).question().startsWith(
+            "all.sqlite, the trace of rank 3, is not in "));
         QTest::mouseClick(shown.answer(), Qt::LeftButton);
         QCOMPARE(asked, 1);
         QCOMPARE(shown.window.tabs().count(), 1);
         page->setFolderChooser([this] { return folder_ / "traces"; });
-        QTest::mouseClick(&page->view().openTelling(), Qt::LeftButton);
+        QTest::mouseClick(&child<QPushButton>(page->view(), "openFindings"), Qt::LeftButton);
         QVERIFY(shown.wait());
         QTest::mouseClick(shown.answer(), Qt::LeftButton);
         QVERIFY(shown.wait());
         TracePage* trace = shown.window.tabs().currentTrace();
         QVERIFY(trace);
         QCOMPARE(trace->trace()->processes.size(), size_t{3});  // ranks 3, 2 and 1
-        QVERIFY(!page->offer().isVisible());
+        QVERIFY(!child<OfferBar>(*page).isVisible());
         // No file is left next to the trace.
         QCOMPARE(
             std::distance(fs::directory_iterator(folder_ / "traces"), fs::directory_iterator()),
             ptrdiff_t{1});
         // The cut is no recent file.
-        QCOMPARE(shown.window.recentFiles().paths().size(), qsizetype{1});
+        QCOMPARE(child<RecentFiles>(shown.window).paths().size(), qsizetype{1});
     }
 
     void folderElsewhereIsRequested() {
@@ -134,11 +127,11 @@ class TestFleetPage : public QObject {
                                                (folder_ / "traces").string() + "')");
         Shown shown(reports / "far.sqlite");
         FleetPage* page = shown.page();
-        QTest::mouseClick(&page->view().openTelling(), Qt::LeftButton);
+        QTest::mouseClick(&child<QPushButton>(page->view(), "openFindings"), Qt::LeftButton);
         QVERIFY(shown.wait());
-        QVERIFY(page->offer().question().contains("which is not below its own folder"));
+        QVERIFY(child<OfferBar>(*page).question().contains("which is not below its own folder"));
         QCOMPARE(shown.window.tabs().count(), 1);
-        const QList<QPushButton*> answers = page->offer().findChildren<QPushButton*>();
+        const QList<QPushButton*> answers = child<OfferBar>(*page).findChildren<QPushButton*>();
         const auto there = std::find_if(answers.begin(), answers.end(), [](QPushButton* each) {
             return each->text() == "Read them there";
         });
@@ -209,7 +202,7 @@ class TestFleetPage : public QObject {
         map.select(all);
         map.setFocus();
         QTest::keyClick(&map, Qt::Key_Return);
-        QCOMPARE(shown.page()->offer().question(),
+        QCOMPARE(child<OfferBar>(*shown.page()).question(),
                  QString("64 ranks are marked, and 32 at most open as one trace: mark fewer."));
     }
 
@@ -221,10 +214,10 @@ class TestFleetPage : public QObject {
         connect(page, &FleetPage::openRequested, page, [&opened] { ++opened; });
         emit page->view().openRequested({0, 1}, {});
         emit page->view().openRequested(std::vector<size_t>(FleetPage::maxRanks + 1), {});
-        QVERIFY(page->offer().question().contains("mark fewer"));
+        QVERIFY(child<OfferBar>(*page).question().contains("mark fewer"));
         QTRY_VERIFY(!page->isBusy());
         QCOMPARE(opened, 0);
-        QVERIFY(page->offer().question().contains("mark fewer"));
+        QVERIFY(child<OfferBar>(*page).question().contains("mark fewer"));
     }
 
     void reportIsNoSideOfAComparison() {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <QApplication>
 #include <QClipboard>
+#include <QLineEdit>
 #include <QMenu>
 #include <QPushButton>
 #include <QTest>
@@ -19,6 +20,7 @@
 #include "model/export/traceFile.h"
 #include "tests/app/viewer/TaskHand.h"
 #include "tests/support/TemporaryFolder.h"
+#include "tests/support/child.h"
 #include "tests/support/keepPicture.h"
 #include "tests/support/runTest.h"
 #include "views/compare/CompareView.h"
@@ -151,7 +153,7 @@ class TestHandTasks : public QObject {
     void sampleIsOneClickFromTheStart() {
         TaskHand hand;
         qputenv("XDG_CACHE_HOME", QFile::encodeName(hand.folder.filePath("cache")));
-        auto* sample = hand.window.startPage().findChild<QPushButton*>("sample");
+        auto* sample = child<StartPage>(hand.window).findChild<QPushButton*>("sample");
         QVERIFY(sample && sample->isVisible());
         hand.click(*sample, sample->rect().center());
         QVERIFY(QTest::qWaitFor(

@@ -11,18 +11,18 @@
 #include <filesystem>
 #include <memory>
 
-#include "app/viewer/AppSettings.h"
 #include "app/viewer/DocumentTabs.h"
 #include "app/viewer/HitNavigator.h"
 #include "app/viewer/MainWindow.h"
-#include "app/viewer/PageTools.h"
+#include "app/viewer/MarkActions.h"
 #include "app/viewer/RunGuide.h"
 #include "app/viewer/TracePage.h"
 #include "app/viewer/TraceTables.h"
 #include "app/viewer/exportDocument.h"
 #include "app/viewer/windowStyle.h"
 #include "model/export/traceFile.h"
-#include "tests/support/TemporaryFolder.h"
+#include "tests/app/viewer/ShownWindow.h"
+#include "tests/support/child.h"
 #include "tests/support/runTest.h"
 #include "tests/support/settle.h"
 #include "tests/support/simulatedTraining.h"
@@ -45,18 +45,15 @@ namespace {
 
 constexpr int patienceMs = 60'000;
 
-struct Shown {
-    Shown() : settings(folder.filePath("settings.ini")), window(settings) {
-        window.resize(1300, 850);
-        window.show();
+struct Shown : ShownWindow {
+    Shown() {
         // From a file, because marks are stored next to it.
-        const std::filesystem::path file = traceFolder / "run.sqlite";
+        const std::filesystem::path file = folder.filePath("run.sqlite").toStdString();
         if (!writeTraceFile(*simulatedTraining({.steps = 3}), file)) qFatal("no trace");
-        window.openFiles({QString::fromStdString(file.string())});
+        open(file);
         if (!QTest::qWaitFor([this] { return window.tabs().currentTrace(); }, patienceMs))
             qFatal("not opened");
     }
-    TracePage& page() { return *window.tabs().currentTrace(); }
     TraceTables& tables() { return page().tables(); }
     LazyTab* tab(const QString& title) {
         for (int index = 0; index < tables().count(); ++index)
@@ -64,12 +61,9 @@ struct Shown {
                 return qobject_cast<LazyTab*>(tables().widget(index));
         return nullptr;
     }
-    template <class Panel>
-    Panel* panelIn(const QString& title) {
-        return qobject_cast<Panel*>(tab(title)->content());
-    }
-    bool wait() {
-        return QTest::qWaitFor([this] { return !window.isBusy(); }, patienceMs);
+    template <class T>
+    T* panelIn(const QString& title) {
+        return qobject_cast<T*>(tab(title)->content());
     }
     void chooseKernels() {
         QTabBar* bar = tables().tabBar();
@@ -81,10 +75,6 @@ struct Shown {
         const TimeRange whole = page().trace()->range;
         return {whole.startNs + whole.durationNs() / 4, whole.startNs + whole.durationNs() / 2};
     }
-    TemporaryFolder traceFolder;
-    QTemporaryDir folder;
-    AppSettings settings;
-    MainWindow window;
 };
 
 int64_t totalTime(const TracePage& page) {
@@ -127,7 +117,7 @@ class TestLazyTabs : public QObject {
         QVERIFY(shown.page().currentTable()->model().rowCount() > 0);
         // Only once: a user who then opens kernels stays there.
         shown.show("Kernels");
-        shown.tables().setRun(shown.page().guide().run());
+        shown.tables().suggest("steps");
         QCOMPARE(shown.tables().currentWidget(), shown.tab("Kernels"));
     }
 
@@ -181,7 +171,7 @@ class TestLazyTabs : public QObject {
         shown.show("Memcpy bandwidth");
         QVERIFY(shown.wait());
         const auto* bandwidth = shown.panelIn<BandwidthPanel>("Memcpy bandwidth");
-        QCOMPARE(bandwidth->scopeChoice().counted().value_or(TimeRange()), shown.someRange());
+        QCOMPARE(child<ScopeChoice>(*bandwidth).counted().value_or(TimeRange()), shown.someRange());
         shown.show("NCCL");
         QVERIFY(shown.wait());
         const auto* nccl = shown.panelIn<ReportPanel>("NCCL");
@@ -193,7 +183,7 @@ class TestLazyTabs : public QObject {
 
         // It follows like earlier tabs.
         shown.page().timeline().setSelectedRange(std::nullopt);
-        QVERIFY(!bandwidth->scopeChoice().counted());
+        QVERIFY(!child<ScopeChoice>(*bandwidth).counted());
         QVERIFY(!shown.page().currentTable());
     }
 
@@ -203,11 +193,11 @@ class TestLazyTabs : public QObject {
         shown.show("Flame");
         QVERIFY(shown.wait());
         auto* flame = shown.panelIn<FlamePanel>("Flame");
-        const int64_t wholeNs = flame->chart().tree()->totalNs();
+        const int64_t wholeNs = child<FlameChart>(*flame).tree()->totalNs();
         QVERIFY(wholeNs > 0);
         shown.page().timeline().setSelectedRange(shown.someRange());
         QVERIFY(shown.wait());
-        const FlameTreePtr tree = flame->chart().tree();
+        const FlameTreePtr tree = child<FlameChart>(*flame).tree();
         QVERIFY(tree->totalNs() > 0 && tree->totalNs() < wholeNs);
 
         uint32_t kernel = 0;
@@ -259,11 +249,11 @@ class TestLazyTabs : public QObject {
         shown.show("Kernels");
         QVERIFY(shown.wait());
         auto* kernels = shown.panelIn<ReportPanel>("Kernels");
-        QVERIFY(kernels->choice());
-        QCOMPARE(kernels->choice()->currentText(), QString("By full name"));
-        kernels->choice()->setFocus();
-        QTest::keyClick(kernels->choice(), Qt::Key_Down);
-        QCOMPARE(kernels->choice()->currentText(), QString("By family"));
+        auto& choice = child<QComboBox>(*kernels);
+        QCOMPARE(choice.currentText(), QString("By full name"));
+        choice.setFocus();
+        QTest::keyClick(&choice, Qt::Key_Down);
+        QCOMPARE(choice.currentText(), QString("By family"));
         QVERIFY(shown.wait());
         QCOMPARE(QString::fromStdString(kernels->view().model().table().name),
                  QString("cuda_gpu_kern_sum:family"));
@@ -279,18 +269,20 @@ class TestLazyTabs : public QObject {
         timeline.setSelectedEvent(event);
         shown.show("Events");
         QVERIFY(shown.wait());
-        EventsPanel& events = shown.page().tools().events();
+        auto& events = shown.tables().demand<EventsPanel>("events");
         QCOMPARE(events.request().range, timeline.visibleRange()->range());
-        QCOMPARE(events.model().eventAt(events.table().currentIndex().row()), event);
+        QCOMPARE(
+            child<EventTableModel>(events).eventAt(child<QTableView>(events).currentIndex().row()),
+            event);
     }
 
     void requestedContentIsCreatedWithoutBeingShown() {
         Shown shown;
         QVERIFY(shown.wait());
-        SqlPanel& sql = shown.page().tools().sql();
+        auto& sql = shown.tables().demand<SqlPanel>("sql");
         QVERIFY(!sql.isVisible());
         QCOMPARE(sql.file(), shown.page().trace()->path);
-        QCOMPARE(&shown.page().tools().sql(), &sql);
+        QCOMPARE(&shown.tables().demand<SqlPanel>("sql"), &sql);
         shown.show("SQL");
         QVERIFY(sql.isVisible());
     }
@@ -298,7 +290,7 @@ class TestLazyTabs : public QObject {
     void lateMarksShowTheSelectedOne() {
         Shown shown;
         QVERIFY(shown.wait());
-        MarkStore& store = shown.page().tools().markStore();
+        MarkStore& store = shown.page().marks().store();
         Mark first = newMark(shown.someRange());
         Mark second = newMark(shown.page().trace()->range);
         store.add(first);

@@ -11,10 +11,12 @@
 #include "app/viewer/DocumentTabs.h"
 #include "app/viewer/LiveFollower.h"
 #include "app/viewer/MainWindow.h"
-#include "app/viewer/PageTools.h"
+#include "app/viewer/MarkActions.h"
 #include "app/viewer/TracePage.h"
 #include "app/viewer/windowStyle.h"
 #include "model/importers/loadTrace.h"
+#include "tests/app/viewer/ShownWindow.h"
+#include "tests/support/child.h"
 #include "tests/support/runTest.h"
 #include "tests/support/sanitizers.h"
 #include "views/notes/MarkStore.h"
@@ -67,16 +69,9 @@ struct Recording {
     std::vector<pid_t> orphans;
 };
 
-struct Shown {
-    Shown() : settings(folder.filePath("settings.ini")), window(settings) {
-        window.resize(1300, 850);
-        window.show();
-    }
+struct Shown : ShownWindow {
     TracePage* page() { return window.tabs().currentTrace(); }
     uint32_t ranges() { return page()->trace()->nvtx.size(); }
-    QTemporaryDir folder;
-    AppSettings settings;
-    MainWindow window;
 };
 
 }  // namespace
@@ -97,7 +92,7 @@ class TestLiveTrace : public QObject {
         QVERIFY(bar && bar->isVisible());
         QVERIFY2(bar->text().startsWith("Recording… ") && bar->text().endsWith(" so far"),
                  qPrintable(bar->text()));
-        QVERIFY2(bar->height() < 2 * bar->followButton().fontMetrics().height(),
+        QVERIFY2(bar->height() < 2 * child<QPushButton>(*bar).fontMetrics().height(),
                  "a line, and not a third of the timeline");
         // More events arrive, and all of them stay visible.
         const uint32_t before = shown.ranges();
@@ -127,7 +122,7 @@ class TestLiveTrace : public QObject {
         shown.page()->timeline().setSelectedRange(early);
         Mark mark = newMark(early);
         mark.text = "while it ran";
-        shown.page()->tools().markStore().add(mark);
+        shown.page()->marks().store().add(mark);
         const uint32_t now = shown.ranges();
         QTRY_VERIFY_WITH_TIMEOUT(shown.ranges() > now, patienceMs);
         QCOMPARE(visible.range(), there);
@@ -136,7 +131,7 @@ class TestLiveTrace : public QObject {
         QCOMPARE(shown.page()->trace()->rangeOf(selected), eventRange);
 
         // The button returns to the end.
-        QTest::mouseClick(&bar->followButton(), Qt::LeftButton);
+        QTest::mouseClick(&child<QPushButton>(*bar), Qt::LeftButton);
         QVERIFY(bar->isFollowing());
         QVERIFY(visible.range().endNs >= shown.page()->trace()->range.endNs);
 
@@ -151,7 +146,7 @@ class TestLiveTrace : public QObject {
         const auto finished = loadTrace(recording.in("out.sqlite").toStdString());
         QVERIFY(finished.has_value());
         QCOMPARE(shown.ranges(), (*finished)->nvtx.size());
-        QCOMPARE(shown.page()->tools().markStore().marks().size(), size_t(1));
+        QCOMPARE(shown.page()->marks().store().marks().size(), size_t(1));
         QVERIFY(!QFile::exists(recording.in("out.sqlite.partial")));
         QVERIFY(!QFile::exists(recording.in("out.sqlite.partial-wal")));
         QVERIFY(QFile::exists(recording.in("out.sqlite.lanescope-notes.json")));

@@ -16,6 +16,7 @@
 #include "model/format/Sqlite.h"
 #include "model/format/checksums.h"
 #include "tests/support/TemporaryFolder.h"
+#include "tests/support/child.h"
 #include "tests/support/openForWriting.h"
 #include "tests/support/runTest.h"
 #include "tests/support/settle.h"
@@ -55,7 +56,7 @@ class tst_LoadPage : public QObject {
         QCOMPARE(loaded.count(), 0);
         QVERIFY2(page.preview().headline().headline().contains("longer"),
                  qPrintable(page.preview().headline().headline()));
-        QVERIFY(!page.preview().waterfall().parts().empty());
+        QVERIFY(!child<WaterfallChart>(page.preview()).parts().empty());
         QVERIFY(page.preview().steps().stepCount() >= 4);
         QVERIFY(page.preview().originText().contains("b is the first of"));
         // Above the progress and the Cancel button, which stay.
@@ -77,8 +78,8 @@ class tst_LoadPage : public QObject {
         QCOMPARE(page.preview().steps().chosen(), 0);
         QTest::keyClick(&page.preview().steps(), Qt::Key_Right);
         QCOMPARE(page.preview().steps().chosen(), 1);
-        QTest::keyClick(&page.preview().waterfall(), Qt::Key_Right);
-        QTest::keyClick(&page.preview().waterfall(), Qt::Key_Return);
+        QTest::keyClick(&child<WaterfallChart>(page.preview()), Qt::Key_Right);
+        QTest::keyClick(&child<WaterfallChart>(page.preview()), Qt::Key_Return);
         for (QWidget* part : page.preview().findChildren<QLabel*>())
             QVERIFY(part->focusPolicy() == Qt::NoFocus || !part->accessibleName().isEmpty());
         page.cancel();
@@ -193,7 +194,7 @@ class tst_LoadPage : public QObject {
         auto* page = qobject_cast<LoadPage*>(tabs.currentWidget());
         QTRY_VERIFY_WITH_TIMEOUT(page->preview().isVisible(), patienceMs);
         const auto colour = [page] {
-            QWidget& chart = page->preview().waterfall();
+            QWidget& chart = child<WaterfallChart>(page->preview());
             return chart.grab().toImage().pixelColor(chart.width() / 2, 2);
         };
         QVERIFY(colour().lightness() < 100);

@@ -29,8 +29,10 @@
 #include "app/viewer/exportDocument.h"
 #include "app/viewer/windowStyle.h"
 #include "model/export/traceFile.h"
+#include "tests/app/viewer/ShownWindow.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/TemporaryFolder.h"
+#include "tests/support/child.h"
 #include "tests/support/runTest.h"
 #include "tests/support/settle.h"
 #include "tests/support/simulatedTraining.h"
@@ -46,34 +48,7 @@ using namespace lanescope;
 using namespace lanescope::viewer;
 using namespace lanescope::views;
 
-namespace {
-
-struct Shown {
-    Shown() : settings(folder.filePath("settings.ini")), window(settings) {
-        window.resize(1300, 850);
-        window.show();
-    }
-    bool wait() {
-        return QTest::qWaitFor([this] { return !window.isBusy(); }, 20'000);
-    }
-    void drop(const QStringList& paths) {
-        QMimeData data;
-        QList<QUrl> urls;
-        for (const QString& path : paths) urls << QUrl::fromLocalFile(path);
-        data.setUrls(urls);
-        QDragEnterEvent enter({50, 50}, Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
-        QApplication::sendEvent(&window, &enter);
-        isAccepted = enter.isAccepted();
-        QDropEvent event({50, 50}, Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
-        QApplication::sendEvent(&window, &event);
-    }
-    QTemporaryDir folder;
-    AppSettings settings;
-    MainWindow window;
-    bool isAccepted = false;
-};
-
-}  // namespace
+namespace {}  // namespace
 
 class TestMainWindow : public QObject {
     Q_OBJECT
@@ -92,26 +67,25 @@ class TestMainWindow : public QObject {
     }
 
     void beginsWithTheStartPage() {
-        Shown shown;
-        QVERIFY(shown.window.startPage().isVisible());
+        ShownWindow shown;
+        QVERIFY(child<StartPage>(shown.window).isVisible());
         QVERIFY(!shown.window.searchBar().isEnabled());
         QVERIFY(!shown.window.actions().goTo->isEnabled());
         QVERIFY(shown.window.actions().open->isEnabled());
     }
 
     void droppedFileOpensAndIsRemembered() {
-        Shown shown;
-        shown.drop({first_});
-        QVERIFY(shown.isAccepted);
+        ShownWindow shown;
+        QVERIFY(shown.drop({first_}));
         QVERIFY(shown.wait());
         QVERIFY(shown.window.tabs().currentTrace());
-        QVERIFY(!shown.window.startPage().isVisible());
-        QCOMPARE(shown.window.recentFiles().paths(), QStringList({first_}));
+        QVERIFY(!child<StartPage>(shown.window).isVisible());
+        QCOMPARE(child<RecentFiles>(shown.window).paths(), QStringList({first_}));
         QVERIFY(shown.window.windowTitle().contains("first.lanescope"));
     }
 
     void twoDroppedFilesAreCompared() {
-        Shown shown;
+        ShownWindow shown;
         shown.drop({first_, second_});
         QVERIFY(shown.wait());
         QCOMPARE(shown.window.tabs().count(), 1);
@@ -119,7 +93,7 @@ class TestMainWindow : public QObject {
     }
 
     void moreFilesAreCandidatesOfOneComparison() {
-        Shown shown;
+        ShownWindow shown;
         ViewerOptions options;
         options.isComparison = true;
         for (const QString& path : {first_, second_, first_})
@@ -135,7 +109,7 @@ class TestMainWindow : public QObject {
     }
 
     void swappingSidesSwapsTheTitleOfTheTab() {
-        Shown shown;
+        ShownWindow shown;
         shown.drop({first_, second_});
         QVERIFY(shown.wait());
         const auto title = [&] { return shown.window.tabs().tabText(0); };
@@ -148,7 +122,7 @@ class TestMainWindow : public QObject {
     }
 
     void droppedTextIsRefused() {
-        Shown shown;
+        ShownWindow shown;
         QMimeData data;
         data.setText("hello");
         QDragEnterEvent enter({50, 50}, Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
@@ -158,13 +132,13 @@ class TestMainWindow : public QObject {
     }
 
     void badFileGivesTheReasonAndTheWindowStaysUsable() {
-        Shown shown;
+        ShownWindow shown;
         shown.window.openFiles({bad_});
         QVERIFY(shown.wait());
         auto* page = qobject_cast<LoadPage*>(shown.window.tabs().currentWidget());
         QVERIFY(page);
         QVERIFY(page->errorText().contains("bad.lanescope"));
-        QVERIFY(shown.window.recentFiles().paths().isEmpty());
+        QVERIFY(child<RecentFiles>(shown.window).paths().isEmpty());
         shown.window.openFiles({first_});
         QVERIFY(shown.wait());
         QVERIFY(shown.window.tabs().currentTrace());
@@ -172,7 +146,7 @@ class TestMainWindow : public QObject {
     }
 
     void sameFileOpensOnce() {
-        Shown shown;
+        ShownWindow shown;
         shown.window.openFiles({first_});
         QVERIFY(shown.wait());
         shown.window.openFiles({first_});
@@ -181,41 +155,41 @@ class TestMainWindow : public QObject {
     }
 
     void secondTraceOffersAComparison() {
-        Shown shown;
+        ShownWindow shown;
         shown.window.openFiles({first_});
         QVERIFY(shown.wait());
-        QVERIFY(!shown.window.offerBar().isVisible());
+        QVERIFY(!child<OfferBar>(shown.window).isVisible());
         shown.window.openFiles({second_});
         QVERIFY(shown.wait());
-        QVERIFY(shown.window.offerBar().isVisible());
-        emit shown.window.offerBar().accepted();
+        QVERIFY(child<OfferBar>(shown.window).isVisible());
+        emit child<OfferBar>(shown.window).accepted();
         auto* page = qobject_cast<ComparePage*>(shown.window.tabs().currentDocument());
         QVERIFY(page);
         QCOMPARE(page->title(), QString("second.lanescope against first.lanescope"));
-        QVERIFY(!shown.window.offerBar().isVisible());
+        QVERIFY(!child<OfferBar>(shown.window).isVisible());
     }
 
     void closingTheLastTabShowsTheStartPage() {
-        Shown shown;
+        ShownWindow shown;
         shown.window.openFiles({first_});
         QVERIFY(shown.wait());
         shown.window.actions().closeTab->trigger();
-        QVERIFY(shown.window.startPage().isVisible());
+        QVERIFY(child<StartPage>(shown.window).isVisible());
         QVERIFY(!shown.window.searchBar().isEnabled());
     }
 
     void closingALoadingTabIsSafe() {
-        Shown shown;
+        ShownWindow shown;
         shown.window.openFiles({first_});
         shown.window.tabs().closeTab(0);
         test::settle();
         QCOMPARE(shown.window.tabs().count(), 0);
-        QVERIFY(shown.window.startPage().isVisible());
+        QVERIFY(child<StartPage>(shown.window).isVisible());
         QVERIFY(!shown.window.isBusy());
     }
 
     void controlFSearchesAndEnterSelects() {
-        Shown shown;
+        ShownWindow shown;
         shown.window.openFiles({first_});
         QVERIFY(shown.wait());
         QVERIFY(QTest::qWaitForWindowActive(&shown.window));
@@ -230,12 +204,12 @@ class TestMainWindow : public QObject {
         TracePage* page = shown.window.tabs().currentTrace();
         QTRY_VERIFY(page->timeline().selectedEvent().isValid());
         QVERIFY(page->hits().count() > 1);
-        QCOMPARE(page->details().event(), page->timeline().selectedEvent());
+        QCOMPARE(child<DetailsPanel>(*page).event(), page->timeline().selectedEvent());
         QVERIFY(shown.window.searchBar().countText().contains(" of "));
     }
 
     void tableRowLeadsToTheTimeline() {
-        Shown shown;
+        ShownWindow shown;
         shown.window.openFiles({first_});
         QVERIFY(shown.wait());
         TracePage* page = shown.window.tabs().currentTrace();
@@ -246,7 +220,7 @@ class TestMainWindow : public QObject {
     }
 
     void everyTableTabCanBeShown() {
-        Shown shown;
+        ShownWindow shown;
         shown.window.openFiles({first_});
         QVERIFY(shown.wait());
         TracePage* page = shown.window.tabs().currentTrace();
@@ -260,25 +234,25 @@ class TestMainWindow : public QObject {
     }
 
     void loadingFileIsNotOpenedTwice() {
-        Shown shown;
+        ShownWindow shown;
         shown.window.openFiles({first_, first_});
         QCOMPARE(shown.window.tabs().count(), 1);
     }
 
     void panelsHideAndStayHidden() {
-        Shown shown;
+        ShownWindow shown;
         shown.window.openFiles({first_});
         QVERIFY(shown.wait());
         showDetails(shown.window);
         shown.window.actions().showDetails->trigger();
-        QVERIFY(!shown.window.tabs().currentTrace()->details().isVisible());
+        QVERIFY(!child<DetailsPanel>(*shown.window.tabs().currentTrace()).isVisible());
         shown.window.openFiles({second_});
         QVERIFY(shown.wait());
-        QVERIFY(!shown.window.tabs().currentTrace()->details().isVisible());
+        QVERIFY(!child<DetailsPanel>(*shown.window.tabs().currentTrace()).isVisible());
     }
 
     void themeChangesAtOnce() {
-        Shown shown;
+        ShownWindow shown;
         shown.window.openFiles({first_});
         QVERIFY(shown.wait());
         shown.window.setThemeChoice(ThemeChoice::Dark);
@@ -289,7 +263,7 @@ class TestMainWindow : public QObject {
     }
 
     void writesPicturesAndTables() {
-        Shown shown;
+        ShownWindow shown;
         shown.window.openFiles({first_});
         QVERIFY(shown.wait());
         TracePage* page = shown.window.tabs().currentTrace();
@@ -308,15 +282,15 @@ class TestMainWindow : public QObject {
     }
 
     void abnormalEndsAreShownInABanner() {
-        Shown shown;
+        ShownWindow shown;
         SimulatedTrace builder;
         builder.addApi(builder.defaultThread(), "cudaMalloc", 0, 1'000);
         builder.note({Severity::Warning, HealthCode::ProcessEndedAbnormally, "4242 is gone."});
         shown.window.tabs().showTrace(builder.finish("cut.lanescope"));
         TracePage* page = shown.window.tabs().currentTrace();
-        QVERIFY(page->healthBar().isVisible());
-        QVERIFY(page->healthBar().text().contains("4242"));
-        emit page->healthBar().detailsRequested();
+        QVERIFY(child<HealthBar>(*page).isVisible());
+        QVERIFY(child<HealthBar>(*page).text().contains("4242"));
+        emit child<HealthBar>(*page).detailsRequested();
         QVERIFY(page->tables().tabText(page->tables().currentIndex()).startsWith("Health"));
     }
 
@@ -394,7 +368,7 @@ class TestMainWindow : public QObject {
     }
 
     void openDialogOpensTheChosenFile() {
-        Shown shown;
+        ShownWindow shown;
         chooseInNextDialog(first_);
         shown.window.actions().open->trigger();
         QVERIFY(shown.wait());
@@ -403,7 +377,7 @@ class TestMainWindow : public QObject {
     }
 
     void cancelledDialogChangesNothing() {
-        Shown shown;
+        ShownWindow shown;
         chooseInNextDialog({});
         shown.window.actions().open->trigger();
         QCOMPARE(shown.window.tabs().count(), 0);
@@ -413,7 +387,7 @@ class TestMainWindow : public QObject {
     }
 
     void compareDialogUsesTheOpenTraceAsBaseline() {
-        Shown shown;
+        ShownWindow shown;
         shown.window.openFiles({first_});
         QVERIFY(shown.wait());
         chooseInNextDialog(second_);
@@ -425,7 +399,7 @@ class TestMainWindow : public QObject {
     }
 
     void tableIsWrittenToTheChosenFile() {
-        Shown shown;
+        ShownWindow shown;
         shown.window.openFiles({first_});
         QVERIFY(shown.wait());
         const QString path = pathOf("chosen.json");
@@ -442,7 +416,7 @@ class TestMainWindow : public QObject {
     }
     static QSplitter& upperSplitter(MainWindow& window) {
         // The details share their place with those of idle times.
-        const QWidget* place = window.tabs().currentTrace()->details().parentWidget();
+        const QWidget* place = child<DetailsPanel>(*window.tabs().currentTrace()).parentWidget();
         return *qobject_cast<QSplitter*>(place->parentWidget());
     }
     static void dragHandle(QSplitter& splitter, int dx) {

@@ -3,13 +3,11 @@
 #include <QApplication>
 #include <QPlainTextEdit>
 #include <QSplitter>
-#include <QTemporaryDir>
 #include <QTest>
 #include <QToolButton>
 
 #include "app/viewer/DocumentTabs.h"
 #include "app/viewer/MainWindow.h"
-#include "app/viewer/PageTools.h"
 #include "app/viewer/RunGuide.h"
 #include "app/viewer/TracePage.h"
 #include "app/viewer/TraceTables.h"
@@ -17,7 +15,9 @@
 #include "app/viewer/windowStyle.h"
 #include "model/analysis/IdleGaps.h"
 #include "model/explain/rules.h"
+#include "tests/app/viewer/ShownWindow.h"
 #include "tests/support/SimulatedTrace.h"
+#include "tests/support/child.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
 #include "views/details/DetailsPanel.h"
@@ -34,23 +34,11 @@ using namespace lanescope::views;
 
 namespace {
 
-struct Shown {
+struct Shown : ShownWindow {
     explicit Shown(TracePtr trace = simulatedTraining({.steps = 12}))
-        : settings(folder.filePath("settings.ini")), window(settings) {
-        window.resize(1300, 850);
-        window.show();
-        window.tabs().showTrace(std::move(trace));
-    }
-    bool wait() {
-        return QTest::qWaitFor([this] { return !window.isBusy(); }, 20'000);
-    }
-    bool waitForFocus() {
-        return wait() && QTest::qWaitForWindowActive(&window) &&
-               QTest::qWaitFor([this] { return timeline().hasFocus(); });
-    }
-    TracePage& page() { return *window.tabs().currentTrace(); }
+        : ShownWindow(std::move(trace)) {}
+    bool waitForFocus() { return wait() && ShownWindow::waitForFocus(); }
     RunGuide& guide() { return page().guide(); }
-    TimelineView& timeline() { return page().timeline(); }
     TrackCanvas& canvas() { return *timeline().findChild<TrackCanvas*>(); }
     TimeRange visible() { return timeline().visibleRange()->range(); }
 
@@ -81,9 +69,6 @@ struct Shown {
         return gap;
     }
 
-    QTemporaryDir folder;
-    AppSettings settings;
-    MainWindow window;
     uint32_t gapGpu = 0;
 };
 
@@ -146,7 +131,7 @@ class TestRunGuide : public QObject {
         ExplanationCard& card = shown.guide().card();
         QVERIFY(card.isVisible());
         QVERIFY(!card.sentence().isEmpty());
-        QTest::mouseClick(&card.closeButton(), Qt::LeftButton);
+        QTest::mouseClick(&child<QToolButton>(card, "close"), Qt::LeftButton);
         QVERIFY(!card.isVisible());
         QVERIFY(shown.timeline().hasFocus());
         QTest::keyClick(&shown.timeline(), Qt::Key_F7);
@@ -184,8 +169,9 @@ class TestRunGuide : public QObject {
         while (with < card.findings().size() && !card.queryButton(with)) ++with;
         QVERIFY(with < card.findings().size());
         QTest::mouseClick(card.queryButton(with), Qt::LeftButton);
-        QCOMPARE(shown.page().tables().currentWidget(), &shown.page().tools().sqlTab());
-        QVERIFY(shown.page().tools().sql().editor().toPlainText().startsWith("SELECT"));
+        QCOMPARE(shown.page().tables().currentWidget(), &shown.page().tables().tab("sql"));
+        QVERIFY(shown.page().tables().demand<SqlPanel>("sql").editor().toPlainText().startsWith(
+            "SELECT"));
         QVERIFY(shown.wait());
     }
 
@@ -268,17 +254,17 @@ class TestRunGuide : public QObject {
         QTest::mouseClick(&shown.canvas(), Qt::LeftButton, {}, place);
         QVERIFY(shown.timeline().hasGapMark());
         QVERIFY(shown.guide().idleCard().isVisible());
-        const QString text = shown.guide().idleCard().sheet().text();
+        const QString text = child<FactSheet>(shown.guide().idleCard()).text();
         for (const char* part : {"idle", "Why", "Ran before", "Ran after", "In the whole run"})
             QVERIFY2(text.contains(part), qPrintable(text));
         QTest::keyClick(&shown.timeline(), Qt::Key_Escape);
         QVERIFY(!shown.timeline().hasGapMark());
-        QVERIFY(!shown.page().details().isVisible());
+        QVERIFY(!child<DetailsPanel>(shown.page()).isVisible());
         // A link to a neighbour shows it.
         QTest::mouseClick(&shown.canvas(), Qt::LeftButton, {}, place);
         emit shown.guide().idleCard().eventActivated(gap.next);
         QCOMPARE(shown.timeline().selectedEvent(), gap.next);
-        QVERIFY(shown.page().details().isVisible());
+        QVERIFY(child<DetailsPanel>(shown.page()).isVisible());
     }
 
     void keysWalkTheGapsFromTheLongest() {

@@ -9,6 +9,7 @@
 #include "app/viewer/HitNavigator.h"
 #include "app/viewer/SearchBar.h"
 #include "tests/support/SimulatedTrace.h"
+#include "tests/support/child.h"
 #include "tests/support/runTest.h"
 #include "views/timeline/TimelineView.h"
 
@@ -116,19 +117,19 @@ class TestSearchBar : public QObject {
 
     void toggleSearchesAnExpression() {
         Searched searched;
-        searched.bar.expression().click();
-        QVERIFY(searched.bar.expression().isChecked());
+        child<QToolButton>(searched.bar, "expression").click();
+        QVERIFY(child<QToolButton>(searched.bar, "expression").isChecked());
         QTest::keyClicks(&searched.bar.edit(), "^(soft|hard)max$");
         QVERIFY(searched.wait(1));
         QCOMPARE(searched.bar.countText(), QString("1 hit"));
         // The same text as a substring is another search.
-        searched.bar.expression().click();
+        child<QToolButton>(searched.bar, "expression").click();
         QTRY_COMPARE(searched.bar.countText(), QString("no hits"));
     }
 
     void wrongExpressionIsExplained() {
         Searched searched;
-        searched.bar.expression().click();
+        child<QToolButton>(searched.bar, "expression").click();
         QTest::keyClicks(&searched.bar.edit(), "gemm(");
         QTRY_VERIFY(searched.bar.countText().startsWith("This is no regular expression"));
         QCOMPARE(searched.navigator.count(), qint64(0));

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include <QAction>
 #include <QApplication>
+#include <QLineEdit>
 #include <QProcess>
 #include <QPushButton>
 #include <QScrollBar>
-#include <QTemporaryDir>
+#include <QTabBar>
 #include <QTest>
 #include <QToolBar>
 #include <QToolButton>
@@ -21,8 +22,10 @@
 #include "app/viewer/ViewerActions.h"
 #include "app/viewer/windowStyle.h"
 #include "model/index/openTrace.h"
+#include "tests/app/viewer/ShownWindow.h"
 #include "tests/app/viewer/roomCheck.h"
 #include "tests/support/SampleCopies.h"
+#include "tests/support/child.h"
 #include "tests/support/keepPicture.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
@@ -43,15 +46,8 @@ using namespace lanescope::views;
 
 namespace {
 
-struct Shown {
-    explicit Shown(QSize size) : settings(folder.filePath("settings.ini")), window(settings) {
-        window.resize(size);
-        window.show();
-        QApplication::processEvents();
-    }
-    bool wait() {
-        return QTest::qWaitFor([this] { return !window.isBusy(); }, 60'000);
-    }
+struct Shown : ShownWindow {
+    explicit Shown(QSize size) : ShownWindow(size) { QApplication::processEvents(); }
     /// Empty once everything has enough room; heights settle after several layout passes.
     QString lack() {
         QStringList lacks;
@@ -67,10 +63,6 @@ struct Shown {
     CompareView& comparison() {
         return qobject_cast<ComparePage*>(window.tabs().currentDocument())->view();
     }
-
-    QTemporaryDir folder;
-    AppSettings settings;
-    MainWindow window;
 };
 
 /// The part of a widget not clipped by surrounding areas, in its own coordinates.
@@ -211,7 +203,7 @@ class TestSmallWindow : public QObject {
         Shown shown({700, 480});
         shown.window.tabs().showTrace(baseline_);
         QVERIFY(shown.wait());
-        OfferBar& bar = shown.window.offerBar();
+        OfferBar& bar = child<OfferBar>(shown.window);
         const QString name(50, QLatin1Char('x'));
         bar.offer(QStringLiteral("Compare %1.json.gz with %1.json.gz?").arg(name),
                   QStringLiteral("Compare"));
@@ -292,8 +284,8 @@ class TestSmallWindow : public QObject {
         QScrollBar& bar = *areaOf(view).verticalScrollBar();
         QVERIFY(bar.isVisible());
         for (const QWidget* part :
-             {static_cast<QWidget*>(&view.waterfall()), static_cast<QWidget*>(&view.steps()),
-              static_cast<QWidget*>(&view.tables())}) {
+             {static_cast<QWidget*>(&child<WaterfallChart>(view)),
+              static_cast<QWidget*>(&view.steps()), static_cast<QWidget*>(&view.tables())}) {
             bar.setValue(part->mapTo(&view, QPoint()).y());
             QCOMPARE(seenOf(*part), part->rect());
         }

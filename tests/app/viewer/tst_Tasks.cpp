@@ -14,6 +14,7 @@
 #include "app/viewer/windowStyle.h"
 #include "model/explain/rules.h"
 #include "tests/app/viewer/TaskHand.h"
+#include "tests/support/child.h"
 #include "tests/support/keepPicture.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
@@ -73,8 +74,8 @@ class TestTasks : public QObject {
         QVERIFY(hand.wait());
         QTRY_VERIFY(hand.timeline().hasGapMark());
         QVERIFY(hand.guide().idleCard().isVisible());
-        QVERIFY2(hand.guide().idleCard().sheet().text().contains("Why"),
-                 qPrintable(hand.guide().idleCard().sheet().text()));
+        QVERIFY2(child<FactSheet>(hand.guide().idleCard()).text().contains("Why"),
+                 qPrintable(child<FactSheet>(hand.guide().idleCard()).text()));
         keepPicture(hand.window, "task-idle");
         QCOMPARE(hand.said("why idle"), QString());
     }
@@ -175,8 +176,8 @@ class TestTasks : public QObject {
         QVERIFY(hand.wait());
         const int64_t step = startOfAStep(hand.timeline().visibleRange()->range());
         hand.click(hand.canvas(), hand.placeOn(0, step + 1'000 * us));
-        QVERIFY(hand.page().details().isVisible());
-        const QString text = hand.page().details().findChild<FactSheet*>()->text();
+        QVERIFY(child<DetailsPanel>(hand.page()).isVisible());
+        const QString text = child<DetailsPanel>(hand.page()).findChild<FactSheet*>()->text();
         QVERIFY2(text.contains("Launched by") && text.contains("cudaLaunchKernel"),
                  qPrintable(text));
         QCOMPARE(hand.said("who launched it"), QString());

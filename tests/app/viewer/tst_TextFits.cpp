@@ -11,7 +11,6 @@
 #include <QStackedWidget>
 #include <QTabBar>
 #include <QTableView>
-#include <QTemporaryDir>
 #include <QTest>
 #include <QToolButton>
 
@@ -23,6 +22,8 @@
 #include "app/viewer/TracePage.h"
 #include "app/viewer/TraceTables.h"
 #include "app/viewer/windowStyle.h"
+#include "tests/app/viewer/ShownWindow.h"
+#include "tests/support/child.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedMachine.h"
 #include "tests/support/simulatedTraining.h"
@@ -109,21 +110,17 @@ class TestTextFits : public QObject {
     void cleanup() { QApplication::setFont(font_); }
 
     void narrowWindowKeepsTheSearchAndTheTimeline() {
-        QTemporaryDir folder;
-        AppSettings settings(folder.filePath("settings.ini"));
-        MainWindow window(settings);
-        window.resize(1300, 850);
-        window.show();
-        window.tabs().showTrace(simulatedTraining({.steps = 2}));
-        QVERIFY(QTest::qWaitFor([&] { return !window.isBusy(); }, 60'000));
+        ShownWindow shown(simulatedTraining({.steps = 2}));
+        MainWindow& window = shown.window;
+        QVERIFY(shown.wait());
         const TracePage* page = window.tabs().currentTrace();
         QTRY_COMPARE(window.searchBar().edit().width(), 320);
-        QVERIFY(!page->details().isVisible());
+        QVERIFY(!child<DetailsPanel>(*page).isVisible());
         window.resize(800, 500);
         QVERIFY(window.searchBar().isVisible());
         QVERIFY(window.searchBar().edit().width() >= 160);
         page->timeline().setSelectedEvent({EventKind::Kernel, 0});
-        QVERIFY(page->details().isVisible());
+        QVERIFY(child<DetailsPanel>(*page).isVisible());
     }
 
     void everyTextIsComplete_data() {
@@ -138,45 +135,38 @@ class TestTextFits : public QObject {
         QFont larger = font_;
         larger.setPointSizeF(font_.pointSizeF() * factor);
         QApplication::setFont(larger);
-        QTemporaryDir folder;
-        AppSettings settings(folder.filePath("settings.ini"));
-        MainWindow window(settings);
-        window.resize(1600, 1000);
-        window.show();
+        ShownWindow shown(QSize(1600, 1000));
+        MainWindow& window = shown.window;
         QVERIFY(QTest::qWaitForWindowExposed(&window));
         QApplication::processEvents();
         QCOMPARE(cutTexts(window).join("; "), QString());
         window.tabs().showTrace(simulatedTraining({.steps = 2}));
-        QVERIFY(QTest::qWaitFor([&] { return !window.isBusy(); }, 60'000));
+        QVERIFY(shown.wait());
         QTabWidget& tables = window.tabs().currentTrace()->tables();
         for (int index = 0; index < tables.count(); ++index) {
             tables.setCurrentIndex(index);
-            QVERIFY(QTest::qWaitFor([&] { return !window.isBusy(); }, 60'000));
+            QVERIFY(shown.wait());
             // A layout needs several passes to settle where heights follow widths.
             QVERIFY2(QTest::qWaitFor([&] { return cutTexts(window).isEmpty(); }),
                      qPrintable(tables.tabText(index) + ": " + cutTexts(window).join(", ")));
         }
         window.tabs().currentTrace()->timeline().scrollToTrack(0);
         window.tabs().currentTrace()->timeline().hideTrack();
-        window.finder().popUp();
+        child<Finder>(window).popUp();
         QApplication::processEvents();
         QCOMPARE(cutTexts(window).join("; "), QString());
-        window.goToBar().popUp();
-        QTest::keyClicks(&window.goToBar().edit(), "soon");
-        QTest::keyClick(&window.goToBar().edit(), Qt::Key_Return);
+        child<GoToBar>(window).popUp();
+        QTest::keyClicks(&child<GoToBar>(window).edit(), "soon");
+        QTest::keyClick(&child<GoToBar>(window).edit(), Qt::Key_Return);
         QApplication::processEvents();
         QCOMPARE(cutTexts(window).join("; "), QString());
     }
 
     void everyControlHasAnAccessibleName() {
-        QTemporaryDir folder;
-        AppSettings settings(folder.filePath("settings.ini"));
-        MainWindow window(settings);
-        window.resize(1600, 1000);
-        window.show();
-        window.tabs().showTrace(simulatedTraining({.steps = 2}));
-        QVERIFY(QTest::qWaitFor([&] { return !window.isBusy(); }, 60'000));
-        window.finder().popUp();
+        ShownWindow shown(simulatedTraining({.steps = 2}), QSize(1600, 1000));
+        MainWindow& window = shown.window;
+        QVERIFY(shown.wait());
+        child<Finder>(window).popUp();
         QStringList nameless;
         for (QWidget* widget : window.findChildren<QWidget*>()) {
             const bool canHaveFocus = (widget->focusPolicy() & Qt::TabFocus) == Qt::TabFocus;
@@ -200,9 +190,7 @@ class TestTextFits : public QObject {
         panel.resize(1400, 500);
         panel.show();
         QVERIFY(QTest::qWaitFor([&] { return !panel.isStale(); }, 60'000));
-        QTableView* view = nullptr;
-        for (auto* each : panel.findChildren<QTableView*>())
-            if (each->model() == &panel.matrix()) view = each;
+        const auto* view = panel.findChild<QTableView*>("matrix");
         QTRY_VERIFY(view && view->isVisible() && view->height() > 0);
         for (int row = 0; row < 2; ++row) {
             const QRect cell = view->visualRect(view->model()->index(row, 1 - row));

@@ -18,6 +18,7 @@
 #include "model/index/checkTrace.h"
 #include "model/index/openTrace.h"
 #include "tests/support/TemporaryFolder.h"
+#include "tests/support/child.h"
 #include "tests/support/runTest.h"
 #include "tests/support/settle.h"
 #include "tests/support/simulatedTraining.h"
@@ -80,7 +81,7 @@ class TestTraceLoader : public QObject {
         TracePage page(*trace);
         page.show();
         QVERIFY(countCorruptBlocks(**trace) > 0);
-        QTRY_COMPARE(page.healthBar().worst().code, HealthCode::IndexDamaged);
+        QTRY_COMPARE(child<views::HealthBar>(page).worst().code, HealthCode::IndexDamaged);
         QVERIFY(!std::filesystem::exists(index));
     }
 

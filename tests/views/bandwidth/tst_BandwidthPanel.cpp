@@ -14,6 +14,7 @@
 #include <QToolButton>
 
 #include "tests/support/SimulatedTrace.h"
+#include "tests/support/child.h"
 #include "tests/support/runTest.h"
 #include "tests/support/settle.h"
 #include "tests/support/simulatedMachine.h"
@@ -65,6 +66,10 @@ std::vector<CopyStatistics> statisticsOf(const TracePtr& trace, CopyGrouping gro
 }
 
 /// Shown, filled, and large enough to click on each part.
+CopyChart& chartOf(const BandwidthPanel& panel, BandwidthChart kind) {
+    return *panel.findChildren<CopyChart*>().at(static_cast<int>(kind));
+}
+
 struct ShownPanel {
     explicit ShownPanel(TracePtr shown = simulatedMachine()) : trace(std::move(shown)) {
         panel.resize(1500, 420);
@@ -72,6 +77,7 @@ struct ShownPanel {
         panel.show();
         waitForRows(panel);
     }
+    ReportView& view() { return child<ReportView>(panel); }
     TracePtr trace;
     BandwidthPanel panel;
 };
@@ -83,8 +89,8 @@ class TestBandwidthPanel : public QObject {
   private slots:
     void showsTheNumbersOfTheModel() {
         ShownPanel shown;
-        compareWithModel(shown.panel.view(), statisticsOf(shown.trace, CopyGrouping::Memory));
-        QCOMPARE(shown.panel.view().remark(), "Whole trace");
+        compareWithModel(shown.view(), statisticsOf(shown.trace, CopyGrouping::Memory));
+        QCOMPARE(shown.view().remark(), "Whole trace");
     }
 
     void countsTheSelectedRangeAndNamesIt() {
@@ -92,13 +98,12 @@ class TestBandwidthPanel : public QObject {
         const TimeRange range{20 * ms, 45 * ms};
         shown.panel.setRange(range);
         waitForRows(shown.panel);
-        compareWithModel(shown.panel.view(),
-                         statisticsOf(shown.trace, CopyGrouping::Memory, range));
-        QVERIFY2(shown.panel.view().remark().startsWith("Selected range, 25"),
-                 qPrintable(shown.panel.view().remark()));
+        compareWithModel(shown.view(), statisticsOf(shown.trace, CopyGrouping::Memory, range));
+        QVERIFY2(shown.view().remark().startsWith("Selected range, 25"),
+                 qPrintable(shown.view().remark()));
         shown.panel.setRange(std::nullopt);
         waitForRows(shown.panel);
-        compareWithModel(shown.panel.view(), statisticsOf(shown.trace, CopyGrouping::Memory));
+        compareWithModel(shown.view(), statisticsOf(shown.trace, CopyGrouping::Memory));
     }
 
     void newestAnswerWinsDuringADrag() {
@@ -110,8 +115,7 @@ class TestBandwidthPanel : public QObject {
             shown.panel.setRange(range);
         }
         waitForRows(shown.panel);
-        compareWithModel(shown.panel.view(),
-                         statisticsOf(shown.trace, CopyGrouping::Memory, range));
+        compareWithModel(shown.view(), statisticsOf(shown.trace, CopyGrouping::Memory, range));
         QVERIFY(updated.count() < 50);
     }
 
@@ -120,23 +124,22 @@ class TestBandwidthPanel : public QObject {
         const TimeRange visible{5 * ms, 12 * ms};
         shown.panel.setVisibleRange(visible);
         QVERIFY(!shown.panel.isStale());
-        QTest::keyClick(&shown.panel.scopeChoice(), Qt::Key_Down);
+        QTest::keyClick(&child<ScopeChoice>(shown.panel), Qt::Key_Down);
         waitForRows(shown.panel);
-        compareWithModel(shown.panel.view(),
-                         statisticsOf(shown.trace, CopyGrouping::Memory, visible));
-        QVERIFY(shown.panel.view().remark().startsWith("Visible range"));
+        compareWithModel(shown.view(), statisticsOf(shown.trace, CopyGrouping::Memory, visible));
+        QVERIFY(shown.view().remark().startsWith("Visible range"));
     }
 
     void rowsBySizeSortByNumber() {
         ShownPanel shown;
-        QTest::keyClick(&shown.panel.rowsChoice(), Qt::Key_Down);
+        QTest::keyClick(&child<QComboBox>(shown.panel, "rows"), Qt::Key_Down);
         waitForRows(shown.panel);
-        compareWithModel(shown.panel.view(), statisticsOf(shown.trace, CopyGrouping::Size));
+        compareWithModel(shown.view(), statisticsOf(shown.trace, CopyGrouping::Size));
         const int size = 2;
-        QCOMPARE(shown.panel.view().model().headerData(size, Qt::Horizontal).toString(), "Size");
-        shown.panel.view().table().sortByColumn(size, Qt::AscendingOrder);
+        QCOMPARE(shown.view().model().headerData(size, Qt::Horizontal).toString(), "Size");
+        shown.view().table().sortByColumn(size, Qt::AscendingOrder);
         int last = -1;
-        const ReportFilter& sorted = shown.panel.view().filter();
+        const ReportFilter& sorted = shown.view().filter();
         for (int row = 0; row < sorted.rowCount(); ++row) {
             const int bucket = sorted.index(row, size).data(ReportModel::SortRole).toInt();
             QVERIFY(bucket >= last);
@@ -149,14 +152,14 @@ class TestBandwidthPanel : public QObject {
         ShownPanel shown;
         shown.panel.showPair(0, 1);
         waitForRows(shown.panel);
-        compareWithModel(shown.panel.view(), statisticsOf(shown.trace, CopyGrouping::Device));
-        const ReportFilter& filter = shown.panel.view().filter();
+        compareWithModel(shown.view(), statisticsOf(shown.trace, CopyGrouping::Device));
+        const ReportFilter& filter = shown.view().filter();
         QCOMPARE(filter.rowCount(), 1);
         QCOMPARE(filter.index(0, 0).data().toString(), "GPU 0 \u2192 GPU 1");
-        QVERIFY(shown.panel.pairButton().isVisible());
-        QTest::mouseClick(&shown.panel.pairButton(), Qt::LeftButton);
+        QVERIFY(child<QToolButton>(shown.panel, "pair").isVisible());
+        QTest::mouseClick(&child<QToolButton>(shown.panel, "pair"), Qt::LeftButton);
         waitForRows(shown.panel);
-        QVERIFY(!shown.panel.pairButton().isVisible());
+        QVERIFY(!child<QToolButton>(shown.panel, "pair").isVisible());
         QVERIFY(filter.rowCount() > 1);
     }
 
@@ -164,9 +167,9 @@ class TestBandwidthPanel : public QObject {
         ShownPanel shown;
         shown.panel.setRows(BandwidthRows::Instance);
         waitForRows(shown.panel);
-        QVERIFY(shown.panel.view().model().rowCount() >= 6);
+        QVERIFY(shown.view().model().rowCount() >= 6);
         QSignalSpy activated(&shown.panel, &BandwidthPanel::rangeActivated);
-        QTableView& table = shown.panel.view().table();
+        QTableView& table = shown.view().table();
         table.setCurrentIndex(table.model()->index(0, 0));
         QTest::keyClick(&table, Qt::Key_Return);
         QCOMPARE(activated.count(), 1);
@@ -191,8 +194,8 @@ class TestBandwidthPanel : public QObject {
         ShownPanel shown(builder.finish());
         shown.panel.setRows(BandwidthRows::Range);
         waitForRows(shown.panel);
-        const ReportView& view = shown.panel.view();
-        RangeNameChoice& choice = shown.panel.rangeNameChoice();
+        const ReportView& view = shown.view();
+        RangeNameChoice& choice = child<RangeNameChoice>(shown.panel);
         QVERIFY(choice.isVisible());
         QVERIFY(choice.findText("epoch #") > 0);
         QVERIFY(choice.findText("step #") > 0);
@@ -231,7 +234,7 @@ class TestBandwidthPanel : public QObject {
         builder.addMemcpy(stream, MemcpyKind::HtoD, 4096, 10, 10);
         builder.addMemcpy(stream, MemcpyKind::HtoD, 0, 20, 30);
         ShownPanel shown(builder.finish());
-        const ReportView& view = shown.panel.view();
+        const ReportView& view = shown.view();
         QCOMPARE(cellOf(view, 0, "Count").toInt(), 2);
         for (const char* column : {"Mean", "Of Peak", "Min", "P10", "Median", "P90", "Max"}) {
             QVERIFY2(!cellOf(view, 0, column).isValid(), column);
@@ -241,7 +244,7 @@ class TestBandwidthPanel : public QObject {
              {BandwidthChart::BySize, BandwidthChart::Histogram, BandwidthChart::OverTime}) {
             shown.panel.setChart(kind);
             waitForRows(shown.panel);
-            QCOMPARE(shown.panel.chart(kind).markCount(), 0);
+            QCOMPARE(chartOf(shown.panel, kind).markCount(), 0);
         }
     }
 
@@ -256,7 +259,7 @@ class TestBandwidthPanel : public QObject {
         memory.bytesPerSecond = 4'800'000'000'000;
         builder.description().interconnect.peaks = {memory};
         ShownPanel shown(builder.finish());
-        const ReportView& view = shown.panel.view();
+        const ReportView& view = shown.view();
         QCOMPARE(cellOf(view, 0, "Of Peak", Qt::DisplayRole).toString(), "> 100 %");
         QVERIFY(cellOf(view, 0, "Of Peak").toDouble() > 100);
         QVERIFY(cellOf(view, 0, "Of Peak", Qt::ToolTipRole).toString().contains("L2 cache"));
@@ -265,8 +268,8 @@ class TestBandwidthPanel : public QObject {
     void peakNamesItsSource() {
         ShownPanel shown;
         bool isTold = false;
-        for (int row = 0; row < shown.panel.view().model().rowCount(); ++row)
-            isTold = isTold || cellOf(shown.panel.view(), row, "Of Peak", Qt::ToolTipRole)
+        for (int row = 0; row < shown.view().model().rowCount(); ++row)
+            isTold = isTold || cellOf(shown.view(), row, "Of Peak", Qt::ToolTipRole)
                                    .toString()
                                    .contains("PCIe lanes times");
         QVERIFY(isTold);
@@ -276,9 +279,9 @@ class TestBandwidthPanel : public QObject {
         SimulatedMachine options;
         options.hasTopology = false;
         ShownPanel shown(simulatedMachine(options));
-        for (int row = 0; row < shown.panel.view().model().rowCount(); ++row) {
-            const QVariant kind = cellOf(shown.panel.view(), row, "Kind");
-            if (kind == "HtoD") QVERIFY(!cellOf(shown.panel.view(), row, "Of Peak").isValid());
+        for (int row = 0; row < shown.view().model().rowCount(); ++row) {
+            const QVariant kind = cellOf(shown.view(), row, "Kind");
+            if (kind == "HtoD") QVERIFY(!cellOf(shown.view(), row, "Of Peak").isValid());
         }
     }
 
@@ -286,7 +289,7 @@ class TestBandwidthPanel : public QObject {
         ShownPanel shown;
         const auto expected = CopyIndex(shown.trace).advice();
         QVERIFY(!expected.empty());
-        AdviceCard& card = shown.panel.advice();
+        AdviceCard& card = child<AdviceCard>(shown.panel);
         QVERIFY(card.isVisible());
         QCOMPARE(card.sentences().front(), QString::fromStdString(expected.front().sentence));
         QSignalSpy activated(&shown.panel, &BandwidthPanel::eventActivated);
@@ -300,15 +303,15 @@ class TestBandwidthPanel : public QObject {
 
     void rowsAreCopiedAsTabSeparatedText() {
         ShownPanel shown;
-        shown.panel.view().copySelection();
+        shown.view().copySelection();
         const QStringList lines = QApplication::clipboard()->text().split('\n');
         QVERIFY(lines.front().startsWith("Kind\tMemory\tCount"));
-        QVERIFY(lines.size() > shown.panel.view().model().rowCount());
+        QVERIFY(lines.size() > shown.view().model().rowCount());
     }
 
     void clickOnAChartPointRequestsTheCopy() {
         ShownPanel shown;
-        CopyChart& chart = shown.panel.chart(BandwidthChart::OverTime);
+        CopyChart& chart = chartOf(shown.panel, BandwidthChart::OverTime);
         QTRY_VERIFY(chart.markCount() > 0);
         QSignalSpy activated(&shown.panel, &BandwidthPanel::eventActivated);
         QTest::mouseClick(&chart.plot(), Qt::LeftButton, {}, chart.markPosition(0));
@@ -323,7 +326,7 @@ class TestBandwidthPanel : public QObject {
              {BandwidthChart::BySize, BandwidthChart::Histogram, BandwidthChart::OverTime}) {
             shown.panel.setChart(kind);
             waitForRows(shown.panel);
-            QVERIFY(shown.panel.chart(kind).markCount() > 0);
+            QVERIFY(chartOf(shown.panel, kind).markCount() > 0);
         }
     }
 
@@ -340,11 +343,11 @@ class TestBandwidthPanel : public QObject {
         SimulatedTrace builder;
         builder.addKernel(builder.defaultStream(), "gemm", 0, 10);
         ShownPanel shown(builder.finish());
-        QCOMPARE(shown.panel.view().model().rowCount(), 0);
-        QVERIFY(!shown.panel.advice().isVisible());
-        QCOMPARE(shown.panel.chart(BandwidthChart::OverTime).markCount(), 0);
+        QCOMPARE(shown.view().model().rowCount(), 0);
+        QVERIFY(!child<AdviceCard>(shown.panel).isVisible());
+        QCOMPARE(chartOf(shown.panel, BandwidthChart::OverTime).markCount(), 0);
         bool isSaid = false;
-        for (const QLabel* label : shown.panel.view().findChildren<QLabel*>())
+        for (const QLabel* label : shown.view().findChildren<QLabel*>())
             isSaid = isSaid || (label->isVisible() && label->text() == "No memcpy was recorded.");
         QVERIFY(isSaid);
     }
@@ -368,10 +371,10 @@ class TestBandwidthPanel : public QObject {
 
     void controlsHaveAccessibleNames() {
         BandwidthPanel panel;
-        QVERIFY(!panel.rowsChoice().accessibleName().isEmpty());
-        QVERIFY(!panel.scopeChoice().accessibleName().isEmpty());
+        QVERIFY(!child<QComboBox>(panel, "rows").accessibleName().isEmpty());
+        QVERIFY(!child<ScopeChoice>(panel).accessibleName().isEmpty());
         for (int chart = 0; chart < 3; ++chart)
-            QVERIFY(!panel.chart(static_cast<BandwidthChart>(chart)).accessibleName().isEmpty());
+            QVERIFY(!chartOf(panel, static_cast<BandwidthChart>(chart)).accessibleName().isEmpty());
     }
 };
 

@@ -9,6 +9,7 @@
 #include <QSignalSpy>
 #include <QTest>
 
+#include "tests/support/child.h"
 #include "tests/support/runTest.h"
 #include "views/compare/CompareTables.h"
 #include "views/compare/ComparedTimelines.h"
@@ -138,13 +139,13 @@ class TestCompareParts : public QObject {
     void runningComparisonCanBeStopped() {
         HeadlineCard card;
         card.show();
-        QVERIFY(!card.cancelButton().isVisible());
+        QVERIFY(!child<QPushButton>(card, "cancel").isVisible());
         card.setProgress(0.4);
         QSignalSpy spy(&card, &HeadlineCard::cancelRequested);
-        QTest::mouseClick(&card.cancelButton(), Qt::LeftButton);
+        QTest::mouseClick(&child<QPushButton>(card, "cancel"), Qt::LeftButton);
         QCOMPARE(spy.size(), 1);
         card.setProgress(-1);
-        QVERIFY(!card.cancelButton().isVisible());
+        QVERIFY(!child<QPushButton>(card, "cancel").isVisible());
     }
 
     void waterfallShowsTheLargestPartsFirst() {

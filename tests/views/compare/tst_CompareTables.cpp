@@ -9,6 +9,7 @@
 #include <QTest>
 
 #include "model/pages/ComparisonReport.h"
+#include "tests/support/child.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
 #include "tests/views/compare/ShownComparison.h"
@@ -30,7 +31,7 @@ class TestCompareTables : public QObject {
         ShownComparison compared(simulatedTraining({.steps = 6}),
                                  simulatedTraining({.steps = 6, .kernelScale = 1.5}));
         QVERIFY(compared.wait());
-        WaterfallChart& chart = compared.view.waterfall();
+        WaterfallChart& chart = child<WaterfallChart>(compared.view);
         QVERIFY(!chart.parts().empty());
         chart.setFocus();
         QTest::keyClick(&chart, Qt::Key_Right);
@@ -50,7 +51,7 @@ class TestCompareTables : public QObject {
         ShownComparison compared(simulatedTraining({.steps = 6}),
                                  simulatedTraining({.steps = 6, .kernelScale = 1.5}));
         QVERIFY(compared.wait());
-        WaterfallChart& chart = compared.view.waterfall();
+        WaterfallChart& chart = child<WaterfallChart>(compared.view);
         QWidget* plot = chart.childAt(chart.rect().center());
         for (int x = 0; x < chart.width() && !chart.chosen(); x += 10)
             QTest::mouseClick(plot, Qt::LeftButton, {}, {x, chart.height() / 2});
@@ -67,8 +68,8 @@ class TestCompareTables : public QObject {
             QCOMPARE(static_cast<LazyTab*>(tables.widget(index))->content() != nullptr,
                      index == tables.currentIndex());
         // A table shows the selection made before its creation.
-        compared.view.waterfall().setFocus();
-        QTest::keyClick(&compared.view.waterfall(), Qt::Key_Right);
+        child<WaterfallChart>(compared.view).setFocus();
+        QTest::keyClick(&child<WaterfallChart>(compared.view), Qt::Key_Right);
         LazyTab* contributors = tables.findTab("Contributors");
         QCOMPARE(tables.currentTab(), contributors);
         QVERIFY(!contributors->content());
@@ -141,7 +142,7 @@ class TestCompareTables : public QObject {
                 QVERIFY2(text.contains(QRegularExpression(line + "\\s")), qPrintable(line + text));
                 ++checked;
                 if (title != "Parts") continue;
-                const QString shown = compared.view.waterfall().accessibleDescription();
+                const QString shown = child<WaterfallChart>(compared.view).accessibleDescription();
                 if (shown.contains(cell(row, "Part")))
                     QVERIFY2(shown.contains(cell(row, "Lost")), qPrintable(shown));
             }
@@ -175,7 +176,7 @@ class TestCompareTables : public QObject {
         QVERIFY(compared.clickRow("Kernels", "gemm"));
         QCOMPARE(compared.baseline().selectedEvent(), EventRef(EventKind::Kernel, 3));
         QCOMPARE(compared.candidate().selectedEvent(), EventRef(EventKind::Kernel, 3));
-        QCOMPARE(compared.view.details().event(), EventRef(EventKind::Kernel, 3));
+        QCOMPARE(child<DetailsPanel>(compared.view).event(), EventRef(EventKind::Kernel, 3));
         const TimeRange kernel =
             compared.candidate().trace()->rangeOf(EventRef(EventKind::Kernel, 3));
         const TimeRange visible = compared.view.visibleRange().range();
@@ -202,7 +203,7 @@ class TestCompareTables : public QObject {
         ReportView& table = compared.table("Contributors");
         const int all = table.filter().rowCount();
         compared.view.tables().setCurrentWidget(table.parentWidget());
-        QTest::keyClicks(&table.filterEdit(), "AllReduce");
+        QTest::keyClicks(&child<QLineEdit>(table), "AllReduce");
         QVERIFY(table.filter().rowCount() > 0 && table.filter().rowCount() < all);
     }
 };

@@ -5,6 +5,7 @@
 #include <QTest>
 
 #include "tests/support/SimulatedTrace.h"
+#include "tests/support/child.h"
 #include "tests/support/runTest.h"
 #include "tests/views/compare/ShownComparison.h"
 #include "views/compare/AlignmentBar.h"
@@ -26,10 +27,10 @@ class TestCompareView : public QObject {
             {Severity::Warning, HealthCode::EventsDropped, "Records were dropped."}};
         sound->health.clear();
         ShownComparison compared(doubtful, sound);
-        QVERIFY(compared.view.baseline().healthBar().isVisible());
-        QCOMPARE(compared.view.baseline().healthBar().text(),
+        QVERIFY(child<HealthBar>(compared.view.baseline()).isVisible());
+        QCOMPARE(child<HealthBar>(compared.view.baseline()).text(),
                  QString("Baseline: Records were dropped."));
-        QVERIFY(!compared.view.candidate().healthBar().isVisible());
+        QVERIFY(!child<HealthBar>(compared.view.candidate()).isVisible());
     }
 
     void showsTheLossesAsText() {

@@ -8,6 +8,7 @@
 
 #include "model/trace/kinds/eventFacts.h"
 #include "tests/support/SimulatedTrace.h"
+#include "tests/support/child.h"
 #include "tests/support/runTest.h"
 #include "views/details/DetailsPanel.h"
 
@@ -39,7 +40,7 @@ class TestDetailsPanel : public QObject {
         DetailsPanel panel;
         panel.setTrace(trace);
         panel.setEvent(kernel);
-        const QString text = panel.sheet().text();
+        const QString text = child<FactSheet>(panel).text();
         for (const Property& property : describe(*trace, kernel)) {
             QVERIFY2(text.contains(QString::fromStdString(property.name)), property.name.c_str());
             QVERIFY2(text.contains(QString::fromStdString(property.value)), property.value.c_str());
@@ -53,7 +54,7 @@ class TestDetailsPanel : public QObject {
         DetailsPanel panel;
         panel.setTrace(builder.finish());
         panel.setEvent(kernel);
-        QVERIFY(panel.sheet().text().startsWith("gemm\nKernel\n"));
+        QVERIFY(child<FactSheet>(panel).text().startsWith("gemm\nKernel\n"));
     }
 
     void clickOnALinkLeadsFromTheKernelToItsCallAndBack() {
@@ -72,9 +73,9 @@ class TestDetailsPanel : public QObject {
         QSignalSpy activated(&panel, &DetailsPanel::eventActivated);
 
         const auto clickOn = [&](EventRef event) {
-            QTest::mouseClick(
-                panel.sheet().viewport(), Qt::LeftButton, {},
-                linkPosition(panel.sheet(), QString::fromStdString(trace->nameOf(event))));
+            QTest::mouseClick(child<FactSheet>(panel).viewport(), Qt::LeftButton, {},
+                              linkPosition(child<FactSheet>(panel),
+                                           QString::fromStdString(trace->nameOf(event))));
         };
         clickOn(call);
         QCOMPARE(activated.count(), 1);
@@ -101,10 +102,10 @@ class TestDetailsPanel : public QObject {
         QSignalSpy activated(&panel, &DetailsPanel::eventActivated);
         const auto goes = [&](EventRef from, const char* heading, EventRef to) {
             panel.setEvent(from);
-            QVERIFY(panel.sheet().text().contains(heading));
+            QVERIFY(child<FactSheet>(panel).text().contains(heading));
             QTest::mouseClick(
-                panel.sheet().viewport(), Qt::LeftButton, {},
-                linkPosition(panel.sheet(), QString::fromStdString(trace->nameOf(to))));
+                child<FactSheet>(panel).viewport(), Qt::LeftButton, {},
+                linkPosition(child<FactSheet>(panel), QString::fromStdString(trace->nameOf(to))));
             QCOMPARE(activated.count(), 1);
             QCOMPARE(activated.takeFirst().front().value<EventRef>(), to);
         };
@@ -120,7 +121,7 @@ class TestDetailsPanel : public QObject {
         DetailsPanel panel;
         panel.setTrace(trace);
         panel.setEvent(range);
-        QVERIFY(panel.sheet().text().contains("<b>bold</b> & <img src='x'>"));
+        QVERIFY(child<FactSheet>(panel).text().contains("<b>bold</b> & <img src='x'>"));
     }
 
     void longNamesWrap() {
@@ -132,7 +133,8 @@ class TestDetailsPanel : public QObject {
         panel.setTrace(builder.finish());
         panel.setEvent(kernel);
         panel.show();
-        QVERIFY(panel.sheet().document()->size().width() <= panel.sheet().viewport()->width() + 1);
+        QVERIFY(child<FactSheet>(panel).document()->size().width() <=
+                child<FactSheet>(panel).viewport()->width() + 1);
     }
 
     void namesBreakAtSensiblePlacesAndAreCopiedUnbroken() {
@@ -147,7 +149,7 @@ class TestDetailsPanel : public QObject {
         panel.setEvent(kernel);
         panel.show();
         QVERIFY(QTest::qWaitForWindowExposed(&panel));
-        FactSheet& sheet = panel.sheet();
+        FactSheet& sheet = child<FactSheet>(panel);
         const QTextBlock title = sheet.document()->firstBlock();
         QVERIFY(title.layout()->lineCount() > 1);
         for (int i = 0; i + 1 < title.layout()->lineCount(); ++i) {
@@ -163,14 +165,14 @@ class TestDetailsPanel : public QObject {
 
     void withoutEventTheInstructionIsShown() {
         DetailsPanel panel;
-        QVERIFY(panel.sheet().text().contains("Click a slice"));
+        QVERIFY(child<FactSheet>(panel).text().contains("Click a slice"));
         SimulatedTrace builder;
         builder.addKernel(builder.defaultStream(), "gemm", 0, 100);
         panel.setTrace(builder.finish());
         panel.setEvent(EventRef(EventKind::Kernel, 0));
-        QVERIFY(!panel.sheet().text().contains("Click a slice"));
+        QVERIFY(!child<FactSheet>(panel).text().contains("Click a slice"));
         panel.setEvent({});
-        QVERIFY(panel.sheet().text().contains("Click a slice"));
+        QVERIFY(child<FactSheet>(panel).text().contains("Click a slice"));
     }
 };
 

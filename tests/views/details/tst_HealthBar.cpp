@@ -7,6 +7,7 @@
 #include "model/reports/describeTrace.h"
 #include "model/trace/healthNotes.h"
 #include "tests/support/SimulatedTrace.h"
+#include "tests/support/child.h"
 #include "tests/support/runTest.h"
 #include "views/details/DetailsPanel.h"
 #include "views/details/HealthPanel.h"
@@ -62,7 +63,7 @@ class TestHealthBar : public QObject {
         builder.finish();
         HealthPanel panel;
         panel.setTrace(builder.take());
-        const QString text = panel.notes().text();
+        const QString text = child<FactSheet>(panel, "notes").text();
         QVERIFY(text.indexOf("Grave.") >= 0);
         QVERIFY(text.indexOf("Grave.") < text.indexOf("Information."));
         QCOMPARE(text.count("Information."), 1);
@@ -84,8 +85,8 @@ class TestHealthBar : public QObject {
         const TracePtr made = builder.finish();
         HealthPanel panel;
         panel.setTrace(made);
-        const QString notes = panel.notes().text();
-        const QString facts = panel.facts().text();
+        const QString notes = child<FactSheet>(panel, "notes").text();
+        const QString facts = child<FactSheet>(panel, "facts").text();
         const DescribedTrace description = describeTrace(*made);
         QCOMPARE(description.health.size(), size_t{1});
         for (const HealthNote& note : description.health)

@@ -10,6 +10,7 @@
 #include <algorithm>
 
 #include "model/explain/rules.h"
+#include "tests/support/child.h"
 #include "tests/support/runTest.h"
 #include "tests/views/explain/madeRun.h"
 #include "views/explain/ExplanationCard.h"
@@ -105,7 +106,7 @@ class TestExplanationCard : public QObject {
         }
         for (FindingButton* button : shown.card.findings()) QVERIFY(seen.contains(button));
         QVERIFY(seen.contains(shown.card.queryButton(0)));
-        QVERIFY(seen.contains(&shown.card.closeButton()));
+        QVERIFY(seen.contains(&child<QToolButton>(shown.card, "close")));
     }
 
     void buttonOpensTheSqlQuery() {

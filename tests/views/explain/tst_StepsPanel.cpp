@@ -4,6 +4,7 @@
 #include <QTableView>
 #include <QTest>
 
+#include "tests/support/child.h"
 #include "tests/support/doubleClick.h"
 #include "tests/support/runTest.h"
 #include "tests/views/explain/madeRun.h"
@@ -40,9 +41,9 @@ class TestStepsPanel : public QObject {
     void rowLeadsToItsStep() {
         Shown shown(madeRun(2, 20));
         QVERIFY(shown.wait());
-        ReportView& view = shown.panel.table();
+        ReportView& view = child<ReportView>(shown.panel);
         QCOMPARE(view.model().rowCount(), 40);
-        QCOMPARE(shown.panel.currentTable(), &view);
+        QCOMPARE(shown.panel.table(), &view);
         // The longest comes first.
         const QModelIndex first = view.filter().index(0, 0);
         view.table().setCurrentIndex(first);
@@ -57,11 +58,11 @@ class TestStepsPanel : public QObject {
 
     void mapIsMostIntenseAtTheLongestSteps() {
         Shown shown(madeRun(4, 20));
-        shown.panel.choice().setCurrentIndex(1);
+        child<QComboBox>(shown.panel, "choice").setCurrentIndex(1);
         QVERIFY(shown.wait());
-        RankLens& lens = shown.panel.lens();
+        RankLens& lens = child<RankLens>(shown.panel);
         QVERIFY(lens.isVisible());
-        QVERIFY(shown.panel.currentTable() == nullptr);
+        QVERIFY(shown.panel.table() == nullptr);
         const Theme theme = Theme::light();
         QCOMPARE(lens.colorOf({3, 7}), theme.slower);
         QVERIFY(lens.colorOf({3, 8}) != theme.slower);
@@ -69,18 +70,18 @@ class TestStepsPanel : public QObject {
         QVERIFY(lens.tipAt({3, 7}).contains("own time: 47"));
         const QImage image = lens.grab().toImage();
         QCOMPARE(image.pixelColor(lens.cellOf(3, 7).center().toPoint()), theme.slower);
-        for (int index = 0; index < shown.panel.measure().count(); ++index)
-            if (shown.panel.measure().itemText(index) == "data loading")
-                shown.panel.measure().setCurrentIndex(index);
+        for (int index = 0; index < child<QComboBox>(shown.panel, "measure").count(); ++index)
+            if (child<QComboBox>(shown.panel, "measure").itemText(index) == "data loading")
+                child<QComboBox>(shown.panel, "measure").setCurrentIndex(index);
         QCOMPARE(lens.colorOf({3, 7}), theme.colorOf(analysis::StepPart::DataLoading));
         QVERIFY(lens.tipAt({3, 7}).contains("data loading: 32"));
     }
 
     void mapIsNavigatedWithKeysAndTheMouse() {
         Shown shown(madeRun(4, 20));
-        shown.panel.choice().setCurrentIndex(1);
+        child<QComboBox>(shown.panel, "choice").setCurrentIndex(1);
         QVERIFY(shown.wait());
-        RankLens& lens = shown.panel.lens();
+        RankLens& lens = child<RankLens>(shown.panel);
         QTest::mouseClick(&lens, Qt::LeftButton, {}, lens.cellOf(1, 5).center().toPoint());
         QCOMPARE(*lens.chosen(), (StepPlace{1, 5}));
         for (const Qt::Key key : {Qt::Key_Right, Qt::Key_Down, Qt::Key_Return})
@@ -97,9 +98,9 @@ class TestStepsPanel : public QObject {
 
     void moreStepsThanPixelsShowTheLongest() {
         Shown shown(madeRun(2, 30'000));
-        shown.panel.choice().setCurrentIndex(1);
+        child<QComboBox>(shown.panel, "choice").setCurrentIndex(1);
         QVERIFY(shown.wait());
-        RankLens& lens = shown.panel.lens();
+        RankLens& lens = child<RankLens>(shown.panel);
         const auto place = lens.stepAt(lens.cellOf(1, 7).topLeft().toPoint() + QPoint(0, 3));
         QVERIFY(place.has_value());
         QCOMPARE(*place, (StepPlace{1, 7}));
@@ -109,10 +110,10 @@ class TestStepsPanel : public QObject {
     void runWithoutStepsIsReported() {
         Shown shown(nullptr);
         QVERIFY(shown.wait());
-        shown.panel.choice().setCurrentIndex(1);
-        QVERIFY(!shown.panel.lens().stepAt({300, 50}));
-        QTest::keyClick(&shown.panel.lens(), Qt::Key_Right);
-        shown.panel.lens().grab();
+        child<QComboBox>(shown.panel, "choice").setCurrentIndex(1);
+        QVERIFY(!child<RankLens>(shown.panel).stepAt({300, 50}));
+        QTest::keyClick(&child<RankLens>(shown.panel), Qt::Key_Right);
+        child<RankLens>(shown.panel).grab();
         QVERIFY(shown.activated.empty());
     }
 };

@@ -14,6 +14,7 @@
 
 #include "model/trace/kinds/Api.h"
 #include "tests/support/SimulatedTrace.h"
+#include "tests/support/child.h"
 #include "tests/support/keepPicture.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
@@ -82,13 +83,13 @@ struct Shown {
     bool wait() {
         return QTest::qWaitFor([this] { return !panel.isStale(); }, 60'000);
     }
-    const FlameTree& tree() { return *panel.chart().tree(); }
+    FlameChart& chart() { return child<FlameChart>(panel); }
+    const FlameTree& tree() { return *chart().tree(); }
     uint32_t node(const std::vector<std::string>& path) { return nodeAt(tree(), path); }
     void click(uint32_t node) {
-        QTest::mouseClick(panel.chart().viewport(), Qt::LeftButton, {},
-                          panel.chart().rectOf(node).center());
+        QTest::mouseClick(chart().viewport(), Qt::LeftButton, {}, chart().rectOf(node).center());
     }
-    void key(int key) { QTest::keyClick(&panel.chart(), Qt::Key(key)); }
+    void key(int key) { QTest::keyClick(&chart(), Qt::Key(key)); }
     FlamePanel panel;
 };
 
@@ -118,9 +119,9 @@ class TestFlamePanel : public QObject {
   private slots:
     void frameWidthIsItsTime() {
         Shown shown(simulatedStacks());
-        const int width = shown.panel.chart().viewport()->width();
-        const QRect train = shown.panel.chart().rectOf(shown.node(toTrain));
-        const QRect forward = shown.panel.chart().rectOf(shown.node(toForward));
+        const int width = shown.chart().viewport()->width();
+        const QRect train = shown.chart().rectOf(shown.node(toTrain));
+        const QRect forward = shown.chart().rectOf(shown.node(toForward));
         QVERIFY(std::abs(train.width() - width / 2) <= 1);
         QVERIFY(std::abs(forward.width() - width * 3 / 10) <= 1);
         QCOMPARE(forward.left(), train.left());
@@ -131,11 +132,11 @@ class TestFlamePanel : public QObject {
 
     void clickZoomsAndEscapeGoesUp() {
         Shown shown(simulatedStacks());
-        FlameChart& chart = shown.panel.chart();
+        FlameChart& chart = shown.chart();
         shown.click(shown.node(toForward));
         QCOMPARE(chart.root(), shown.node(toForward));
         QCOMPARE(chart.rectOf(shown.node(toForward)).width(), chart.viewport()->width());
-        QCOMPARE(shown.panel.trail().text(),
+        QCOMPARE(child<FlameTrail>(shown.panel).text(),
                  QString("all › train (train.py:10) › forward (model.py:20)"));
         shown.key(Qt::Key_Escape);
         QCOMPARE(chart.root(), shown.node(toTrain));
@@ -153,12 +154,12 @@ class TestFlamePanel : public QObject {
 
     void breadcrumbsLeadBack() {
         Shown shown(simulatedStacks());
-        FlameTrail& trail = shown.panel.trail();
+        FlameTrail& trail = child<FlameTrail>(shown.panel);
         shown.click(shown.node(toForward));
         QTest::mouseClick(&trail, Qt::LeftButton, {}, trail.rectOf(shown.node(toTrain)).center());
-        QCOMPARE(shown.panel.chart().root(), shown.node(toTrain));
+        QCOMPARE(shown.chart().root(), shown.node(toTrain));
         QTest::mouseClick(&trail, Qt::LeftButton, {}, trail.rectOf(0).center());
-        QCOMPARE(shown.panel.chart().root(), 0u);
+        QCOMPARE(shown.chart().root(), 0u);
     }
 
     void longBreadcrumbsOmitTheirMiddle() {
@@ -179,7 +180,7 @@ class TestFlamePanel : public QObject {
 
     void keysWalkTheFrames() {
         Shown shown(simulatedStacks());
-        FlameChart& chart = shown.panel.chart();
+        FlameChart& chart = shown.chart();
         chart.setFocus();
         shown.key(Qt::Key_Down);  // the first key shows the current frame
         QCOMPARE(chart.current(), 0u);
@@ -205,18 +206,18 @@ class TestFlamePanel : public QObject {
 
     void tabReachesEveryControlAndTheChart() {
         Shown shown(simulatedStacks());
-        shown.panel.baseChoice().setFocus();
+        child<QComboBox>(shown.panel, "base").setFocus();
         bool isReached = false;
         for (int press = 0; press < 12 && !isReached; ++press) {
             QTest::keyClick(QApplication::focusWidget(), Qt::Key_Tab);
-            isReached = shown.panel.chart().hasFocus();
+            isReached = shown.chart().hasFocus();
         }
         QVERIFY(isReached);
     }
 
     void panelDescribesTheFrameUnderThePointer() {
         Shown shown(simulatedStacks());
-        FlameChart& chart = shown.panel.chart();
+        FlameChart& chart = shown.chart();
         QTest::mouseMove(chart.viewport(), chart.rectOf(shown.node(toBackward)).center());
         QTRY_VERIFY(chart.card().isVisible());
         QCOMPARE(chart.card().title(), QString("backward (autograd.py:30)"));
@@ -231,7 +232,7 @@ class TestFlamePanel : public QObject {
 
     void searchCountsEachStackOnceAndFadesTheRest() {
         Shown shown(simulatedStacks());
-        FlameChart& chart = shown.panel.chart();
+        FlameChart& chart = shown.chart();
         const auto colorIn = [&](uint32_t node) {
             const QRect frame = chart.rectOf(node);
             return chart.viewport()->grab().toImage().pixelColor(frame.right() - 6,
@@ -239,18 +240,18 @@ class TestFlamePanel : public QObject {
         };
         const uint32_t evaluate = shown.node({"evaluate (train.py:40)"});
         const QColor before = colorIn(evaluate);
-        shown.panel.searchEdit().setFocus();
-        QTest::keyClicks(&shown.panel.searchEdit(), "MODEL.py");
+        child<QLineEdit>(shown.panel).setFocus();
+        QTest::keyClicks(&child<QLineEdit>(shown.panel), "MODEL.py");
         QCOMPARE(shown.panel.remark(), QString("1 frame, 300.0 us, 30.0 % of GPU time"));
         QVERIFY(colorIn(evaluate) != before);
-        QTest::keyClick(&shown.panel.searchEdit(), Qt::Key_Return);
+        QTest::keyClick(&child<QLineEdit>(shown.panel), Qt::Key_Return);
         QVERIFY(chart.hasFocus());
-        shown.panel.searchEdit().clear();
+        child<QLineEdit>(shown.panel).clear();
         // train and evaluate are in train.py; gemm within train adds no time.
-        QTest::keyClicks(&shown.panel.searchEdit(), "tra");
+        QTest::keyClicks(&child<QLineEdit>(shown.panel), "tra");
         QCOMPARE(shown.panel.remark(), QString("2 frames, 1.000 ms, 100.0 % of GPU time"));
-        shown.panel.searchEdit().setFocus();
-        QTest::keyClick(&shown.panel.searchEdit(), Qt::Key_Escape);
+        child<QLineEdit>(shown.panel).setFocus();
+        QTest::keyClick(&child<QLineEdit>(shown.panel), Qt::Key_Escape);
         QVERIFY(chart.hasFocus());
         QCOMPARE(shown.panel.remark(), QString("1.000 ms on GPUs, 8 frames"));
         QCOMPARE(colorIn(evaluate), before);
@@ -262,10 +263,10 @@ class TestFlamePanel : public QObject {
         shown.panel.setRange(TimeRange{0, 200 * us});
         QVERIFY(shown.wait());
         QCOMPARE(shown.tree().totalNs(), 200 * us);
-        QCOMPARE(shown.panel.chart().root(), shown.node(toTrain));
+        QCOMPARE(shown.chart().root(), shown.node(toTrain));
         shown.panel.setRange(TimeRange{1'000 * us, 1'100 * us});
         QVERIFY(shown.wait());
-        QCOMPARE(shown.panel.chart().root(), 0u);  // train is absent
+        QCOMPARE(shown.chart().root(), 0u);  // train is absent
         shown.panel.setRange(TimeRange{910 * us, 920 * us});
         QVERIFY(shown.wait());
         QCOMPARE(shown.panel.emptyText(), QString("Nothing ran on a GPU in this range."));
@@ -274,17 +275,17 @@ class TestFlamePanel : public QObject {
         QCOMPARE(shown.tree().totalNs(), 1'000 * us);
         QVERIFY(shown.panel.emptyText().isEmpty());
         shown.panel.setVisibleRange({0, 300 * us});
-        QTest::keyClick(&shown.panel.scopeChoice(), Qt::Key_Down);
+        QTest::keyClick(&child<ScopeChoice>(shown.panel), Qt::Key_Down);
         QVERIFY(shown.wait());
         QCOMPARE(shown.tree().totalNs(), 300 * us);
     }
 
     void baseIsSelected() {
         Shown shown(simulatedStacks());
-        QTest::keyClick(&shown.panel.baseChoice(), Qt::Key_Down);
+        QTest::keyClick(&child<QComboBox>(shown.panel, "base"), Qt::Key_Down);
         QVERIFY(shown.wait());
         QVERIFY(shown.node({"train (train.py)", "forward (model.py)", "gemm"}) != noIndex);
-        QTest::keyClick(&shown.panel.baseChoice(), Qt::Key_Down);
+        QTest::keyClick(&child<QComboBox>(shown.panel, "base"), Qt::Key_Down);
         QVERIFY(shown.wait());
         // A single name of a family keeps its name.
         QVERIFY(shown.node({"step 1", "gemm"}) != noIndex);
@@ -304,7 +305,7 @@ class TestFlamePanel : public QObject {
         QVERIFY(shown.panel.emptyText().startsWith("No NVTX ranges in this trace."));
         // A trace with ranges opens on them.
         Shown training(simulatedTraining({.steps = 2}));
-        QCOMPARE(training.panel.baseChoice().currentIndex(), int(FlameBase::Ranges));
+        QCOMPARE(child<QComboBox>(training.panel, "base").currentIndex(), int(FlameBase::Ranges));
         QVERIFY(training.panel.emptyText().isEmpty());
         training.panel.setBase(FlameBase::Lines);
         QVERIFY(training.wait());
@@ -314,8 +315,8 @@ class TestFlamePanel : public QObject {
 
     void menuFindsOnTheTimelineAndCopies() {
         Shown shown(simulatedStacks());
-        FlameChart& chart = shown.panel.chart();
-        QSignalSpy wanted(&shown.panel, &FlamePanel::searchRequested);
+        FlameChart& chart = shown.chart();
+        QSignalSpy wanted(&shown.panel, &FlamePanel::nameActivated);
         const auto choose = [&](uint32_t node, const QString& text) {
             const QPoint at = chart.rectOf(node).center();
             QContextMenuEvent event(QContextMenuEvent::Mouse, at,
@@ -342,7 +343,7 @@ class TestFlamePanel : public QObject {
                  QString("GPU time\t300000\tns\t30.0 %\nforward (model.py:20)\n"
                          "train (train.py:10)\n"));
         choose(shown.node(toTrain), "Find all frames of this name");
-        QCOMPARE(shown.panel.searchEdit().text(), QString("train (train.py:10)"));
+        QCOMPARE(child<QLineEdit>(shown.panel).text(), QString("train (train.py:10)"));
         choose(shown.node(toTrain), "Zoom into this frame");
         QCOMPARE(chart.root(), shown.node(toTrain));
         choose(shown.node(toTrain), "Show all");
@@ -353,7 +354,7 @@ class TestFlamePanel : public QObject {
         Shown shown(simulatedStacks());
         QSignalSpy files(&shown.panel, &FlamePanel::fileRequested);
         shown.click(shown.node(toForward));
-        QTest::keyClick(&shown.panel.chart(), Qt::Key_C, Qt::ControlModifier);
+        QTest::keyClick(&shown.chart(), Qt::Key_C, Qt::ControlModifier);
         QVERIFY(QApplication::clipboard()->text().startsWith("GPU time\t300000"));
         for (auto* button : shown.panel.findChildren<QToolButton*>()) {
             if (button->text().isEmpty()) continue;

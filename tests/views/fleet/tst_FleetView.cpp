@@ -8,6 +8,7 @@
 
 #include "model/fleet/FleetReport.h"
 #include "tests/support/TemporaryFolder.h"
+#include "tests/support/child.h"
 #include "tests/support/doubleClick.h"
 #include "tests/support/fleetReport.h"
 #include "tests/support/runTest.h"
@@ -89,8 +90,9 @@ class TestFleetView : public QObject {
         QCOMPARE(map.selection().rows, (std::vector<size_t>{2, 3, 4}));
         QCOMPARE(map.selection().firstColumn, size_t{3});
         QCOMPARE(map.selection().lastColumn, size_t{7});
-        QCOMPARE(shown.view.openMarked().text(), QString("Open 3 ranks in 5 steps"));
-        QTest::mouseClick(&shown.view.openMarked(), Qt::LeftButton);
+        QCOMPARE(child<QPushButton>(shown.view, "openMarked").text(),
+                 QString("Open 3 ranks in 5 steps"));
+        QTest::mouseClick(&child<QPushButton>(shown.view, "openMarked"), Qt::LeftButton);
         QCOMPARE(shown.opened.size(), size_t{1});
         QCOMPARE(shown.opened[0].rows, (std::vector<size_t>{2, 3, 4}));
         QCOMPARE(shown.opened[0].steps, (std::optional<StepRange>({103, 107})));
@@ -136,7 +138,7 @@ class TestFleetView : public QObject {
         QCOMPARE(map.selection().firstColumn, size_t{0});
         QTest::keyClick(&map, Qt::Key_Escape);
         QVERIFY(map.selection().isEmpty());
-        QVERIFY(!shown.view.openMarked().isEnabled());
+        QVERIFY(!child<QPushButton>(shown.view, "openMarked").isEnabled());
         QTest::keyClick(&map, Qt::Key_Return);
         QCOMPARE(shown.opened.size(), size_t{1});
     }
@@ -160,7 +162,7 @@ class TestFleetView : public QObject {
         QTest::mouseClick(&shown.view.map(), Qt::LeftButton, {}, shown.at(1, 1));
         QTest::mouseClick(findings.viewport(), Qt::LeftButton, {}, first.center());
         QCOMPARE(marked.rows, std::vector<size_t>{5});
-        QTest::mouseClick(&shown.view.openTelling(), Qt::LeftButton);
+        QTest::mouseClick(&child<QPushButton>(shown.view, "openFindings"), Qt::LeftButton);
         QCOMPARE(shown.opened.back().rows, (std::vector<size_t>{5, 4, 1}));
     }
 
@@ -173,12 +175,13 @@ class TestFleetView : public QObject {
         QVERIFY(shown.view.order().currentText().contains("time lost"));
         QVERIFY(shown.at(5, 15).y() < before.y());
         QVERIFY(shown.at(5, 15).y() < shown.at(0, 15).y());
-        for (int measure = 0; measure < shown.view.measure().count(); ++measure) {
-            shown.view.measure().setCurrentIndex(measure);
+        for (int measure = 0; measure < child<QComboBox>(shown.view, "measure").count();
+             ++measure) {
+            child<QComboBox>(shown.view, "measure").setCurrentIndex(measure);
             map.grab();
         }
         // Every rank has equal loader time.
-        shown.view.measure().setCurrentIndex(static_cast<int>(Measure::Time));
+        child<QComboBox>(shown.view, "measure").setCurrentIndex(static_cast<int>(Measure::Time));
         QVERIFY(map.cellAt(shown.at(5, 15)).has_value());
     }
 
@@ -199,7 +202,7 @@ class TestFleetView : public QObject {
         Shown shown({.culprit = -1});
         QCOMPARE(shown.view.headline(),
                  QString("No rank, link or host stands out, and no rank is missing."));
-        QVERIFY(!shown.view.openTelling().isEnabled());
+        QVERIFY(!child<QPushButton>(shown.view, "openFindings").isEnabled());
         shown.view.openFindings();
         QVERIFY(shown.opened.empty());
         shown.view.setTheme(Theme::dark());

@@ -6,6 +6,7 @@
 #include <random>
 
 #include "tests/support/SimulatedTrace.h"
+#include "tests/support/child.h"
 #include "tests/support/keepPicture.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
@@ -100,7 +101,7 @@ class TestNameHistogram : public QObject {
         QTRY_VERIFY(panel.headline().startsWith(
             QString::fromStdString(trace->nameOf({EventKind::Kernel, 1}))));
         keepPicture(panel, "one-name");
-        NameHistogram& charts = panel.histogram();
+        NameHistogram& charts = child<NameHistogram>(panel);
         QSignalSpy activated(&panel, &NamePanel::eventActivated);
         const auto chosen = [&] { return activated.takeLast().front().value<EventRef>(); };
         // The last nonempty bar contains the longest.

@@ -13,6 +13,8 @@
 #include <cmath>
 
 #include "model/notes/Mark.h"
+#include "tests/support/SimulatedTrace.h"
+#include "tests/support/child.h"
 #include "tests/support/doubleClick.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
@@ -290,19 +292,19 @@ class TestMarks : public QObject {
     void listPassesTheQtModelTester() {
         MarkStore store;
         MarksPanel panel(store);
-        QAbstractItemModelTester tester(&panel.model(),
+        QAbstractItemModelTester tester(&child<MarksModel>(panel),
                                         QAbstractItemModelTester::FailureReportingMode::QtTest);
         store.add(markAt("b", 2, "b"));
         store.add(markAt("a", 1, "a"));
         store.change(markAt("a", 1, "changed"));
         store.change(markAt("a", 5, "moved"));
-        QCOMPARE(panel.model().markAt(1)->id, std::string("a"));
-        QVERIFY(
-            panel.model().setData(panel.model().index(0, MarksModel::Text), "typed", Qt::EditRole));
+        QCOMPARE(child<MarksModel>(panel).markAt(1)->id, std::string("a"));
+        QVERIFY(child<MarksModel>(panel).setData(
+            child<MarksModel>(panel).index(0, MarksModel::Text), "typed", Qt::EditRole));
         QCOMPARE(store.find("b")->text, std::string("typed"));
         store.remove("a");
         store.remove("b");
-        QCOMPARE(panel.model().rowCount(), 0);
+        QCOMPARE(child<MarksModel>(panel).rowCount(), 0);
     }
 
     void listIsOperatedWithKeys() {
@@ -312,20 +314,21 @@ class TestMarks : public QObject {
         for (const char* id : {"a", "b", "c"}) store.add(markAt(id, id[0] * ms, id));
         panel.show();
         panel.activateWindow();
-        panel.table().setFocus();
+        child<QTableView>(panel).setFocus();
         QSignalSpy activated(&panel, &MarksPanel::markActivated);
-        QTest::mouseClick(panel.table().viewport(), Qt::LeftButton, {},
-                          panel.table().visualRect(panel.model().index(1, 3)).center());
+        QTest::mouseClick(
+            child<QTableView>(panel).viewport(), Qt::LeftButton, {},
+            child<QTableView>(panel).visualRect(child<MarksModel>(panel).index(1, 3)).center());
         QCOMPARE(store.selected(), std::string("b"));
-        QTest::keyClick(&panel.table(), Qt::Key_Return);
+        QTest::keyClick(&child<QTableView>(panel), Qt::Key_Return);
         QCOMPARE(activated.count(), 1);
-        QTest::keyClick(&panel.table(), Qt::Key_F2);
-        auto* edit = panel.table().findChild<QLineEdit*>();
+        QTest::keyClick(&child<QTableView>(panel), Qt::Key_F2);
+        auto* edit = child<QTableView>(panel).findChild<QLineEdit*>();
         QVERIFY(edit);
         QTest::keyClicks(edit, "renamed");
         QTest::keyClick(edit, Qt::Key_Return);
         QTRY_COMPARE(store.find("b")->text, std::string("renamed"));
-        QTest::keyClick(&panel.table(), Qt::Key_Delete);
+        QTest::keyClick(&child<QTableView>(panel), Qt::Key_Delete);
         QVERIFY(!store.find("b"));
         store.undoStack().undo();
         QVERIFY(store.find("b"));
@@ -334,7 +337,7 @@ class TestMarks : public QObject {
     void copiesAsTextAndMarkdown() {
         MarkStore store;
         MarksPanel panel(store);
-        panel.setTitle("run.sqlite");
+        panel.setTrace(SimulatedTrace().finish("run.sqlite"));
         store.add(markAt("a", 1'500 * ms, "one | two"));
         panel.copyAsText();
         QCOMPARE(QApplication::clipboard()->text(),

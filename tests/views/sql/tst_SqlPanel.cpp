@@ -15,6 +15,7 @@
 
 #include "model/export/traceFile.h"
 #include "tests/support/TemporaryFolder.h"
+#include "tests/support/child.h"
 #include "tests/support/doubleClick.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
@@ -49,7 +50,7 @@ class TestSqlPanel : public QObject {
         QCOMPARE(table().rows.size(), size_t(1));
         QCOMPARE(table().columns[0].name, std::string("n"));
         QVERIFY2(panel_->status().startsWith("1 row in"), qPrintable(panel_->status()));
-        for (const QLabel* label : panel_->answer().findChildren<QLabel*>())
+        for (const QLabel* label : child<ReportView>(*panel_).findChildren<QLabel*>())
             QVERIFY2(!label->isVisible() || !label->text().contains("row"), "said twice");
     }
 
@@ -66,7 +67,8 @@ class TestSqlPanel : public QObject {
 
     void cellIsOneLine() {
         ask("SELECT 'a' || char(10) || 'b' AS t");
-        QCOMPARE(panel_->answer().table().model()->index(0, 0).data().toString(), QString("a b"));
+        QCOMPARE(child<ReportView>(*panel_).table().model()->index(0, 0).data().toString(),
+                 QString("a b"));
     }
 
     void errorIsLocated() {
@@ -83,9 +85,9 @@ class TestSqlPanel : public QObject {
         panel_->editor().setPlainText(
             "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) "
             "SELECT count(*) FROM n");
-        QTest::mouseClick(&panel_->runButton(), Qt::LeftButton);
+        QTest::mouseClick(&child<QPushButton>(*panel_, "run"), Qt::LeftButton);
         QVERIFY(panel_->isRunning());
-        QVERIFY(!panel_->runButton().isEnabled());
+        QVERIFY(!child<QPushButton>(*panel_, "run").isEnabled());
         QTRY_VERIFY(panel_->status().startsWith("Running, "));
         panel_->editor().setFocus();
         QTest::keyClick(&panel_->editor(), Qt::Key_Escape);
@@ -126,7 +128,7 @@ class TestSqlPanel : public QObject {
     }
 
     void listsTablesAndInsertsTheirNames() {
-        QTreeWidget& tree = panel_->tables();
+        QTreeWidget& tree = child<QTreeWidget>(*panel_);
         const auto found = tree.findItems("CUPTI_ACTIVITY_KIND_KERNEL", Qt::MatchExactly);
         QCOMPARE(found.size(), 1);
         panel_->editor().setPlainText({});
@@ -145,9 +147,9 @@ class TestSqlPanel : public QObject {
     }
 
     void rowWithAStartLeadsToTheTimeline() {
-        QSignalSpy activated(panel_.get(), &SqlPanel::rangeActivated);
+        QSignalSpy activated(panel_.get(), &SqlPanel::placeActivated);
         ask("SELECT start, \"end\" FROM CUPTI_ACTIVITY_KIND_KERNEL ORDER BY start LIMIT 5");
-        QTableView& view = panel_->answer().table();
+        QTableView& view = child<ReportView>(*panel_).table();
         const QPoint second = view.visualRect(view.model()->index(1, 0)).center();
         QTest::mouseClick(view.viewport(), Qt::LeftButton, {}, second);
         QTest::keyClick(&view, Qt::Key_Return);
@@ -172,7 +174,7 @@ class TestSqlPanel : public QObject {
     }
 
     void everySampleRuns() {
-        for (QAction* sample : panel_->samplesButton().menu()->actions()) {
+        for (QAction* sample : child<QPushButton>(*panel_, "samples").menu()->actions()) {
             sample->trigger();
             QTRY_VERIFY(!panel_->isRunning());
             QVERIFY2(panel_->status().contains(" row"), qPrintable(panel_->status()));
@@ -181,7 +183,7 @@ class TestSqlPanel : public QObject {
 
     void copiesTheAnswer() {
         ask("SELECT 5 AS five, 'a' AS letter");
-        panel_->answer().copySelection();
+        child<ReportView>(*panel_).copySelection();
         QCOMPARE(QApplication::clipboard()->text(), QString("five\tletter\n5\ta\n"));
     }
 
@@ -196,7 +198,7 @@ class TestSqlPanel : public QObject {
         QTest::keyClick(&panel_->editor(), Qt::Key_Return, Qt::ControlModifier);
         QTRY_VERIFY(!panel_->isRunning());
     }
-    const ReportTable& table() const { return panel_->answer().model().table(); }
+    const ReportTable& table() const { return child<ReportView>(*panel_).model().table(); }
 
     TemporaryFolder folder_;
     std::unique_ptr<SqlPanel> panel_;

@@ -8,6 +8,7 @@
 #include <QTableView>
 #include <QTest>
 
+#include "tests/support/child.h"
 #include "tests/support/runTest.h"
 #include "views/tables/ReportModel.h"
 #include "views/tables/ReportView.h"
@@ -116,17 +117,17 @@ class TestReportView : public QObject {
         ReportView view;
         view.setTable(kernelTable());
         view.show();
-        QTest::keyClicks(&view.filterEdit(), "GEMM slow");
+        QTest::keyClicks(&child<QLineEdit>(view), "GEMM slow");
         QCOMPARE(namesOf(view), QStringList({"gemm\tslow"}));
-        view.filterEdit().selectAll();
-        QTest::keyClick(&view.filterEdit(), Qt::Key_Delete);
+        child<QLineEdit>(view).selectAll();
+        QTest::keyClick(&child<QLineEdit>(view), Qt::Key_Delete);
         QCOMPARE(view.filter().rowCount(), 4);
     }
 
     void filterStaysWhenTheRowsChange() {
         ReportView view;
         view.setTable(kernelTable());
-        view.filterEdit().setText("softmax");
+        child<QLineEdit>(view).setText("softmax");
         view.setTable(kernelTable());
         QCOMPARE(namesOf(view), QStringList({"softmax_forward"}));
     }

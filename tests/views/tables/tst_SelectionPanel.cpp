@@ -8,6 +8,7 @@
 
 #include "model/lod/SelectionStatistics.h"
 #include "model/lod/traceSums.h"
+#include "tests/support/child.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
 #include "views/tables/ReportModel.h"
@@ -41,8 +42,9 @@ class tst_SelectionPanel : public QObject {
         QVERIFY(panel.headline().startsWith("8.000 ms selected: GPU 0 busy"));
         const SelectionStatistics expected =
             selectionStatistics(*trace, buildTraceSums(*trace), range);
-        QCOMPARE(panel.copies().model().rowCount(), int(expected.copies.size()));
-        QVERIFY(panel.names().model().rowCount() > 5);
+        QCOMPARE(child<ReportView>(panel, "copies").model().rowCount(),
+                 int(expected.copies.size()));
+        QVERIFY(child<ReportView>(panel, "names").model().rowCount() > 5);
         panel.setRange(std::nullopt);
         QTRY_VERIFY(panel.headline().startsWith("Select a range"));
     }
@@ -57,12 +59,12 @@ class tst_SelectionPanel : public QObject {
         QTRY_VERIFY(!panel.isStale());
         const auto kernels = [&] {
             int64_t count = 0;
-            for (const auto& row : panel.names().model().table().rows)
+            for (const auto& row : child<ReportView>(panel, "names").model().table().rows)
                 if (std::get<std::string>(row[0]) == "Kernel") ++count;
             return count;
         };
         const auto choose = [&](const QString& start) {
-            for (QAction* action : panel.tracksButton().menu()->actions())
+            for (QAction* action : child<QToolButton>(panel, "tracks").menu()->actions())
                 if (action->text().startsWith(start)) return action->trigger();
             QFAIL("no such group");
         };
@@ -71,7 +73,7 @@ class tst_SelectionPanel : public QObject {
         choose("GPU 1");
         QTRY_VERIFY(!panel.isStale());
         QVERIFY(!panel.headline().contains("GPU 0") && panel.headline().contains("GPU 1"));
-        QCOMPARE(panel.tracksButton().text(), QString("GPU 1"));
+        QCOMPARE(child<QToolButton>(panel, "tracks").text(), QString("GPU 1"));
         QVERIFY(kernels() > 0);
         choose("GPU 1");
         choose("python3");
@@ -90,9 +92,9 @@ class tst_SelectionPanel : public QObject {
         panel.show();
         panel.setRange(trace->range);
         QTRY_VERIFY(!panel.isStale());
-        const auto& columns = panel.names().model().table().columns;
+        const auto& columns = child<ReportView>(panel, "names").model().table().columns;
         QCOMPARE(columns.back().name, std::string("Name"));
-        const auto* table = panel.names().findChild<QTableView*>();
+        const auto* table = child<ReportView>(panel, "names").findChild<QTableView*>();
         const int name = int(columns.size()) - 1;
         QVERIFY(table->columnViewportPosition(name) + 100 < table->viewport()->width());
     }
@@ -132,7 +134,7 @@ class tst_SelectionPanel : public QObject {
         QVERIFY(panel.isStale());
         panel.show();
         QTRY_VERIFY(!panel.isStale());
-        QVERIFY(panel.names().model().rowCount() > 0);
+        QVERIFY(child<ReportView>(panel, "names").model().rowCount() > 0);
     }
 };
 

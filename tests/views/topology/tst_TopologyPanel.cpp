@@ -7,6 +7,7 @@
 #include <QToolButton>
 
 #include "tests/support/SimulatedTrace.h"
+#include "tests/support/child.h"
 #include "tests/support/doubleClick.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedMachine.h"
@@ -30,8 +31,10 @@ struct ShownPanel {
     }
     explicit ShownPanel(SimulatedMachine options = {}) : ShownPanel(simulatedMachine(options)) {}
     void wait() { QTRY_VERIFY_WITH_TIMEOUT(!panel.isStale(), 60'000); }
+    TopologyGraph& graph() { return child<TopologyGraph>(panel); }
+    ScopeChoice& scope() { return child<ScopeChoice>(panel); }
     QString cell(int row, int column) {
-        return panel.matrix().index(row, column).data().toString();
+        return child<TopologyMatrix>(panel).index(row, column).data().toString();
     }
     TracePtr trace;
     TopologyPanel panel;
@@ -52,7 +55,7 @@ class TestTopologyPanel : public QObject {
   private slots:
     void matrixMatchesNvidiaSmi() {
         ShownPanel shown(machine(4, 0));
-        const TopologyMatrix& matrix = shown.panel.matrix();
+        const TopologyMatrix& matrix = child<TopologyMatrix>(shown.panel);
         QCOMPARE(matrix.rowCount(), 4);
         QCOMPARE(matrix.columnCount(), 6);
         QCOMPARE(shown.cell(0, 0), "X");
@@ -95,7 +98,7 @@ class TestTopologyPanel : public QObject {
 
     void edgesShowTheCountsOfTheModel() {
         ShownPanel shown(machine(2, 18));
-        const TopologyGraph& graph = shown.panel.graph();
+        const TopologyGraph& graph = shown.graph();
         QCOMPARE(int(graph.edges().size()), 1);
         const auto uses = linkUse(*shown.trace);
         QCOMPARE(graph.edges()[0].there->copyBytes, uses[0].copyBytes);
@@ -106,23 +109,23 @@ class TestTopologyPanel : public QObject {
 
     void eightGpusHaveAnEdgeForEachPair() {
         ShownPanel shown(machine(8, 18));
-        QCOMPARE(int(shown.panel.graph().edges().size()), 28);
-        const QImage image = shown.panel.graph().grab().toImage();
+        QCOMPARE(int(shown.graph().edges().size()), 28);
+        const QImage image = shown.graph().grab().toImage();
         QVERIFY(!image.isNull());
     }
 
     void clickSelectsAnEdgeAndDoubleClickShowsItsCopies() {
         ShownPanel shown(machine(2, 18));
-        TopologyGraph& graph = shown.panel.graph();
-        QVERIFY(!shown.panel.copiesButton().isEnabled());
+        TopologyGraph& graph = shown.graph();
+        QVERIFY(!child<QToolButton>(shown.panel, "copies").isEnabled());
         QTest::mouseClick(&graph, Qt::LeftButton, {}, graph.edgePosition(0));
         QCOMPARE(graph.selectedEdge(), std::optional(0));
-        QVERIFY(shown.panel.copiesButton().isEnabled());
+        QVERIFY(child<QToolButton>(shown.panel, "copies").isEnabled());
         QVERIFY(!graph.accessibleDescription().isEmpty());
         QSignalSpy activated(&shown.panel, &TopologyPanel::pairActivated);
         doubleClick(&graph, graph.edgePosition(0));
         QCOMPARE(activated.count(), 1);
-        QTest::mouseClick(&shown.panel.copiesButton(), Qt::LeftButton);
+        QTest::mouseClick(&child<QToolButton>(shown.panel, "copies"), Qt::LeftButton);
         QCOMPARE(activated.count(), 2);
         QTest::mouseClick(&graph, Qt::LeftButton, {}, QPoint(3, 3));
         QVERIFY(!graph.selectedEdge());
@@ -130,7 +133,7 @@ class TestTopologyPanel : public QObject {
 
     void arrowKeysWalkTheEdges() {
         ShownPanel shown(machine(3, 18));
-        TopologyGraph& graph = shown.panel.graph();
+        TopologyGraph& graph = shown.graph();
         QTest::keyClick(&graph, Qt::Key_Right);
         QTest::keyClick(&graph, Qt::Key_Right);
         QCOMPARE(graph.selectedEdge(), std::optional(1));
@@ -146,54 +149,52 @@ class TestTopologyPanel : public QObject {
 
     void matrixCellSelectsItsEdge() {
         ShownPanel shown(machine(3, 18));
-        QTableView& view = shown.panel.matrixView();
-        const QModelIndex cell = shown.panel.matrix().index(2, 1);
+        QTableView& view = child<QTableView>(shown.panel, "matrix");
+        const QModelIndex cell = child<TopologyMatrix>(shown.panel).index(2, 1);
         QTest::mouseClick(view.viewport(), Qt::LeftButton, {}, view.visualRect(cell).center());
-        const auto edge = shown.panel.graph().selectedEdge();
+        const auto edge = shown.graph().selectedEdge();
         QVERIFY(edge);
-        QCOMPARE(shown.panel.graph().edges()[size_t(*edge)].from, size_t(1));
-        QCOMPARE(shown.panel.graph().edges()[size_t(*edge)].to, size_t(2));
+        QCOMPARE(shown.graph().edges()[size_t(*edge)].from, size_t(1));
+        QCOMPARE(shown.graph().edges()[size_t(*edge)].to, size_t(2));
     }
 
     void rangeCountsOnlyItsCopies() {
         ShownPanel shown(machine(2, 18));
-        const int64_t all = shown.panel.graph().edges()[0].bytes();
-        QTest::mouseClick(&shown.panel.graph(), Qt::LeftButton, {},
-                          shown.panel.graph().edgePosition(0));
+        const int64_t all = shown.graph().edges()[0].bytes();
+        QTest::mouseClick(&shown.graph(), Qt::LeftButton, {}, shown.graph().edgePosition(0));
         shown.panel.setRange(TimeRange{0, 20 * ms});
         shown.wait();
-        QCOMPARE(shown.panel.graph().edges()[0].bytes(), all / 2);
+        QCOMPARE(shown.graph().edges()[0].bytes(), all / 2);
         // The selection stays during the drag of a range.
-        QCOMPARE(shown.panel.graph().selectedEdge(), std::optional(0));
+        QCOMPARE(shown.graph().selectedEdge(), std::optional(0));
     }
 
     void visibleRangeCountsOnRequest() {
         ShownPanel shown(machine(2, 18));
-        const int64_t all = shown.panel.graph().edges()[0].bytes();
+        const int64_t all = shown.graph().edges()[0].bytes();
         shown.panel.setVisibleRange(TimeRange{0, 20 * ms});
         QVERIFY(!shown.panel.isStale());
-        QTest::keyClick(&shown.panel.scopeChoice(), Qt::Key_Down);
+        QTest::keyClick(&shown.scope(), Qt::Key_Down);
         shown.wait();
-        QCOMPARE(shown.panel.graph().edges()[0].bytes(), all / 2);
+        QCOMPARE(shown.graph().edges()[0].bytes(), all / 2);
         QVERIFY(shown.panel.verdictText().contains("Visible range"));
         shown.panel.setRange(TimeRange{0, ms});
         QVERIFY(!shown.panel.isStale());
-        QTest::keyClick(&shown.panel.scopeChoice(), Qt::Key_Down);
+        QTest::keyClick(&shown.scope(), Qt::Key_Down);
         shown.wait();
-        QCOMPARE(shown.panel.graph().edges()[0].bytes(), all);
-        QVERIFY(!shown.panel.scopeChoice().accessibleName().isEmpty());
+        QCOMPARE(shown.graph().edges()[0].bytes(), all);
+        QVERIFY(!shown.scope().accessibleName().isEmpty());
     }
 
     void linkLeadsToItsLargestAndItsSlowestCopy() {
         ShownPanel shown(machine(2, 18));
-        QSignalSpy asked(&shown.panel, &TopologyPanel::copyActivated);
-        QVERIFY(!shown.panel.largestButton().isEnabled());
-        QTest::mouseClick(&shown.panel.graph(), Qt::LeftButton, {},
-                          shown.panel.graph().edgePosition(0));
-        const LinkUse& use = *shown.panel.graph().selectedUse();
-        QTest::mouseClick(&shown.panel.largestButton(), Qt::LeftButton);
-        shown.panel.slowestButton().setFocus();
-        QTest::keyClick(&shown.panel.slowestButton(), Qt::Key_Space);
+        QSignalSpy asked(&shown.panel, &TopologyPanel::eventActivated);
+        QVERIFY(!child<QToolButton>(shown.panel, "largest").isEnabled());
+        QTest::mouseClick(&shown.graph(), Qt::LeftButton, {}, shown.graph().edgePosition(0));
+        const LinkUse& use = *shown.graph().selectedUse();
+        QTest::mouseClick(&child<QToolButton>(shown.panel, "largest"), Qt::LeftButton);
+        child<QToolButton>(shown.panel, "slowest").setFocus();
+        QTest::keyClick(&child<QToolButton>(shown.panel, "slowest"), Qt::Key_Space);
         QCOMPARE(asked.count(), 2);
         QCOMPARE(asked[0][0].value<EventRef>(), use.largest);
         QCOMPARE(asked[1][0].value<EventRef>(), use.slowest);
@@ -203,8 +204,8 @@ class TestTopologyPanel : public QObject {
     void singleGpuIsReportedInASentence() {
         ShownPanel shown(machine(1, 0));
         QVERIFY(shown.panel.verdictText().contains("one GPU"));
-        QVERIFY(!shown.panel.graph().isVisible());
-        QVERIFY(!shown.panel.matrixView().isVisible());
+        QVERIFY(!shown.graph().isVisible());
+        QVERIFY(!child<QTableView>(shown.panel, "matrix").isVisible());
     }
 
     void traceWithoutTopologyIsReportedInASentence() {
@@ -213,7 +214,7 @@ class TestTopologyPanel : public QObject {
         ShownPanel shown(options);
         QVERIFY2(shown.panel.verdictText().contains("does not tell how its GPUs are joined"),
                  qPrintable(shown.panel.verdictText()));
-        QVERIFY(!shown.panel.matrixView().isVisible());
+        QVERIFY(!child<QTableView>(shown.panel, "matrix").isVisible());
     }
 
     void traceWithoutGpuIsHarmless() {
@@ -221,7 +222,7 @@ class TestTopologyPanel : public QObject {
         builder.addNvtx(builder.defaultThread(), "step", 0, 10);
         ShownPanel shown(builder.finish());
         QVERIFY(shown.panel.verdictText().contains("no GPU"));
-        QVERIFY(!shown.panel.graph().isVisible());
+        QVERIFY(!shown.graph().isVisible());
     }
 };
 

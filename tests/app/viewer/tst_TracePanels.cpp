@@ -15,7 +15,6 @@
 #include "app/viewer/DocumentTabs.h"
 #include "app/viewer/MainWindow.h"
 #include "app/viewer/MarkActions.h"
-#include "app/viewer/PageTools.h"
 #include "app/viewer/TracePage.h"
 #include "app/viewer/TraceTables.h"
 #include "app/viewer/ViewerActions.h"
@@ -23,7 +22,9 @@
 #include "app/viewer/windowStyle.h"
 #include "model/export/traceFile.h"
 #include "model/notes/NotesFile.h"
+#include "tests/app/viewer/ShownWindow.h"
 #include "tests/support/TemporaryFolder.h"
+#include "tests/support/child.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
 #include "views/events/EventsPanel.h"
@@ -41,31 +42,31 @@ namespace {
 
 constexpr int patienceMs = 30'000;
 
-struct Shown {
-    explicit Shown(const std::filesystem::path& trace)
-        : settings(folder.filePath("settings.ini")), window(settings) {
-        window.resize(1300, 850);
-        window.show();
+struct Shown : ShownWindow {
+    explicit Shown(const std::filesystem::path& trace) {
         window.activateWindow();
-        window.openFiles({QString::fromStdString(trace.string())});
-        if (!QTest::qWaitFor([this] { return !window.isBusy(); }, patienceMs)) qFatal("no trace");
+        open(trace);
+        if (!wait()) qFatal("no trace");
     }
-    TracePage& page() { return *window.tabs().currentTrace(); }
-    PageTools& tools() { return page().tools(); }
-    TimelineView& timeline() { return page().timeline(); }
-    void show(LazyTab& tab) { page().tables().setCurrentWidget(&tab); }
+    PageMarks& marks() { return page().marks(); }
+    LazyTab& tab(const QString& name) { return page().tables().tab(name); }
+    /// Creates a panel and brings it to the front.
+    template <class T>
+    T& show(const QString& name) {
+        T& panel = page().tables().demand<T>(name);
+        page().tables().setCurrentWidget(&tab(name));
+        return panel;
+    }
+    QString remark() { return page().tables().demand<MarksPanel>("marks").remark(); }
     void write(const char* text) {
-        QTest::keyClicks(&tools().marks().editor().text(), text);
-        QTest::keyClick(&tools().marks().editor().text(), Qt::Key_Return);
+        QTest::keyClicks(&marks().onTimeline().editor().text(), text);
+        QTest::keyClick(&marks().onTimeline().editor().text(), Qt::Key_Return);
     }
-    QTemporaryDir folder;
-    AppSettings settings;
-    MainWindow window;
 };
 
 }  // namespace
 
-class TestPageTools : public QObject {
+class TestTracePanels : public QObject {
     Q_OBJECT
 
   private slots:
@@ -81,7 +82,7 @@ class TestPageTools : public QObject {
         const ShortcutSheet sheet(shown.window.actions(), &shown.window);
         QStringList keys;
         for (const QLabel* label : sheet.findChildren<QLabel*>()) keys << label->text();
-        const MarkActions& marks = shown.window.markActions();
+        const MarkActions& marks = child<MarkActions>(shown.window);
         for (const QAction* action : {marks.add, marks.edit, marks.remove, marks.next,
                                       marks.previous, marks.undo, marks.redo})
             QVERIFY2(keys.contains(ShortcutSheet::keysOf(*action)), qPrintable(action->text()));
@@ -93,28 +94,26 @@ class TestPageTools : public QObject {
             shown.timeline().setFocus();
             shown.timeline().setSelectedRange(TimeRange{1'000'000, 3'000'000});
             QTest::keyClick(&shown.timeline(), Qt::Key_M);
-            QVERIFY(shown.tools().marks().editor().isVisible());
+            QVERIFY(shown.marks().onTimeline().editor().isVisible());
             shown.write("the slow step");
-            QTRY_VERIFY(!shown.tools().keeper().isBusy());
+            QTRY_VERIFY(!shown.marks().keeper().isBusy());
             QVERIFY(std::filesystem::exists(trace_.string() + ".lanescope-notes.json"));
         }
         Shown again(trace_);
-        const auto& marks = again.tools().markStore().marks();
+        const auto& marks = again.marks().store().marks();
         QCOMPARE(marks.size(), size_t(1));
         QCOMPARE(marks[0].text, std::string("the slow step"));
-        QCOMPARE(
-            again.page().tables().tabText(again.page().tables().indexOf(&again.tools().marksTab())),
-            QString("Marks (1)"));
+        QCOMPARE(again.page().tables().tabText(again.page().tables().indexOf(&again.tab("marks"))),
+                 QString("Marks (1)"));
     }
 
     void mInATextFieldIsALetter() {
         Shown shown(trace_);
-        shown.show(shown.tools().eventsTab());
-        QLineEdit& edit = shown.tools().events().wordsEdit();
+        auto& edit = child<QLineEdit>(shown.show<EventsPanel>("events"));
         edit.setFocus();
         QTest::keyClicks(&edit, "memcpy m");
         QCOMPARE(edit.text(), QString("memcpy m"));
-        QVERIFY(!shown.tools().marks().editor().isVisible());
+        QVERIFY(!shown.marks().onTimeline().editor().isVisible());
     }
 
     void deleteAndUndoByKey() {
@@ -122,21 +121,21 @@ class TestPageTools : public QObject {
         shown.timeline().setFocus();
         QTest::keyClick(&shown.timeline(), Qt::Key_M);
         shown.write("a");
-        MarkStore& store = shown.tools().markStore();
+        MarkStore& store = shown.marks().store();
         QCOMPARE(store.marks().size(), size_t(1));
         QVERIFY(shown.timeline().hasFocus());
         QTest::keyClick(&shown.timeline(), Qt::Key_Delete);
         QCOMPARE(store.marks().size(), size_t(0));
         QTest::keyClick(&shown.timeline(), Qt::Key_Z, Qt::ControlModifier);
         QCOMPARE(store.marks().size(), size_t(1));
-        QTRY_VERIFY(!shown.tools().keeper().isBusy());
+        QTRY_VERIFY(!shown.marks().keeper().isBusy());
         const auto found = NotesFile::forTrace(trace_, {}).read();
         QCOMPARE(found->notes.marks.size(), size_t(1));
     }
 
     void menuHasEveryCommandWithItsKey() {
         Shown shown(trace_);
-        const MarkActions& actions = shown.window.markActions();
+        const MarkActions& actions = child<MarkActions>(shown.window);
         QVERIFY(actions.add->isEnabled());
         QVERIFY(!actions.next->isEnabled());
         QMenu* menu = nullptr;
@@ -155,13 +154,13 @@ class TestPageTools : public QObject {
         Shown one(trace_), other(trace_);
         one.timeline().setFocus();
         one.timeline().setSelectedRange(TimeRange{1'000'000, 2'000'000});
-        one.window.markActions().add->trigger();
+        child<MarkActions>(one.window).add->trigger();
         one.write("from one");
-        QTRY_VERIFY(!one.tools().keeper().isBusy());
+        QTRY_VERIFY(!one.marks().keeper().isBusy());
         other.timeline().setSelectedRange(TimeRange{3'000'000, 4'000'000});
-        other.window.markActions().add->trigger();
+        child<MarkActions>(other.window).add->trigger();
         other.write("from the other");
-        QTRY_COMPARE(other.tools().markStore().marks().size(), size_t(2));
+        QTRY_COMPARE(other.marks().store().marks().size(), size_t(2));
         const auto found = NotesFile::forTrace(trace_, {}).read();
         QCOMPARE(found->notes.marks.size(), size_t(2));
     }
@@ -173,10 +172,10 @@ class TestPageTools : public QObject {
             // A folder with the name of the notes blocks even root.
             std::filesystem::create_directory(notes);
             shown.timeline().setSelectedRange(TimeRange{1'000'000, 2'000'000});
-            shown.window.markActions().add->trigger();
+            child<MarkActions>(shown.window).add->trigger();
             shown.write("kept");
-            QTRY_VERIFY_WITH_TIMEOUT(!shown.tools().keeper().isBusy(), patienceMs);
-            QVERIFY(!shown.tools().marksPanel().remark().isEmpty());
+            QTRY_VERIFY_WITH_TIMEOUT(!shown.marks().keeper().isBusy(), patienceMs);
+            QVERIFY(!shown.remark().isEmpty());
             std::filesystem::remove(notes);
         }
         const auto found = NotesFile::forTrace(trace_, {}).read();
@@ -187,56 +186,54 @@ class TestPageTools : public QObject {
     void corruptNotesAreReportedAndKept() {
         std::ofstream(trace_.string() + ".lanescope-notes.json") << "{ broken";
         Shown shown(trace_);
-        QVERIFY(shown.tools().marksPanel().remark().contains("damaged"));
-        QCOMPARE(shown.page().tables().currentWidget(),
-                 static_cast<QWidget*>(&shown.tools().marksTab()));
-        shown.window.markActions().add->trigger();
+        QVERIFY(shown.remark().contains("damaged"));
+        QCOMPARE(shown.page().tables().currentWidget(), static_cast<QWidget*>(&shown.tab("marks")));
+        child<MarkActions>(shown.window).add->trigger();
         shown.write("new");
-        QTRY_VERIFY(!shown.tools().keeper().isBusy());
+        QTRY_VERIFY(!shown.marks().keeper().isBusy());
         QVERIFY(std::filesystem::exists(trace_.string() + ".lanescope-notes.json.damaged-1"));
-        QVERIFY(shown.tools().marksPanel().remark().contains("damaged-1"));
+        QVERIFY(shown.remark().contains("damaged-1"));
     }
 
     void eventIsSelectedInTableAndTimeline() {
         Shown shown(trace_);
-        EventsPanel& events = shown.tools().events();
-        shown.show(shown.tools().eventsTab());
+        auto& events = shown.show<EventsPanel>("events");
         QTRY_VERIFY(!events.isStale());
-        QTest::mouseClick(events.table().viewport(), Qt::LeftButton, {},
-                          events.table().visualRect(events.model().index(4, 2)).center());
-        QCOMPARE(shown.timeline().selectedEvent(), events.model().eventAt(4));
-        const EventRef event = events.model().eventAt(6);
+        QTest::mouseClick(child<QTableView>(events).viewport(), Qt::LeftButton, {},
+                          child<QTableView>(events)
+                              .visualRect(child<EventTableModel>(events).index(4, 2))
+                              .center());
+        QCOMPARE(shown.timeline().selectedEvent(), child<EventTableModel>(events).eventAt(4));
+        const EventRef event = child<EventTableModel>(events).eventAt(6);
         shown.timeline().setSelectedEvent(event);
-        QCOMPARE(events.table().currentIndex().row(), 6);
+        QCOMPARE(child<QTableView>(events).currentIndex().row(), 6);
     }
 
     void tableFollowsTheTimeline() {
         Shown shown(trace_);
-        EventsPanel& events = shown.tools().events();
-        shown.show(shown.tools().eventsTab());
+        auto& events = shown.show<EventsPanel>("events");
         QTRY_VERIFY(!events.isStale());
-        const int all = events.model().rowCount();
+        const int all = child<EventTableModel>(events).rowCount();
         VisibleRange& visible = *shown.timeline().visibleRange();
         const TimeRange range = visible.range();
         visible.setRange({range.startNs, range.startNs + range.durationNs() / 4});
-        QTRY_VERIFY(events.model().rowCount() < all);
-        const int visibleRows = events.model().rowCount();
+        QTRY_VERIFY(child<EventTableModel>(events).rowCount() < all);
+        const int visibleRows = child<EventTableModel>(events).rowCount();
         shown.timeline().setSelectedRange(
             TimeRange{range.startNs, range.startNs + range.durationNs() / 8});
-        QTRY_VERIFY(events.model().rowCount() < visibleRows);
+        QTRY_VERIFY(child<EventTableModel>(events).rowCount() < visibleRows);
     }
 
     void answerRowLeadsToTheTimeline() {
         Shown shown(trace_);
-        SqlPanel& sql = shown.tools().sql();
-        shown.show(shown.tools().sqlTab());
+        auto& sql = shown.show<SqlPanel>("sql");
         QTRY_VERIFY(!sql.isStale());
         sql.editor().setPlainText(
             "SELECT start, \"end\" FROM CUPTI_ACTIVITY_KIND_KERNEL ORDER BY start DESC LIMIT 3");
         sql.editor().setFocus();
         QTest::keyClick(&sql.editor(), Qt::Key_Return, Qt::ControlModifier);
         QTRY_VERIFY(!sql.isStale());
-        QTableView& answer = sql.answer().table();
+        QTableView& answer = child<ReportView>(sql).table();
         QTest::mouseClick(answer.viewport(), Qt::LeftButton, {},
                           answer.visualRect(answer.model()->index(0, 0)).center());
         QTest::keyClick(&answer, Qt::Key_Return);
@@ -260,5 +257,5 @@ class TestPageTools : public QObject {
     std::filesystem::path trace_;
 };
 
-LANESCOPE_TEST(TestPageTools, QApplication)
-#include "tst_PageTools.moc"
+LANESCOPE_TEST(TestTracePanels, QApplication)
+#include "tst_TracePanels.moc"

@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/viewer/tracePanels.h"
+
+#include <QCoreApplication>
+#include <QLocale>
+#include <QVBoxLayout>
+#include <algorithm>
+
+#include "app/viewer/HitNavigator.h"
+#include "app/viewer/MarkActions.h"
+#include "app/viewer/RunGuide.h"
+#include "app/viewer/TracePage.h"
+#include "app/viewer/TraceTables.h"
+#include "app/viewer/exportDocument.h"
+#include "model/reports/reports.h"
+#include "model/trace/healthNotes.h"
+#include "views/bandwidth/BandwidthPanel.h"
+#include "views/details/HealthPanel.h"
+#include "views/events/EventsPanel.h"
+#include "views/explain/StepsPanel.h"
+#include "views/flame/FlamePanel.h"
+#include "views/histogram/NamePanel.h"
+#include "views/notes/MarkStore.h"
+#include "views/notes/MarksPanel.h"
+#include "views/notes/TimelineMarks.h"
+#include "views/sql/SqlPanel.h"
+#include "views/tables/ReportPanel.h"
+#include "views/tables/ReportView.h"
+#include "views/tables/SelectionPanel.h"
+#include "views/text/shownText.h"
+#include "views/timeline/TimelineView.h"
+#include "views/topology/TopologyPanel.h"
+
+namespace lanescope::viewer {
+
+using namespace views;
+
+namespace {
+
+QString translated(const char* text) {
+    return QCoreApplication::translate("TracePanels", text);
+}
+
+std::vector<const Report*> reportsOfTabs() {
+    std::vector<const Report*> reports;
+    for (const Report* report : allReports())
+        if (report->tab.place > 0) reports.push_back(report);
+    std::sort(reports.begin(), reports.end(),
+              [](const Report* a, const Report* b) { return a->tab.place < b->tab.place; });
+    return reports;
+}
+
+Panel* makeReport(const Report& report) {
+    auto* panel = new ReportPanel(toQString(report.info.name));
+    if (report.info.name == "cuda_gpu_kern_sum")
+        panel->offer({{translated("By full name"), QStringLiteral("cuda_gpu_kern_sum")},
+                      {translated("By family"), QStringLiteral("cuda_gpu_kern_sum:family")},
+                      {translated("By base name"), QStringLiteral("cuda_gpu_kern_sum:base")}});
+    return panel;
+}
+
+PanelKind reportPanel(const Report& report) {
+    const auto mayHaveRows = report.tab.mayHaveRows;
+    return {.name = toQString(report.info.name),
+            .title = translated(report.tab.title.data()),
+            .make = [&report] { return makeReport(report); },
+            .isUseful =
+                [mayHaveRows](const Trace& trace) { return !mayHaveRows || mayHaveRows(trace); },
+            .remark = {}};
+}
+
+Panel* makeSteps(TracePage& page) {
+    auto* panel = new StepsPanel;
+    QObject::connect(panel, &StepsPanel::stepActivated, &page.guide(), &RunGuide::showStep);
+    QObject::connect(panel, &StepsPanel::timeActivated, &page.timeline(), &TimelineView::showTime);
+    panel->setRun(page.guide().run());
+    return panel;
+}
+
+Panel* makeTopology(TracePage& page) {
+    auto* panel = new TopologyPanel;
+    QObject::connect(panel, &TopologyPanel::pairActivated, &page,
+                     [&tables = page.tables()](quint32 gpu, quint32 peer) {
+                         tables.demand<BandwidthPanel>("bandwidth").showPair(gpu, peer);
+                         tables.setCurrentWidget(&tables.tab("bandwidth"));
+                     });
+    return panel;
+}
+
+Panel* makeFlame() {
+    auto* panel = new FlamePanel;
+    QObject::connect(panel, &FlamePanel::fileRequested, panel,
+                     [panel](bool isPicture) { askForFlame(*panel, isPicture); });
+    return panel;
+}
+
+Panel* makeEvents(TracePage& page) {
+    auto* panel = new EventsPanel;
+    QObject::connect(panel, &EventsPanel::eventSelected, &page.timeline(),
+                     &TimelineView::setSelectedEvent);
+    QObject::connect(panel, &EventsPanel::saveRequested, &page,
+                     [panel, &page] { askForEvents(*panel, page.trace()); });
+    return panel;
+}
+
+void showPlace(TimelineView& timeline, TimeRange range) {
+    // A column called start may contain any number; sums of a few of these still fit.
+    constexpr int64_t maxTimeNs = int64_t{1} << 60;
+    VisibleRange& visible = *timeline.visibleRange();
+    range = {std::clamp(range.startNs, -maxTimeNs, maxTimeNs),
+             std::clamp(range.endNs, -maxTimeNs, maxTimeNs)};
+    const TimeRange shared = range.shifted(-timeline.timeOrigin());
+    const int64_t shownNs = visible.range().durationNs();
+    // Near enough to be visible, with enough context around it.
+    const int64_t windowNs =
+        range.isEmpty() ? shownNs : std::max<int64_t>(range.durationNs() * 3, 1000);
+    const int64_t middle = shared.startNs + shared.durationNs() / 2;
+    visible.setRange({middle - windowNs / 2, middle - windowNs / 2 + windowNs});
+    timeline.setSelectedRange(range.isEmpty() ? std::nullopt : std::optional(range));
+}
+
+Panel* makeSql(TracePage& page) {
+    auto* panel = new SqlPanel;
+    QObject::connect(panel, &SqlPanel::placeActivated, &page.timeline(),
+                     [&page](TimeRange range) { showPlace(page.timeline(), range); });
+    panel->setHistory(page.queries());
+    return panel;
+}
+
+Panel* makeMarks(PageMarks& marks) {
+    auto* panel = new MarksPanel(marks.store());
+    QObject::connect(panel, &MarksPanel::markActivated, &marks.onTimeline(), &TimelineMarks::show);
+    QObject::connect(&marks, &PageMarks::remarked, panel, &MarksPanel::setRemark);
+    panel->setRemark(marks.remark(), marks.isRemarkTrouble());
+    return panel;
+}
+
+QString withCommas(qint64 count) {
+    return QLocale(QLocale::English).toString(count);
+}
+
+/// The hits of a search. Stepping through hits changes only the current one; the table is rebuilt
+/// for new hits.
+class HitPanel : public Panel {
+  public:
+    explicit HitPanel(HitNavigator& hits) : hits_(hits), view_(new ReportView(this)) {
+        auto* layout = new QVBoxLayout(this);
+        layout->setContentsMargins(0, 0, 0, 0);
+        layout->addWidget(view_);
+        connect(view_, &ReportView::rowActivated, &hits_, &HitNavigator::show);
+        connect(&hits_, &HitNavigator::changed, this, &HitPanel::follow);
+    }
+    void setTrace(TracePtr trace) override { trace_ = std::move(trace); }
+    ReportView* table() const override { return view_; }
+
+  protected:
+    /// Fills only here, because the widths of columns depend on the style.
+    void showEvent(QShowEvent* event) override {
+        Panel::showEvent(event);
+        follow();
+    }
+
+  private:
+    void follow() {
+        if (hits_.generation() == shownHits_) return;
+        shownHits_ = hits_.generation();
+        view_->setTable(hitTable(*trace_, hits_.firstHits(maxHitRows)));
+        if (hits_.text().isEmpty())
+            view_->setEmptyText(translated("Search with Ctrl+F; what is found is listed here."));
+        else
+            view_->setEmptyText(hits_.error().isEmpty()
+                                    ? translated("Nothing is called “%1”.").arg(hits_.text())
+                                    : hits_.error());
+    }
+
+    HitNavigator& hits_;
+    TracePtr trace_;
+    ReportView* view_;
+    int shownHits_ = -1;
+};
+
+bool mayHaveSteps(const Trace& trace) {
+    return hasGpuWork(trace) || trace.nvtx.size() > 0;
+}
+
+bool mayHaveRates(const Trace& trace) {
+    return trace.memcpys.size() > 0 || trace.migrations.size() > 0 ||
+           std::ranges::any_of(trace.counters,
+                               [](const CounterSeries& each) { return each.gpu != noIndex; });
+}
+
+bool mayHaveFlame(const Trace& trace) {
+    return hasGpuWork(trace) || trace.stacks.size() > 0;
+}
+
+QString countWarnings(const Trace& trace) {
+    const auto count = std::ranges::count_if(healthNotesOf(trace), [](const HealthNote& note) {
+        return note.severity >= Severity::Warning;
+    });
+    return count > 0 ? QString::number(count) : QString();
+}
+
+template <class T>
+Panel* made() {
+    return new T;
+}
+
+}  // namespace
+
+std::vector<PanelKind> tracePanels(TracePage& page) {
+    std::vector<PanelKind> kinds;
+    for (const Report* report : reportsOfTabs()) kinds.push_back(reportPanel(*report));
+    const auto requests = [&page](const Trace&) {
+        const ExplainedRunPtr& run = page.guide().run();
+        return run && run->summary.kind == StepKind::Request ? translated("requests") : QString();
+    };
+    const auto hitCount = [&page](const Trace&) {
+        return page.hits().count() > 0 ? withCommas(page.hits().count()) : QString();
+    };
+    const auto markCount = [&page](const Trace&) {
+        const size_t count = page.marks().store().marks().size();
+        return count > 0 ? QString::number(count) : QString();
+    };
+    // Steps come before the reports, copies and connections after the first.
+    kinds.insert(
+        kinds.begin() + 1,
+        {{"bandwidth", translated("Memcpy bandwidth"), made<BandwidthPanel>, mayHaveRates, {}},
+         {"topology",
+          translated("Topology"),
+          [&page] { return makeTopology(page); },
+          [](const Trace& trace) { return !trace.gpus.empty(); },
+          {}}});
+    kinds.insert(kinds.begin(), {"steps", translated("Steps"), [&page] { return makeSteps(page); },
+                                 mayHaveSteps, requests});
+    kinds.insert(
+        kinds.end(),
+        {{"flame", translated("Flame"), makeFlame, mayHaveFlame, {}},
+         {"selection", translated("Selection"), made<SelectionPanel>, {}, {}},
+         {"events", translated("Events"), [&page] { return makeEvents(page); }, {}, {}},
+         {"name", translated("One name"), made<NamePanel>, {}, {}},
+         {"sql", translated("SQL"), [&page] { return makeSql(page); }, {}, {}},
+         {"marks", translated("Marks"), [&page] { return makeMarks(page.marks()); }, {}, markCount},
+         {"hits",
+          translated("Search results"),
+          [&page] { return new HitPanel(page.hits()); },
+          {},
+          hitCount},
+         {"health", translated("Health"), made<HealthPanel>, {}, countWarnings}});
+    return kinds;
+}
+
+QString firstPanel(const Trace& trace) {
+    if (trace.kernels.size() > 0) return QStringLiteral("cuda_gpu_kern_sum");
+    if (trace.memcpys.size() > 0) return QStringLiteral("bandwidth");
+    if (trace.nvtx.size() > 0) return QStringLiteral("nvtx_sum:family");
+    if (trace.apiCalls.size() > 0) return QStringLiteral("cuda_api_sum");
+    if (trace.cpuStates.size() > 0) return QStringLiteral("thread_states");
+    return QStringLiteral("cuda_gpu_kern_sum");
+}
+
+}  // namespace lanescope::viewer

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <QApplication>
+#include <QDragEnterEvent>
+#include <QMimeData>
+#include <QTemporaryDir>
+#include <QTest>
+#include <QUrl>
+#include <filesystem>
+#include <utility>
+
+#include "app/viewer/AppSettings.h"
+#include "app/viewer/DocumentTabs.h"
+#include "app/viewer/MainWindow.h"
+#include "app/viewer/TracePage.h"
+#include "views/timeline/TimelineView.h"
+
+namespace lanescope {
+
+/// A shown main window with settings of its own.
+struct ShownWindow {
+    static constexpr QSize usualSize{1300, 850};
+
+    explicit ShownWindow(QSize size = usualSize)
+        : settings(folder.filePath("settings.ini")), window(settings) {
+        window.resize(size);
+        window.show();
+    }
+    explicit ShownWindow(TracePtr trace, QSize size = usualSize) : ShownWindow(size) {
+        window.tabs().showTrace(std::move(trace));
+    }
+
+    void open(const std::filesystem::path& file) {
+        window.openFiles({QString::fromStdString(file.string())});
+    }
+    /// Waits until all visible parts are computed.
+    bool wait() {
+        return QTest::qWaitFor([this] { return !window.isBusy(); }, 60'000);
+    }
+    /// Waits until the timeline has the focus.
+    bool waitForFocus() {
+        return QTest::qWaitForWindowActive(&window) &&
+               QTest::qWaitFor([this] { return timeline().hasFocus(); });
+    }
+    /// Drops files on the window. Returns true if they are accepted.
+    bool drop(const QStringList& files) {
+        QMimeData data;
+        QList<QUrl> urls;
+        for (const QString& file : files) urls << QUrl::fromLocalFile(file);
+        data.setUrls(urls);
+        QDragEnterEvent enter({50, 50}, Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
+        QApplication::sendEvent(&window, &enter);
+        const bool isAccepted = enter.isAccepted();
+        QDropEvent event({50, 50}, Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
+        QApplication::sendEvent(&window, &event);
+        return isAccepted;
+    }
+    viewer::TracePage& page() { return *window.tabs().currentTrace(); }
+    views::TimelineView& timeline() { return page().timeline(); }
+
+    QTemporaryDir folder;
+    viewer::AppSettings settings;
+    viewer::MainWindow window;
+};
+
+}  // namespace lanescope
