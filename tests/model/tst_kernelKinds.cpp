@@ -135,7 +135,7 @@ class tst_kernelKinds : public QObject {
         unrolled.replace(unrolled.find("vectorized"), 10, "unrolled");
         QCOMPARE(shortContributorName(vectorized), shortContributorName(unrolled));
         // If two share a short name, the source identifies the removed one.
-        QVERIFY(replacedName(unrolled, vectorized, false)
+        QVERIFY(replacedName(unrolled, vectorized)
                     .starts_with("at::native::unrolled_elementwise_kernel<"));
         QCOMPARE(replacedName("gemm", vectorized), std::string("gemm"));
         const std::string fused = "triton_poi_fused_" + std::string(5'000, 'a') + "_0";
