@@ -107,12 +107,13 @@ void ComparePage::restoreLayout(const AppSettings& settings) {
     view_->restoreState(settings.splitterState("compare"));
     const QByteArray json = settings.trackArrangement(arrangementName());
     if (const auto arrangement = arrangementFromJson(json))
-        view_->baseline().timeline().setArrangement(*arrangement);
+        view_->baseline().timeline().state().tracks().setArrangement(*arrangement);
 }
 
 void ComparePage::storeLayout(AppSettings& settings) const {
     settings.setSplitterState("compare", view_->saveState());
-    const TrackArrangement arrangement = view_->baseline().timeline().arrangement();
+    const TrackArrangement arrangement =
+        view_->baseline().timeline().state().tracks().arrangement();
     settings.setTrackArrangement(arrangementName(),
                                  arrangement.isDefault() ? QByteArray() : toJson(arrangement));
 }

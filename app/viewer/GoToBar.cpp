@@ -9,6 +9,7 @@
 #include "model/analysis/StepSelection.h"
 #include "views/jobs/LatestJob.h"
 #include "views/text/shownText.h"
+#include "views/timeline/TimelineNavigator.h"
 #include "views/timeline/TimelineView.h"
 
 namespace lanescope::viewer {
@@ -87,7 +88,8 @@ bool GoToBar::isSearching() const {
 
 void GoToBar::showStatus(const QString& sentence, bool isError) {
     QPalette colors = palette();
-    if (timeline_ && isError) colors.setColor(QPalette::WindowText, timeline_->theme().error);
+    if (timeline_ && isError)
+        colors.setColor(QPalette::WindowText, timeline_->state().options().theme().error);
     remark_->setPalette(colors);
     remark_->setText(sentence);
     edit().setAccessibleDescription(sentence);
@@ -97,9 +99,8 @@ void GoToBar::showStatus(const QString& sentence, bool isError) {
 void GoToBar::accept() {
     if (!timeline_ || !timeline_->trace()) return dismiss();
     const Trace& trace = *timeline_->trace();
-    const TimeContext context{trace.timelineRange(),
-                              timeline_->visibleRange()->range().shifted(timeline_->timeOrigin()),
-                              timeline_->timeOrigin(), trace.startUtcNs};
+    const TimeContext context{trace.timelineRange(), timeline_->state().range().visible(),
+                              timeline_->state().range().origin(), trace.startUtcNs};
     const auto target = parseTimeTarget(edit().text().toStdString(), context);
     if (!target) return showStatus(toQString(target.error().sentence), true);
     if (target->step || target->isSlowestStep) return findStep(*target);
@@ -108,12 +109,12 @@ void GoToBar::accept() {
 
 void GoToBar::showRange(TimeRange range) {
     dismiss();
-    timeline_->showRange(range);
+    timeline_->state().range().zoomTo(range);
 }
 
 void GoToBar::showTime(int64_t timeNs) {
     dismiss();
-    timeline_->showTime(timeNs);
+    TimelineNavigator(timeline_->state()).showTime(timeNs);
 }
 
 void GoToBar::findStep(const TimeTarget& target) {

@@ -141,16 +141,17 @@ namespace {
 
 /// Returns the start of the steady steps on the shared axis; nullopt if unknown.
 std::optional<int64_t> steadyStartNs(const views::TimelineView& timeline) {
-    if (!timeline.firstRange()) return std::nullopt;
-    return timeline.firstRange()->startNs - timeline.timeOrigin();
+    if (!timeline.state().range().defaultRange()) return std::nullopt;
+    return timeline.state().range().defaultRange()->startNs - timeline.state().range().origin();
 }
 
 /// Returns where the search begins: at the visible range, or at the steady steps if that contains
 /// much more, to skip the warm-up.
 int64_t searchStartNs(const views::TimelineView& timeline) {
-    const TimeRange visible = timeline.visibleRange()->range();
+    const TimeRange visible = timeline.state().range().axis().range();
     const auto steadyNs = steadyStartNs(timeline);
-    const bool isWide = steadyNs && visible.durationNs() / 2 > timeline.firstRange()->durationNs();
+    const bool isWide = steadyNs && visible.durationNs() / 2 >
+                                        timeline.state().range().defaultRange()->durationNs();
     return isWide && visible.contains(*steadyNs) ? *steadyNs : visible.startNs;
 }
 
@@ -200,7 +201,8 @@ void HitNavigator::search(const QString& text, PatternKind kind) {
     }
     std::vector<SearchJob::Place> places;
     for (const views::TimelineView* timeline : timelines_)
-        places.push_back({timeline->trace(), searchStartNs(*timeline) + timeline->timeOrigin()});
+        places.push_back(
+            {timeline->trace(), searchStartNs(*timeline) + timeline->state().range().origin()});
     job_->start(std::move(places), std::move(*query));
     emit changed();
 }
@@ -229,7 +231,7 @@ void HitNavigator::publish(const std::vector<SearchHitsPtr>& found) {
     current_ = -1;
     for (size_t index = 0; index < timelines_.size(); ++index) {
         hits_[index] = index < found.size() ? found[index] : nullptr;
-        timelines_[index]->setSearchHits(hits_[index]);
+        timelines_[index]->state().selection().setHits(hits_[index]);
     }
     if (firstStep_ >= 0) {
         // The hits from the visible range on were searched first, and are stored after the earlier
@@ -316,7 +318,7 @@ std::span<const EventRef> HitNavigator::eventsOf(size_t timeline) const {
 
 int64_t HitNavigator::axisTime(size_t timeline, EventRef event) const {
     const views::TimelineView& view = *timelines_[timeline];
-    return view.trace()->rangeOf(event).startNs - view.timeOrigin();
+    return view.trace()->rangeOf(event).startNs - view.state().range().origin();
 }
 
 qint64 HitNavigator::countBefore(size_t timeline, int64_t timeNs, bool includesIt) const {

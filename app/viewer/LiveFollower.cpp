@@ -210,7 +210,7 @@ LiveBar::LiveBar(TimelineView& timeline, QWidget* parent)
     layout->addWidget(follow_, 0, Qt::AlignTop);
     if (timeline.trace()) showProgress(*timeline.trace());
     connect(follow_, &QPushButton::toggled, this, &LiveBar::setFollowing);
-    connect(timeline_.visibleRange(), &VisibleRange::changed, this, &LiveBar::noticeMove);
+    connect(&timeline_.state().range().axis(), &VisibleRange::changed, this, &LiveBar::noticeMove);
 }
 
 QString LiveBar::text() const {
@@ -225,7 +225,7 @@ void LiveBar::setFollowing(bool isFollowing) {
     isFollowing_ = isFollowing;
     follow_->setChecked(isFollowing);
     if (!isFollowing) return;
-    VisibleRange& visible = *timeline_.visibleRange();
+    VisibleRange& visible = timeline_.state().range().axis();
     const TimeRange range = visible.range();
     isChanging_ = true;
     visible.setRange(range.shifted(visible.limits().endNs - range.endNs));
@@ -234,7 +234,7 @@ void LiveBar::setFollowing(bool isFollowing) {
 
 void LiveBar::noticeMove() {
     if (isChanging_ || !isVisible()) return;
-    const VisibleRange& visible = *timeline_.visibleRange();
+    const VisibleRange& visible = timeline_.state().range().axis();
     const int64_t missing = visible.limits().endNs - visible.range().endNs;
     const bool isAtEnd = missing <= visible.range().durationNs() / nearEnd;
     if (isAtEnd == isFollowing_) return;
@@ -245,12 +245,12 @@ void LiveBar::noticeMove() {
 
 void LiveBar::beforeChange() {
     isChanging_ = true;
-    before_ = timeline_.visibleRange()->range();
-    wasFitted_ = timeline_.visibleRange()->isFitted();
+    before_ = timeline_.state().range().axis().range();
+    wasFitted_ = timeline_.state().range().axis().isFitted();
 }
 
 void LiveBar::afterChange(const Trace& trace) {
-    VisibleRange& visible = *timeline_.visibleRange();
+    VisibleRange& visible = timeline_.state().range().axis();
     if (!wasFitted_ || !isFollowing_) visible.setRange(before_);
     if (isFollowing_ && !wasFitted_)
         visible.setRange(before_.shifted(visible.limits().endNs - before_.endNs));

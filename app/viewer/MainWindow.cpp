@@ -178,10 +178,11 @@ void MainWindow::adoptDocument(DocumentPage* page) {
     page->setTheme(theme_);
     for (TimelineView* timeline : page->timelines()) {
         timeline->addActions(actions_->timelineActions());
-        connect(timeline, &TimelineView::nameRequested, searchBar_, [this](const QString& name) {
-            searchBar_->edit().setText(name);
-            searchBar_->next();
-        });
+        connect(&timeline->state(), &TimelineState::nameRequested, searchBar_,
+                [this](const QString& name) {
+                    searchBar_->edit().setText(name);
+                    searchBar_->next();
+                });
     }
     page->restoreLayout(settings_);
     restoreColors(*page);
@@ -198,24 +199,24 @@ void MainWindow::adoptDocument(DocumentPage* page) {
 
 void MainWindow::restoreColors(const DocumentPage& page) const {
     for (TimelineView* timeline : page.timelines()) {
-        timeline->setColorMode(settings_.colorMode());
-        timeline->setHighlighting(settings_.isHighlighting());
-        timeline->setWheelScrolling(settings_.isWheelScrolling());
+        timeline->commands().setColorMode(settings_.colorMode());
+        timeline->commands().setHighlighting(settings_.isHighlighting());
+        timeline->state().options().setWheelScrolling(settings_.isWheelScrolling());
         // Tracks of two runs are paired, even if empty.
-        if (page.timelines().size() == 1) timeline->setHidingEmpty(settings_.isHidingEmpty());
+        if (page.timelines().size() == 1) timeline->emptyTracks().setOn(settings_.isHidingEmpty());
     }
 }
 
 void MainWindow::storeColors(const TimelineView& timeline) {
-    if (timeline.colorMode() == settings_.colorMode() &&
-        timeline.isHighlighting() == settings_.isHighlighting() &&
-        timeline.isWheelScrolling() == settings_.isWheelScrolling() &&
-        (timeline.hasCompanion() || timeline.isHidingEmpty() == settings_.isHidingEmpty()))
+    if (timeline.state().options().colorMode() == settings_.colorMode() &&
+        timeline.state().selection().isHighlighting() == settings_.isHighlighting() &&
+        timeline.state().options().isWheelScrolling() == settings_.isWheelScrolling() &&
+        (timeline.hasCompanion() || timeline.emptyTracks().isOn() == settings_.isHidingEmpty()))
         return;
-    settings_.setColorMode(timeline.colorMode());
-    settings_.setHighlighting(timeline.isHighlighting());
-    settings_.setWheelScrolling(timeline.isWheelScrolling());
-    if (!timeline.hasCompanion()) settings_.setHidingEmpty(timeline.isHidingEmpty());
+    settings_.setColorMode(timeline.state().options().colorMode());
+    settings_.setHighlighting(timeline.state().selection().isHighlighting());
+    settings_.setWheelScrolling(timeline.state().options().isWheelScrolling());
+    if (!timeline.hasCompanion()) settings_.setHidingEmpty(timeline.emptyTracks().isOn());
     for (const DocumentPage* page : tabs_->documents()) restoreColors(*page);
 }
 

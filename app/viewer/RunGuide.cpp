@@ -11,6 +11,7 @@
 #include "views/explain/IdleCard.h"
 #include "views/explain/StepStrip.h"
 #include "views/jobs/LatestJob.h"
+#include "views/timeline/TimelineNavigator.h"
 #include "views/timeline/TimelineView.h"
 
 namespace lanescope::viewer {
@@ -54,8 +55,8 @@ RunGuide::RunGuide(TracePtr trace, TimelineView& timeline, QWidget* page)
 RunGuide::~RunGuide() {
     if (!timelineLeft_) return;
     // It calls this object.
-    timeline_.setEmptyPlaces({});
-    timeline_.setGpuParts({});
+    timeline_.state().setEmptyPlaces({});
+    timeline_.state().setGpuParts({});
 }
 
 QAction* RunGuide::make(const QString& text, const QKeySequence& key, bool isForTimeline) {
@@ -105,26 +106,26 @@ void RunGuide::connectParts() {
     });
     connect(strip_, &StepStrip::stepChosen, this, &RunGuide::showStep);
     connect(idleCard_, &IdleCard::eventActivated, &timeline_, &TimelineView::revealEvent);
-    timeline_.setEmptyPlaces(
+    timeline_.state().setEmptyPlaces(
         [this](uint32_t track, int64_t timeNs) { return idle_->placeAt(track, timeNs); });
     connect(idle_, &IdleFinder::found, this, [this] {
-        timeline_.setGpuParts([this](uint32_t gpu, TimeRange time, size_t count,
-                                     std::vector<analysis::StepParts>& columns) {
+        timeline_.state().setGpuParts([this](uint32_t gpu, TimeRange time, size_t count,
+                                             std::vector<analysis::StepParts>& columns) {
             return idle_->partsOf(gpu, time, count, columns);
         });
         timeline_.refreshEmptyPlaces();
         if (std::exchange(isNextGapPending_, false)) showNextGap(+1);
     });
-    connect(&timeline_, &TimelineView::emptyPlaceActivated, this,
+    connect(&timeline_.state(), &TimelineState::emptyPlaceActivated, this,
             [this](uint32_t track, int64_t timeNs) {
                 if (const auto place = idle_->gapAt(track, timeNs))
                     showGap(place->worker, place->gap, false);
             });
-    connect(&timeline_, &TimelineView::gapMarkChanged, this, [this] {
-        if (!timeline_.hasGapMark()) ranked_.reset();
-        emit gapShown(timeline_.hasGapMark());
+    connect(&timeline_.state().selection(), &TimelineSelection::gapMarkChanged, this, [this] {
+        if (!timeline_.state().selection().gapMark()) ranked_.reset();
+        emit gapShown(timeline_.state().selection().gapMark().has_value());
     });
-    connect(&timeline_, &TimelineView::placesChanged, this, &RunGuide::updateStrip);
+    connect(&timeline_.places(), &TimelinePlaces::changed, this, &RunGuide::updateStrip);
 }
 
 void RunGuide::start(ExplainedRunPtr known) {
@@ -192,10 +193,11 @@ void RunGuide::take(ExplainedRunPtr run) {
     updateStrip();
     // A user who has moved the view keeps it.
     const bool isUntouched =
-        mayMove_ && timeline_.visibleRange()->isFitted() && !timeline_.canGoBack();
-    timeline_.setFirstRange(run_->first());
+        mayMove_ && timeline_.state().range().axis().isFitted() && !timeline_.history().canGoBack();
+    timeline_.state().range().setDefaultRange(run_->first());
     if (run_->first() && isUntouched)
-        timeline_.moveWithoutHistory([this] { timeline_.showFirstRange(); });
+        timeline_.history().moveWithoutHistory(
+            [this] { timeline_.state().range().showDefaultRange(); });
     emit explained();
 }
 
@@ -204,9 +206,9 @@ void RunGuide::updateCard() {
 }
 
 void RunGuide::updateStrip() {
-    const QRect tracks = timeline_.tracksArea();
+    const QRect tracks = timeline_.places().tracksArea();
     strip_->setMargins(tracks.left(), timeline_.width() - 1 - tracks.right());
-    strip_->setVisibleRange(timeline_.visibleRange()->range().shifted(timeline_.timeOrigin()));
+    strip_->setVisibleRange(timeline_.state().range().visible());
 }
 
 uint32_t RunGuide::trackOf(uint32_t worker) const {
@@ -222,9 +224,10 @@ void RunGuide::showStep(StepPlace place) {
     const analysis::WorkerSummary& worker = run_->summary.workers[place.worker];
     const analysis::StepSummary& step = worker.steps[place.step];
     strip_->setChosen(place);
-    timeline_.showRange({step.startNs, step.startNs + step.wallNs});
+    timeline_.state().range().zoomTo({step.startNs, step.startNs + step.wallNs});
     const uint32_t track = trackOf(place.worker);
-    if (track != noIndex && timeline_.trackArea(track).isEmpty()) timeline_.scrollToTrack(track);
+    if (track != noIndex && timeline_.places().trackArea(track).isEmpty())
+        TimelineNavigator(timeline_.state()).scrollToTrack(track);
 }
 
 void RunGuide::stepBy(int direction) {
@@ -233,7 +236,7 @@ void RunGuide::stepBy(int direction) {
     const uint32_t worker = chosen ? chosen->worker : run_->summary.criticalWorker();
     const size_t row = run_->grid.rowOf(worker);
     if (row >= run_->grid.rowCount()) return;
-    const TimeRange visible = timeline_.visibleRange()->range().shifted(timeline_.timeOrigin());
+    const TimeRange visible = timeline_.state().range().visible();
     // Without one, the first or last visible one.
     const auto [first, end] = run_->grid.columnsIn(row, visible);
     auto column = static_cast<int64_t>(direction > 0 ? first : end) - (direction > 0 ? 1 : 0);
@@ -261,12 +264,13 @@ void RunGuide::showFinding(const explain::Finding& finding) {
         return [this, place, worker = finding.worker] {
             if (!*place) return;
             const explain::FindingPlace& at = **place;
-            timeline_.showRange(at.range == at.step ? at.range : around(at.range));
+            timeline_.state().range().zoomTo(at.range == at.step ? at.range : around(at.range));
             if (at.event.isValid()) {
-                timeline_.setSelectedEvent(at.event);
-                timeline_.scrollToTrack(timeline_.trackOf(at.event));
+                timeline_.state().selection().setEvent(at.event);
+                TimelineNavigator(timeline_.state())
+                    .scrollToTrack(timeline_.state().lanes().trackOf(at.event));
             } else if (const uint32_t track = trackOf(worker); track != noIndex) {
-                timeline_.scrollToTrack(track);
+                TimelineNavigator(timeline_.state()).scrollToTrack(track);
             }
         };
     });
@@ -274,15 +278,15 @@ void RunGuide::showFinding(const explain::Finding& finding) {
 
 void RunGuide::showGap(size_t worker, size_t gap, bool movesThere) {
     const analysis::IdleGaps::Place place{worker, gap};
-    timeline_.setSelectedEvent({});
+    timeline_.state().selection().setEvent({});
     idleCard_->setGap(trace_, idle_->gaps(), place);
     const GapMark mark = idle_->markOf(place);
     if (movesThere) {
-        timeline_.showRange(around(mark.range));
-        if (!mark.tracks.empty() && timeline_.trackArea(mark.tracks.front()).isEmpty())
-            timeline_.scrollToTrack(mark.tracks.front());
+        timeline_.state().range().zoomTo(around(mark.range));
+        if (!mark.tracks.empty() && timeline_.places().trackArea(mark.tracks.front()).isEmpty())
+            TimelineNavigator(timeline_.state()).scrollToTrack(mark.tracks.front());
     }
-    timeline_.setGapMark(mark);
+    timeline_.state().selection().setGapMark(mark);
     const auto& longest = idle_->gaps()->longest();
     const auto found = std::find(longest.begin(), longest.end(), place);
     ranked_ = found == longest.end() ? std::nullopt

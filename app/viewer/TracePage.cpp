@@ -42,6 +42,7 @@
 #include "views/notes/TimelineMarks.h"
 #include "views/sql/SqlPanel.h"
 #include "views/text/shownText.h"
+#include "views/timeline/TimelineNavigator.h"
 #include "views/timeline/TimelineView.h"
 #include "views/timeline/TrackArrangement.h"
 
@@ -64,7 +65,7 @@ TracePage::TracePage(TracePtr trace, ExplainedRunPtr known, QWidget* parent)
     arrange();
     connectParts();
     timeline_->setTrace(trace_);
-    timeline_->setFirstArrangement(firstArrangement(*trace_));
+    timeline_->state().tracks().setDefaultArrangement(firstArrangement(*trace_));
     marks_ = new PageMarks(trace_->path, *timeline_, this);
     tables_->addPanels(tracePanels(*this), trace_, firstPanel(*trace_));
     showVisible();
@@ -141,12 +142,14 @@ void TracePage::arrange() {
 }
 
 void TracePage::connectParts() {
-    connect(timeline_, &TimelineView::eventSelected, details_, &DetailsPanel::setEvent);
-    connect(timeline_, &TimelineView::eventSelected, this, &TracePage::updateDetails);
+    connect(&timeline_->state().selection(), &TimelineSelection::eventChanged, details_,
+            &DetailsPanel::setEvent);
+    connect(&timeline_->state().selection(), &TimelineSelection::eventChanged, this,
+            &TracePage::updateDetails);
     connect(details_, &DetailsPanel::eventActivated, timeline_, &TimelineView::revealEvent);
     connect(healthBar_, &HealthBar::placeRequested, this, [this] {
         const auto place = placeOf(*trace_, healthPlaces(*trace_), healthBar_->worst());
-        if (place) timeline_->showPlace(place->range, place->process);
+        if (place) TimelineNavigator(timeline_->state()).showPlace(place->range, place->process);
     });
     connect(healthBar_, &HealthBar::detailsRequested, this,
             [this] { showPanel(QStringLiteral("health")); });
@@ -165,13 +168,16 @@ void TracePage::connectParts() {
 }
 
 void TracePage::connectTables() {
-    connect(timeline_, &TimelineView::selectedRangeChanged, tables_, &TraceTables::setRange);
-    connect(timeline_, &TimelineView::eventSelected, tables_, &TraceTables::setEvent);
-    connect(timeline_->visibleRange(), &VisibleRange::changed, this, &TracePage::showVisible);
+    connect(&timeline_->state().selection(), &TimelineSelection::rangeChanged, tables_,
+            &TraceTables::setRange);
+    connect(&timeline_->state().selection(), &TimelineSelection::eventChanged, tables_,
+            &TraceTables::setEvent);
+    connect(&timeline_->state().range().axis(), &VisibleRange::changed, this,
+            &TracePage::showVisible);
     connect(tables_, &TraceTables::nameActivated, this, &TracePage::showName);
     connect(tables_, &TraceTables::eventActivated, timeline_, &TimelineView::revealEvent);
     connect(tables_, &TraceTables::rangeActivated, timeline_,
-            [this](TimeRange range) { timeline_->setSelectedRange(range); });
+            [this](TimeRange range) { timeline_->state().selection().setRange(range); });
     connect(hits_, &HitNavigator::changed, this,
             [this, generation = hits_->generation()]() mutable {
                 if (std::exchange(generation, hits_->generation()) != generation)
@@ -182,12 +188,12 @@ void TracePage::connectTables() {
     connect(marks_, &PageMarks::remarked, this, [this](const QString&, bool isTrouble) {
         if (isTrouble) tables_->setCurrentWidget(&tables_->tab("marks"));
     });
-    timeline_->setTablesOffered(true);
-    connect(timeline_, &TimelineView::histogramRequested, this, [this](EventRef event) {
+    timeline_->state().setTablesOffered(true);
+    connect(&timeline_->state(), &TimelineState::histogramRequested, this, [this](EventRef event) {
         showPanel(QStringLiteral("name"));
         tables_->demand<NamePanel>("name").showNameOf(event);
     });
-    connect(timeline_, &TimelineView::listRequested, this, [this](EventRef event) {
+    connect(&timeline_->state(), &TimelineState::listRequested, this, [this](EventRef event) {
         showPanel(QStringLiteral("events"));
         timeline_->revealEvent(event);
         tables_->demand<EventsPanel>("events").setEvent(event);
@@ -202,7 +208,7 @@ void TracePage::showRun() {
 }
 
 void TracePage::showVisible() {
-    tables_->setVisibleRange(timeline_->visibleRange()->range().shifted(timeline_->timeOrigin()));
+    tables_->setVisibleRange(timeline_->state().range().visible());
 }
 
 void TracePage::showHealth() {
@@ -239,7 +245,7 @@ ReportView* TracePage::currentTable() const {
 }
 
 void TracePage::setTheme(const Theme& theme) {
-    timeline_->setTheme(theme);
+    timeline_->state().options().setTheme(theme);
     tables_->setTheme(theme);
     healthBar_->setTheme(theme);
     marks_->onTimeline().setTheme(theme);
@@ -254,7 +260,8 @@ void TracePage::setDetailsVisible(bool isVisible) {
 
 /// Details take room only while they have content.
 void TracePage::updateDetails() {
-    const bool hasSelection = timeline_->selectedEvent().isValid() || timeline_->hasGapMark();
+    const bool hasSelection = timeline_->state().selection().event().isValid() ||
+                              timeline_->state().selection().gapMark();
     side_->setVisible(hasDetails_ && hasSelection);
 }
 
@@ -282,7 +289,7 @@ void TracePage::setTablesVisible(bool isVisible) {
 bool TracePage::isBusy() const {
     const LazyTab* tab = tables_->currentTab();
     return hits_->isSearching() || (tab && tab->isBusy()) || marks_->keeper().isBusy() ||
-           guide_->isBusy() || timeline_->isAboutToArrange();
+           guide_->isBusy() || timeline_->emptyTracks().isWaiting();
 }
 
 void TracePage::restoreLayout(const AppSettings& settings) {
@@ -292,7 +299,8 @@ void TracePage::restoreLayout(const AppSettings& settings) {
     if (auto* sql = tables_->panel<SqlPanel>("sql")) sql->setHistory(queries_);
     guide_->restore(settings);
     const QByteArray json = settings.trackArrangement(toQString(trace_->path.string()));
-    if (const auto arrangement = arrangementFromJson(json)) timeline_->setArrangement(*arrangement);
+    if (const auto arrangement = arrangementFromJson(json))
+        timeline_->state().tracks().setArrangement(*arrangement);
 }
 
 void TracePage::storeLayout(AppSettings& settings) const {
@@ -301,10 +309,11 @@ void TracePage::storeLayout(AppSettings& settings) const {
     const auto* sql = tables_->panel<SqlPanel>("sql");
     if (sql && !sql->history().isEmpty()) settings.setQueries(sql->history());
     guide_->store(settings);
-    const TrackArrangement arrangement = timeline_->arrangement();
-    settings.setTrackArrangement(
-        toQString(trace_->path.string()),
-        arrangement == timeline_->firstArrangement() ? QByteArray() : toJson(arrangement));
+    const TrackArrangement arrangement = timeline_->state().tracks().arrangement();
+    settings.setTrackArrangement(toQString(trace_->path.string()),
+                                 arrangement == timeline_->state().tracks().defaultArrangement()
+                                     ? QByteArray()
+                                     : toJson(arrangement));
 }
 
 using views::toQString;
@@ -314,8 +323,8 @@ namespace {
 constexpr size_t maxSummaryNames = 5;
 
 TimeRange rangeOf(const views::TimelineView& timeline) {
-    if (timeline.selectedRange()) return *timeline.selectedRange();
-    return timeline.visibleRange()->range().shifted(timeline.timeOrigin());
+    if (timeline.state().selection().range()) return *timeline.state().selection().range();
+    return timeline.state().range().visible();
 }
 
 /// Returns a query for the kernels of a range, valid in native files and in exports of Nsight
@@ -354,7 +363,7 @@ QString evidenceText(const TracePage& page) {
             .arg(toQString(trace.title), toQString(trace.producer),
                  toQString(formatTimestamp(range.startNs)), toQString(formatTimestamp(range.endNs)),
                  toQString(selectionHeadline(trace, statistics)), namesIn(trace, statistics));
-    if (const EventRef event = timeline.selectedEvent(); event.isValid()) {
+    if (const EventRef event = timeline.state().selection().event(); event.isValid()) {
         text += QStringLiteral("\n%1\n").arg(toQString(trace.nameOf(event)).simplified());
         for (const Property& fact : describe(trace, event))
             text += QStringLiteral("  %1: %2\n").arg(toQString(fact.name), toQString(fact.value));
@@ -384,33 +393,33 @@ constexpr int shownPollMs = 50;
 }  // namespace
 
 void TracePage::updateTrace(TracePtr trace) {
-    const views::TrackArrangement arrangement = timeline_->arrangement();
-    const int scrolled = timeline_->scrollPosition();
-    const auto range = timeline_->selectedRange();
-    const EventRef event = sameEvent(*trace_, timeline_->selectedEvent(), *trace);
+    const views::TrackArrangement arrangement = timeline_->state().tracks().arrangement();
+    const int scrolled = timeline_->state().scroll().y();
+    const auto range = timeline_->state().selection().range();
+    const EventRef event = sameEvent(*trace_, timeline_->state().selection().event(), *trace);
     if (liveBar_) liveBar_->beforeChange();
     trace_ = std::move(trace);
-    timeline_->moveWithoutHistory([&] {
+    timeline_->history().moveWithoutHistory([&] {
         timeline_->setTrace(trace_);
-        timeline_->setFirstArrangement(views::firstArrangement(*trace_));
-        timeline_->setArrangement(arrangement);
+        timeline_->state().tracks().setDefaultArrangement(views::firstArrangement(*trace_));
+        timeline_->state().tracks().setArrangement(arrangement);
         if (liveBar_) liveBar_->afterChange(*trace_);
-        timeline_->setScrollPosition(scrolled);
+        timeline_->state().scroll().setY(scrolled);
     });
     details_->setTrace(trace_);
     showHealth();
     tables_->setTrace(trace_);
     guide_->setTrace(trace_);
     showRun();
-    timeline_->setSelectedRange(range);
-    timeline_->setSelectedEvent(event);
+    timeline_->state().selection().setRange(range);
+    timeline_->state().selection().setEvent(event);
     hits_->repeat();
 }
 
 void TracePage::follow(LiveFollower* follower) {
     follower->setParent(this);
     liveBar_ = new LiveBar(*timeline_, this);
-    liveBar_->setTheme(timeline_->theme());
+    liveBar_->setTheme(timeline_->state().options().theme());
     static_cast<QVBoxLayout*>(layout())->insertWidget(0, liveBar_);
     guide_->setTrace(trace_);  // It is explained at its end.
     // Data that becomes known only at the end is not missing.

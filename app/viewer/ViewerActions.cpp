@@ -31,19 +31,19 @@ QString tr(const char* text) {
 }
 
 void zoomMiddle(TimelineView& timeline, double factor) {
-    const TimeRange range = timeline.visibleRange()->range();
-    timeline.visibleRange()->zoomAt(range.startNs + range.durationNs() / 2, factor);
+    const TimeRange range = timeline.state().range().axis().range();
+    timeline.state().range().axis().zoomAt(range.startNs + range.durationNs() / 2, factor);
 }
 
 void pan(TimelineView& timeline, double screens) {
-    const double visibleNs = double(timeline.visibleRange()->range().durationNs());
-    timeline.visibleRange()->pan(static_cast<int64_t>(visibleNs * screens));
+    const double visibleNs = double(timeline.state().range().axis().range().durationNs());
+    timeline.state().range().axis().pan(static_cast<int64_t>(visibleNs * screens));
 }
 
 void stepRowHeight(TimelineView& timeline, int step) {
-    const int next = static_cast<int>(timeline.rowHeight()) + step;
+    const int next = static_cast<int>(timeline.state().tracks().rowHeight()) + step;
     if (next < 0 || next > static_cast<int>(RowHeight::Tall)) return;
-    timeline.setRowHeight(static_cast<RowHeight>(next));
+    timeline.state().tracks().setRowHeight(static_cast<RowHeight>(next));
 }
 
 using Menu = TimelineCommand::Menu;
@@ -54,34 +54,35 @@ std::vector<TimelineCommand> editCommands() {
         {Menu::Edit,
          tr("&Copy what is selected"),
          {Qt::CTRL | Qt::Key_C},
-         [](View& view) { view.copySelected(); },
+         [](View& view) { view.commands().copySelected(); },
          {},
          true},
         {Menu::Edit,
          tr("Select the event's time as &range"),
          {Qt::Key_R},
-         [](View& view) { view.selectTimeOfEvent(); }},
+         [](View& view) { view.commands().selectTimeOfEvent(); }},
     };
 }
 
 std::vector<TimelineCommand> viewCommands() {
-    TimelineCommand wheel{Menu::View, tr("&Wheel scrolls the tracks"), {}, [](View& view) {
-                              view.setWheelScrolling(!view.isWheelScrolling());
-                          }};
+    TimelineCommand wheel{
+        Menu::View, tr("&Wheel scrolls the tracks"), {}, [](View& view) {
+            view.state().options().setWheelScrolling(!view.state().options().isWheelScrolling());
+        }};
     wheel.startsGroup = true;
-    wheel.isOn = [](const View& view) { return view.isWheelScrolling(); };
+    wheel.isOn = [](const View& view) { return view.state().options().isWheelScrolling(); };
     return {
         {Menu::View,
          tr("Show the &whole trace"),
          {Qt::CTRL | Qt::Key_0, Qt::Key_0},
-         [](View& view) { view.fit(); },
+         [](View& view) { view.commands().fit(); },
          "fit",
          false,
          true},
         {Menu::View,
          tr("Show what was seen fi&rst"),
          {Qt::ALT | Qt::Key_Home},
-         [](View& view) { view.showFirstRange(); },
+         [](View& view) { view.state().range().showDefaultRange(); },
          {},
          false,
          true},
@@ -98,22 +99,22 @@ std::vector<TimelineCommand> viewCommands() {
         {Menu::View,
          tr("Zoom to the &selection"),
          {Qt::Key_F, Qt::CTRL | Qt::Key_Return},
-         [](View& view) { view.zoomToSelection(); },
+         [](View& view) { view.commands().zoomToSelection(); },
          "zoom-selection"},
         {Menu::View,
          tr("Zoom to the selected &event"),
          {Qt::Key_Return},
-         [](View& view) { view.zoomToEvent(); }},
+         [](View& view) { view.commands().zoomToEvent(); }},
         {Menu::View,
          tr("&Back to the view before"),
          {Qt::Key_Z, Qt::Key_Backspace},
-         [](View& view) { view.goBack(); },
+         [](View& view) { view.history().back(); },
          {},
          true},
         {Menu::View,
          tr("For&ward again"),
          {Qt::SHIFT | Qt::Key_Z, Qt::SHIFT | Qt::Key_Backspace},
-         [](View& view) { view.goForward(); }},
+         [](View& view) { view.history().forward(); }},
         {Menu::View,
          tr("Pan &left"),
          {Qt::Key_A},
@@ -124,7 +125,7 @@ std::vector<TimelineCommand> viewCommands() {
         {Menu::View,
          tr("&Clear the selection"),
          {Qt::Key_Escape},
-         [](View& view) { view.clearSelection(); }},
+         [](View& view) { view.commands().clearSelection(); }},
         wheel,
     };
 }
@@ -134,80 +135,91 @@ std::vector<TimelineCommand> goCommands() {
         {Menu::Go,
          tr("Slice to the &right"),
          {Qt::Key_Right},
-         [](View& view) { view.selectNeighbour(1, SliceStep::Visible); }},
+         [](View& view) { view.commands().selectNeighbour(1, SliceStep::Visible); }},
         {Menu::Go,
          tr("Slice to the &left"),
          {Qt::Key_Left},
-         [](View& view) { view.selectNeighbour(-1, SliceStep::Visible); }},
+         [](View& view) { view.commands().selectNeighbour(-1, SliceStep::Visible); }},
         {Menu::Go,
          tr("Ne&xt slice, however small"),
          {Qt::Key_Period},
-         [](View& view) { view.selectNeighbour(1, SliceStep::Single); }},
+         [](View& view) { view.commands().selectNeighbour(1, SliceStep::Single); }},
         {Menu::Go,
          tr("&Previous slice, however small"),
          {Qt::Key_Comma},
-         [](View& view) { view.selectNeighbour(-1, SliceStep::Single); }},
+         [](View& view) { view.commands().selectNeighbour(-1, SliceStep::Single); }},
         {Menu::Go,
          tr("&First slice of the lane"),
          {Qt::Key_Home},
-         [](View& view) { view.selectEndOfLane(-1); }},
+         [](View& view) { view.commands().selectEndOfLane(-1); }},
         {Menu::Go,
          tr("L&ast slice of the lane"),
          {Qt::Key_End},
-         [](View& view) { view.selectEndOfLane(1); }},
+         [](View& view) { view.commands().selectEndOfLane(1); }},
         {Menu::Go,
          tr("Lane &above"),
          {Qt::Key_Up},
-         [](View& view) { view.selectAdjacentLane(-1); }},
+         [](View& view) { view.commands().selectAdjacentLane(-1); }},
         {Menu::Go,
          tr("Lane &below"),
          {Qt::Key_Down},
-         [](View& view) { view.selectAdjacentLane(1); }},
+         [](View& view) { view.commands().selectAdjacentLane(1); }},
         {Menu::Go,
          tr("What it &caused"),
          {Qt::Key_E},
-         [](View& view) { view.followFlow(1); },
+         [](View& view) { view.commands().followFlow(1); },
          {},
          true},
-        {Menu::Go, tr("What caused &it"), {Qt::Key_Q}, [](View& view) { view.followFlow(-1); }},
+        {Menu::Go,
+         tr("What caused &it"),
+         {Qt::Key_Q},
+         [](View& view) { view.commands().followFlow(-1); }},
         {Menu::Go,
          tr("Same place in the &other run"),
          {Qt::Key_B},
-         [](View& view) { view.selectCounterpart(); }},
+         [](View& view) { view.commands().selectCounterpart(); }},
         {Menu::Go,
          tr("A page of tracks &up"),
          {Qt::Key_PageUp},
-         [](View& view) { view.scrollPages(-1); },
+         [](View& view) { view.commands().scrollPages(-1); },
          {},
          true},
         {Menu::Go,
          tr("A page of tracks &down"),
          {Qt::Key_PageDown},
-         [](View& view) { view.scrollPages(1); }},
+         [](View& view) { view.commands().scrollPages(1); }},
         {Menu::Go,
          tr("First track"),
          {Qt::CTRL | Qt::Key_Home},
-         [](View& view) { view.scrollToTop(); }},
+         [](View& view) { view.commands().scrollToTop(); }},
         {Menu::Go,
          tr("Last track"),
          {Qt::CTRL | Qt::Key_End},
-         [](View& view) { view.scrollToBottom(); }},
+         [](View& view) { view.commands().scrollToBottom(); }},
     };
 }
 
 std::vector<TimelineCommand> colourCommands() {
     const auto colorBy = [](const QString& text, Qt::Key key, ColorMode mode) {
-        TimelineCommand command{
-            Menu::Colour, text, {Qt::CTRL | key}, [mode](View& view) { view.setColorMode(mode); }};
+        TimelineCommand command{Menu::Colour, text, {Qt::CTRL | key}, [mode](View& view) {
+                                    view.commands().setColorMode(mode);
+                                }};
         command.isChoice = true;
-        command.isOn = [mode](const View& view) { return view.colorMode() == mode; };
+        command.isOn = [mode](const View& view) {
+            return view.state().options().colorMode() == mode;
+        };
         return command;
     };
     TimelineCommand highlight{
-        Menu::Colour, tr("&Highlight slices of one name"),
-        {Qt::Key_X},  [](View& view) { view.setHighlighting(!view.isHighlighting()); },
-        {},           true};
-    highlight.isOn = [](const View& view) { return view.isHighlighting(); };
+        Menu::Colour,
+        tr("&Highlight slices of one name"),
+        {Qt::Key_X},
+        [](View& view) {
+            view.commands().setHighlighting(!view.state().selection().isHighlighting());
+        },
+        {},
+        true};
+    highlight.isOn = [](const View& view) { return view.state().selection().isHighlighting(); };
     return {colorBy(tr("By &name"), Qt::Key_1, ColorMode::Name),
             colorBy(tr("By &kind"), Qt::Key_2, ColorMode::Kind),
             colorBy(tr("By &stream"), Qt::Key_3, ColorMode::Stream),
@@ -220,9 +232,9 @@ std::vector<TimelineCommand> colourCommands() {
 std::vector<TimelineCommand> trackCommands() {
     TimelineCommand hideEmpty{
         Menu::Tracks, tr("Leave &out what is empty in view"), {}, [](View& view) {
-            view.setHidingEmpty(!view.isHidingEmpty());
+            view.emptyTracks().setOn(!view.emptyTracks().isOn());
         }};
-    hideEmpty.isOn = [](const View& view) { return view.isHidingEmpty(); };
+    hideEmpty.isOn = [](const View& view) { return view.emptyTracks().isOn(); };
     return {
         {Menu::Tracks,
          tr("&Filter by name…"),
@@ -231,58 +243,61 @@ std::vector<TimelineCommand> trackCommands() {
         {Menu::Tracks,
          tr("&Pin or unpin"),
          {Qt::Key_P},
-         [](View& view) { view.togglePinnedTrack(); },
+         [](View& view) { view.commands().togglePinnedTrack(); },
          {},
          true},
-        {Menu::Tracks, tr("&Hide"), {Qt::Key_H}, [](View& view) { view.hideTrack(); }},
+        {Menu::Tracks, tr("&Hide"), {Qt::Key_H}, [](View& view) { view.commands().hideTrack(); }},
         {Menu::Tracks,
          tr("Hide all that are &empty in view"),
          {Qt::CTRL | Qt::Key_H},
-         [](View& view) { view.hideEmptyTracks(); }},
+         [](View& view) { view.commands().hideEmptyTracks(); }},
         hideEmpty,
         {Menu::Tracks,
          tr("&Show all hidden tracks"),
          {Qt::SHIFT | Qt::Key_H},
-         [](View& view) { view.showAllTracks(); }},
+         [](View& view) { view.commands().showAllTracks(); }},
         {Menu::Tracks,
          tr("Move &up"),
          {Qt::ALT | Qt::Key_Up},
-         [](View& view) { view.moveTrack(-1); }},
+         [](View& view) { view.commands().moveTrack(-1); }},
         {Menu::Tracks,
          tr("Move &down"),
          {Qt::ALT | Qt::Key_Down},
-         [](View& view) { view.moveTrack(1); }},
+         [](View& view) { view.commands().moveTrack(1); }},
         {Menu::Tracks,
          tr("Fold or &unfold"),
          {Qt::Key_Space},
-         [](View& view) { view.toggleFold(false); },
+         [](View& view) { view.commands().toggleFold(false); },
          {},
          true},
         {Menu::Tracks,
          tr("Fold or unfold with every&thing in it"),
          {Qt::SHIFT | Qt::Key_Space},
-         [](View& view) { view.toggleFold(true); }},
+         [](View& view) { view.commands().toggleFold(true); }},
         {Menu::Tracks,
          tr("Fold &all tracks"),
          {Qt::CTRL | Qt::SHIFT | Qt::Key_F},
-         [](View& view) { view.foldAll(); },
+         [](View& view) { view.state().tracks().setAllFolded(true); },
          {},
          false,
          true},
         {Menu::Tracks,
          tr("U&nfold all tracks"),
          {Qt::CTRL | Qt::SHIFT | Qt::Key_E},
-         [](View& view) { view.unfoldAll(); },
+         [](View& view) { view.state().tracks().setAllFolded(false); },
          {},
          false,
          true},
         {Menu::Tracks,
          tr("Un&do what was done to the tracks"),
          {Qt::Key_U},
-         [](View& view) { view.undoArrangement(); },
+         [](View& view) { view.commands().undoArrangement(); },
          {},
          true},
-        {Menu::Tracks, tr("Arran&ge as at first"), {}, [](View& view) { view.arrangeAsAtFirst(); }},
+        {Menu::Tracks,
+         tr("Arran&ge as at first"),
+         {},
+         [](View& view) { view.commands().restoreDefaults(); }},
         {Menu::Tracks,
          tr("&Taller rows"),
          {Qt::CTRL | Qt::Key_Plus, Qt::CTRL | Qt::Key_Equal},

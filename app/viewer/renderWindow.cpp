@@ -187,7 +187,8 @@ Result<void> arrange(MainWindow& window, const RenderOptions& render) {
     TimelineView& timeline = *page->timelines().front();
     const auto showVisible = [&] {
         if (!render.visible) return;
-        timeline.visibleRange()->setRange(render.visible->shifted(-timeline.timeOrigin()));
+        timeline.state().range().axis().setRange(
+            render.visible->shifted(-timeline.state().range().origin()));
     };
     showVisible();  // The search begins at the visible range.
     if (!render.find.empty()) {
@@ -197,7 +198,7 @@ Result<void> arrange(MainWindow& window, const RenderOptions& render) {
         if (auto result = waitUntilIdle(window); !result) return result;
     }
     showVisible();
-    if (render.select) timeline.setSelectedRange(render.select);
+    if (render.select) timeline.state().selection().setRange(render.select);
     return {};
 }
 

@@ -96,8 +96,8 @@ Panel* makeFlame() {
 
 Panel* makeEvents(TracePage& page) {
     auto* panel = new EventsPanel;
-    QObject::connect(panel, &EventsPanel::eventSelected, &page.timeline(),
-                     &TimelineView::setSelectedEvent);
+    QObject::connect(panel, &EventsPanel::eventSelected, &page.timeline().state().selection(),
+                     &TimelineSelection::setEvent);
     QObject::connect(panel, &EventsPanel::saveRequested, &page,
                      [panel, &page] { askForEvents(*panel, page.trace()); });
     return panel;
@@ -106,17 +106,17 @@ Panel* makeEvents(TracePage& page) {
 void showPlace(TimelineView& timeline, TimeRange range) {
     // A column called start may contain any number; sums of a few of these still fit.
     constexpr int64_t maxTimeNs = int64_t{1} << 60;
-    VisibleRange& visible = *timeline.visibleRange();
+    VisibleRange& visible = timeline.state().range().axis();
     range = {std::clamp(range.startNs, -maxTimeNs, maxTimeNs),
              std::clamp(range.endNs, -maxTimeNs, maxTimeNs)};
-    const TimeRange shared = range.shifted(-timeline.timeOrigin());
+    const TimeRange shared = range.shifted(-timeline.state().range().origin());
     const int64_t shownNs = visible.range().durationNs();
     // Near enough to be visible, with enough context around it.
     const int64_t windowNs =
         range.isEmpty() ? shownNs : std::max<int64_t>(range.durationNs() * 3, 1000);
     const int64_t middle = shared.startNs + shared.durationNs() / 2;
     visible.setRange({middle - windowNs / 2, middle - windowNs / 2 + windowNs});
-    timeline.setSelectedRange(range.isEmpty() ? std::nullopt : std::optional(range));
+    timeline.state().selection().setRange(range.isEmpty() ? std::nullopt : std::optional(range));
 }
 
 Panel* makeSql(TracePage& page) {

@@ -47,16 +47,16 @@ void bench_TimelinePaint::initTestCase() {
             timeNs += durationNs + static_cast<int64_t>(random() % 2'000);
         }
     }
-    state_.setViewportHeight(size.height());
+    state_.scroll().setViewportHeight(size.height());
     state_.setTrace(builder.finish());
 }
 
 void bench_TimelinePaint::paintPlainly(QPainter& painter) const {
-    painter.fillRect(QRect(QPoint(), size), state_.theme().canvas);
-    const TimeScale scale = state_.scale(size.width());
-    for (const LayoutRow& row : state_.layout().rows()) {
+    painter.fillRect(QRect(QPoint(), size), state_.options().theme().canvas);
+    const TimeScale scale = state_.range().scale(size.width());
+    for (const LayoutRow& row : state_.tracks().layout().rows()) {
         for (int i = 0; i < row.laneCount; ++i) {
-            const Lane& lane = state_.laneAt({row.track, static_cast<uint32_t>(i)});
+            const Lane& lane = state_.lanes().laneAt({row.track, static_cast<uint32_t>(i)});
             const int top = TrackLayout::laneTop(row, i);
             for (uint32_t slice = 0; slice < lane.size(); ++slice) {
                 if (lane.endNs(slice) <= scale.range.startNs ||
@@ -66,7 +66,7 @@ void bench_TimelinePaint::paintPlainly(QPainter& painter) const {
                 const double left = scale.toX(lane.startNs[slice]);
                 const double width = std::max(1.0, scale.toX(lane.endNs(slice)) - left);
                 painter.fillRect(QRectF(left, top, width, row.laneHeight - 1),
-                                 state_.theme().colorOf(lane.category[slice]));
+                                 state_.options().theme().colorOf(lane.category[slice]));
             }
         }
     }
@@ -92,7 +92,7 @@ void bench_TimelinePaint::paintingBeatsAPlainLoop() {
     const auto show = [&](int frame) {
         const int64_t startNs =
             trace.startNs + (trace.durationNs() - durationNs) / 3 + frame * 1'001;
-        state_.setVisible({startNs, startNs + durationNs - frame});
+        state_.range().setVisible({startNs, startNs + durationNs - frame});
     };
     const auto medianMs = [&](int frames, const auto& paint) {
         std::vector<double> times;
@@ -123,7 +123,7 @@ void bench_TimelinePaint::aSecondPaintReducesNothing() {
     QImage image(size, QImage::Format_RGB32);
     TrackPainter painter(state_);
     painter.reset(QFont());
-    state_.visibleRange()->fit();
+    state_.range().axis().fit();
     QPainter target(&image);
     painter.paint(target, size, 1);
     const size_t lanes = painter.geometry().cachedLaneCount();

@@ -26,6 +26,7 @@
 #include "views/details/DetailsPanel.h"
 #include "views/jobs/LatestJob.h"
 #include "views/text/shownText.h"
+#include "views/timeline/TimelineNavigator.h"
 #include "views/timeline/TimelineView.h"
 #include "views/timeline/VisibleRange.h"
 
@@ -166,7 +167,7 @@ void CompareView::connectParts() {
     connect(steps_, &StepChart::stepChosen, this, &CompareView::showStep);
     connect(lane_, &DifferenceLane::stepChosen, this, &CompareView::showStep);
     connect(details_, &DetailsPanel::eventActivated, this, [this](EventRef event) {
-        const bool isCandidate = candidate_->timeline().selectedEvent().isValid();
+        const bool isCandidate = candidate_->timeline().state().selection().event().isValid();
         (isCandidate ? candidate_ : baseline_)->timeline().revealEvent(event);
     });
 }
@@ -189,14 +190,14 @@ void CompareView::addShortcuts() {
 }
 
 void CompareView::connectSide(CompareSide* side, CompareSide* other) {
-    connect(&side->timeline(), &TimelineView::selectedRangeChanged, this,
+    connect(&side->timeline().state().selection(), &TimelineSelection::rangeChanged, this,
             [this, side](std::optional<TimeRange> range) { selectRange(side, range); });
-    connect(&side->timeline(), &TimelineView::eventSelected, this,
+    connect(&side->timeline().state().selection(), &TimelineSelection::eventChanged, this,
             [this, side, other](EventRef event) {
                 if (isMirroring_) return;
                 const QScopedValueRollback guard(isMirroring_, true);
                 if (event.isValid()) {
-                    other->timeline().setSelectedEvent({});
+                    other->timeline().state().selection().setEvent({});
                     (side == baseline_ ? lastBaselineEvent_ : lastCandidateEvent_) = event;
                 }
                 showDetails(side->timeline().trace(), event);
@@ -319,7 +320,7 @@ void CompareView::selectRange(CompareSide* from, std::optional<TimeRange> traceR
     CompareSide* other = from == baseline_ ? candidate_ : baseline_;
     selectedRange_.reset();
     if (traceRange) selectedRange_ = from->toAxis(*traceRange);
-    other->timeline().setSelectedRange(
+    other->timeline().state().selection().setRange(
         selectedRange_ ? std::optional(other->toTrace(*selectedRange_)) : std::nullopt);
     startComparison();
 }
@@ -369,7 +370,7 @@ void CompareView::showRunsOf(int baseline, int candidate) {
     baselineTrace_ = baselineRuns_[shownBaselineRun_];
     candidateTraces_ = {candidateRuns_[shownCandidateRun_]};
     alignment_->setRunsShown(baseline, candidate);
-    baseline_->timeline().setSelectedRange(std::nullopt);
+    baseline_->timeline().state().selection().setRange(std::nullopt);
     selectedRange_.reset();
     isFirstResult_ = true;
     pairTimelines();
@@ -438,7 +439,7 @@ void CompareView::showCandidate(int index) {
     if (index < 0 || size_t(index) >= candidateTraces_.size() || size_t(index) == shown_) return;
     shown_ = size_t(index);
     isPairChosen_ = false;
-    baseline_->timeline().setSelectedRange(std::nullopt);
+    baseline_->timeline().state().selection().setRange(std::nullopt);
     pairTimelines();
     if (!runs_) return;
     shownPair_ = runs_->comparisons[shown_].critical;
@@ -487,25 +488,25 @@ void CompareView::align() {
             if (!selectedRange_)
                 return alignment_->setMessage(tr("Select a range first: drag along the ruler."));
             const int64_t byNs = selectedRange_->startNs;
-            return setOrigins(baseline_->timeline().timeOrigin() + byNs,
-                              candidate_->timeline().timeOrigin() + byNs);
+            return setOrigins(baseline_->timeline().state().range().origin() + byNs,
+                              candidate_->timeline().state().range().origin() + byNs);
     }
 }
 
 void CompareView::setOrigins(int64_t baselineNs, int64_t candidateNs) {
-    TimelineView& baseline = baseline_->timeline();
-    TimelineView& candidate = candidate_->timeline();
-    const int64_t movedNs =
-        (candidateNs - candidate.timeOrigin()) - (baselineNs - baseline.timeOrigin());
-    const TimeRange shown = visibleRange_->range().shifted(baseline.timeOrigin() - baselineNs);
-    baseline.setTimeOrigin(baselineNs);
-    candidate.setTimeOrigin(candidateNs);
+    TimelineRange& baseline = baseline_->timeline().state().range();
+    TimelineRange& candidate = candidate_->timeline().state().range();
+    const int64_t movedNs = (candidateNs - candidate.origin()) - (baselineNs - baseline.origin());
+    const TimeRange shown = visibleRange_->range().shifted(baseline.origin() - baselineNs);
+    baseline.setOrigin(baselineNs);
+    candidate.setOrigin(candidateNs);
     visibleRange_->setRange(shown);
     // A selected range is trace time on each side; it is wrong once the sides have moved against
     // each other.
-    const std::optional<TimeRange> selected = baseline.selectedRange();
+    TimelineSelection& selection = baseline_->timeline().state().selection();
+    const std::optional<TimeRange> selected = selection.range();
     if (selected && movedNs == 0) selectedRange_ = baseline_->toAxis(*selected);
-    if (selected && movedNs != 0) baseline.setSelectedRange(std::nullopt);
+    if (selected && movedNs != 0) selection.setRange(std::nullopt);
     showLane();
 }
 
@@ -521,7 +522,7 @@ void CompareView::showLane() {
                    .arg(steps.size());
     }
     laneLabel_->setText(text);
-    lane_->setSteps(std::move(steps), candidate_->timeline().timeOrigin());
+    lane_->setSteps(std::move(steps), candidate_->timeline().state().range().origin());
 }
 
 void CompareView::scrollToWorker() {
@@ -532,7 +533,7 @@ void CompareView::scrollToWorker() {
         const bool isGpu =
             each.kind == TrackKind::Gpu && each.subject < baselineTrace_->gpus.size();
         if (!isGpu || baselineTrace_->gpus[each.subject].id != worker->gpuId) continue;
-        return baseline_->timeline().scrollToTrack(track);
+        return TimelineNavigator(baseline_->timeline().state()).scrollToTrack(track);
     }
 }
 
@@ -655,13 +656,13 @@ void CompareView::selectBoth(EventRef baseline, EventRef candidate) {
         baseline_->timeline().revealEvent(baseline);
         lastBaselineEvent_ = baseline;
     } else {
-        baseline_->timeline().setSelectedEvent({});
+        baseline_->timeline().state().selection().setEvent({});
     }
     if (candidate.isValid()) {
         candidate_->timeline().revealEvent(candidate);
         lastCandidateEvent_ = candidate;
     } else {
-        candidate_->timeline().setSelectedEvent({});
+        candidate_->timeline().state().selection().setEvent({});
     }
     const bool isCandidate = candidate.isValid();
     showDetails((isCandidate ? candidate_ : baseline_)->timeline().trace(),

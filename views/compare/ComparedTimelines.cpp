@@ -25,7 +25,7 @@ CompareSide::CompareSide(Role role, VisibleRange* range, QWidget* parent)
       role_(role),
       healthBar_(new HealthBar(this)),
       timeline_(new TimelineView(this)) {
-    timeline_->setVisibleRange(range);
+    timeline_->state().range().setAxis(range);
     timeline_->setAccessibleName(role == Role::Baseline ? tr("Timeline of both runs")
                                                         : tr("Timeline of the candidate"));
     auto* layout = new QVBoxLayout(this);
@@ -50,17 +50,18 @@ void CompareSide::setTrace(TracePtr trace) {
 
 void CompareSide::setTheme(const Theme& theme) {
     theme_ = theme;
-    timeline_->setTheme(theme);
-    timeline_->setMark(role_ == Role::Baseline ? theme.baseline : theme.candidate);
+    timeline_->state().options().setTheme(theme);
+    timeline_->state().options().setMark(role_ == Role::Baseline ? theme.baseline
+                                                                 : theme.candidate);
     healthBar_->setTheme(theme);
 }
 
 TimeRange CompareSide::toAxis(TimeRange traceRange) const {
-    return traceRange.shifted(-timeline_->timeOrigin());
+    return traceRange.shifted(-timeline_->state().range().origin());
 }
 
 TimeRange CompareSide::toTrace(TimeRange axisRange) const {
-    return axisRange.shifted(timeline_->timeOrigin());
+    return axisRange.shifted(timeline_->state().range().origin());
 }
 
 void CompareSide::showHealth() {

@@ -24,6 +24,7 @@
 #include "views/notes/MarkStore.h"
 #include "views/text/shownText.h"
 #include "views/theme/Theme.h"
+#include "views/timeline/TimelineNavigator.h"
 #include "views/timeline/TimelineView.h"
 #include "views/timeline/timelineInput.h"
 
@@ -160,14 +161,14 @@ MarkLines::MarkLines(MarkStore& store, TimelineView& timeline)
     const auto repaint = [this] { update(); };
     connect(&store_, &MarkStore::changed, this, &MarkLines::follow);
     connect(&store_, &MarkStore::selectionChanged, this, repaint);
-    connect(&timeline_, &TimelineView::placesChanged, this, &MarkLines::follow);
+    connect(&timeline_.places(), &TimelinePlaces::changed, this, &MarkLines::follow);
     follow();
 }
 
 void MarkLines::follow() {
     // Without marks the widget must not slow down painting.
     setVisible(!store_.marks().empty());
-    setGeometry(timeline_.tracksArea());
+    setGeometry(timeline_.places().tracksArea());
     raise();
     update();
 }
@@ -179,8 +180,8 @@ void MarkLines::paintEvent(QPaintEvent* event) {
 }
 
 void MarkLines::paintMark(QPainter& painter, const Mark& mark) const {
-    const double from = timeline_.xOf(mark.range.startNs) - x();
-    const double to = timeline_.xOf(mark.range.endNs) - x();
+    const double from = timeline_.places().xOf(mark.range.startNs) - x();
+    const double to = timeline_.places().xOf(mark.range.endNs) - x();
     if (to < -2 || from > width() + 2) return;
     const QColor color = QColor::fromRgb(mark.color);
     const int width = mark.id == store_.selected() ? 2 : 1;
@@ -200,7 +201,7 @@ void MarkLines::paintMark(QPainter& painter, const Mark& mark) const {
     if (mark.track.empty() || !timeline_.trace()) return;
     const uint32_t track = trackOfPath(*timeline_.trace(), mark.track);
     if (track == noIndex) return;
-    const QRect row = timeline_.trackArea(track).translated(-pos());
+    const QRect row = timeline_.places().trackArea(track).translated(-pos());
     if (!row.isEmpty()) paintIn(row.intersected(rect()), 255);
 }
 
@@ -230,11 +231,11 @@ MarkStrip::MarkStrip(MarkStore& store, TimelineView& timeline)
     const auto repaint = [this] { update(); };
     connect(&store_, &MarkStore::changed, this, repaint);
     connect(&store_, &MarkStore::selectionChanged, this, repaint);
-    connect(&timeline_, &TimelineView::placesChanged, this, repaint);
+    connect(&timeline_.places(), &TimelinePlaces::changed, this, repaint);
 }
 
 double MarkStrip::toX(int64_t timeNs) const {
-    return timeline_.xOf(timeNs) - x();
+    return timeline_.places().xOf(timeNs) - x();
 }
 
 TimeRange MarkStrip::shownRange(const Mark& mark) const {
@@ -288,7 +289,7 @@ const Mark* MarkStrip::markAt(QPoint position) const {
 
 void MarkStrip::paintEvent(QPaintEvent*) {
     QPainter painter(this);
-    const Theme& theme = timeline_.theme();
+    const Theme& theme = timeline_.state().options().theme();
     painter.fillRect(rect(), theme.panel);
     painter.fillRect(QRect(0, height() - 1, width(), 1), theme.separator);
     painter.setRenderHint(QPainter::Antialiasing);
@@ -312,7 +313,7 @@ void MarkStrip::paintRange(QPainter& painter, const Flag& flag) const {
 }
 
 void MarkStrip::paintFlag(QPainter& painter, const Flag& flag) const {
-    const Theme& theme = timeline_.theme();
+    const Theme& theme = timeline_.state().options().theme();
     const QColor color = QColor::fromRgb(flag.mark->color);
     const bool isSelected = flag.mark->id == store_.selected();
     const bool isHovered = flag.mark->id == hovered_;
@@ -352,7 +353,8 @@ void MarkStrip::mousePressEvent(QMouseEvent* event) {
 void MarkStrip::mouseMoveEvent(QMouseEvent* event) {
     if (!pressed_.empty() && (event->buttons() & Qt::LeftButton)) {
         isDragging_ = isDragging_ || std::abs(event->pos().x() - pressedX_) > clickTolerance;
-        draggedNs_ = timeline_.timeAt(event->pos().x()) - timeline_.timeAt(pressedX_);
+        draggedNs_ =
+            timeline_.places().timeAt(event->pos().x()) - timeline_.places().timeAt(pressedX_);
         return update();
     }
     const Mark* mark = markAt(event->pos());
@@ -378,7 +380,7 @@ void MarkStrip::mouseDoubleClickEvent(QMouseEvent* event) {
     if (const Mark* mark = markAt(event->pos()))
         emit editRequested(mark->id);
     else
-        emit newMarkRequested(timeline_.timeAt(x() + event->position().x()));
+        emit newMarkRequested(timeline_.places().timeAt(x() + event->position().x()));
 }
 
 void MarkStrip::leaveEvent(QEvent*) {
@@ -417,7 +419,7 @@ TimelineMarks::TimelineMarks(MarkStore& store, TimelineView& timeline, QObject* 
     label_->setIndent(labelIndent);
     label_->setAutoFillBackground(true);
     timeline_.setStrip(label_, strip_, MarkStrip::stripHeight);
-    setTheme(timeline_.theme());
+    setTheme(timeline_.state().options().theme());
     connect(&store_, &MarkStore::changed, this, &TimelineMarks::updateStrip);
     connect(strip_, &MarkStrip::editRequested, this, [this](const std::string& id) {
         store_.select(id);
@@ -441,7 +443,7 @@ TimelineMarks::TimelineMarks(MarkStore& store, TimelineView& timeline, QObject* 
         updateStrip();
         timeline_.setFocus();
     });
-    connect(&timeline_, &TimelineView::placesChanged, this, &TimelineMarks::placeEditor);
+    connect(&timeline_.places(), &TimelinePlaces::changed, this, &TimelineMarks::placeEditor);
     updateStrip();
 }
 
@@ -458,22 +460,22 @@ void TimelineMarks::setTheme(const Theme& theme) {
 Mark TimelineMarks::markHere() const {
     Mark mark = newMark({});
     mark.color = lastColor_;
-    const EventRef event = timeline_.selectedEvent();
+    const EventRef event = timeline_.state().selection().event();
     const auto setTrack = [&](uint32_t track) {
         if (track != noIndex) mark.track = trackPath(*timeline_.trace(), track);
     };
-    if (const auto range = timeline_.selectedRange()) {
+    if (const auto range = timeline_.state().selection().range()) {
         mark.range = *range;
     } else if (event.isValid()) {
         mark.range = timeline_.trace()->rangeOf(event);
-        setTrack(timeline_.trackOf(event));
+        setTrack(timeline_.state().lanes().trackOf(event));
     } else {
         const QPoint pointer = timeline_.mapFromGlobal(QCursor::pos());
-        const QRect tracks = timeline_.tracksArea();
+        const QRect tracks = timeline_.places().tracksArea();
         const bool isInside = timeline_.underMouse() && tracks.contains(pointer);
         const QPoint place = isInside ? pointer : QPoint(tracks.center().x(), -1);
-        mark.range.startNs = mark.range.endNs = timeline_.timeAt(place.x());
-        setTrack(timeline_.trackAt(place.y()));
+        mark.range.startNs = mark.range.endNs = timeline_.places().timeAt(place.x());
+        setTrack(timeline_.places().trackAt(place.y()));
     }
     return mark;
 }
@@ -493,16 +495,16 @@ void TimelineMarks::removeMark() {
 void TimelineMarks::begin(const Mark& mark, bool isNew) {
     isWriting_ = true;
     updateStrip();
-    editor_->setTheme(timeline_.theme());
+    editor_->setTheme(timeline_.state().options().theme());
     editor_->edit(mark, isNew);
     placeEditor();
 }
 
 void TimelineMarks::placeEditor() {
     if (!isWriting_ || !editor_) return;
-    const QRect tracks = timeline_.tracksArea();
-    const double x = std::clamp(timeline_.xOf(editor_->mark().range.startNs), double(tracks.left()),
-                                double(tracks.right()));
+    const QRect tracks = timeline_.places().tracksArea();
+    const double x = std::clamp(timeline_.places().xOf(editor_->mark().range.startNs),
+                                double(tracks.left()), double(tracks.right()));
     const int left = std::clamp(int(x), tracks.left() + 4,
                                 std::max(tracks.left() + 4, tracks.right() - editor_->width() - 4));
     editor_->move(left, tracks.top() + 4);
@@ -519,7 +521,7 @@ void TimelineMarks::goToPrevious() {
 
 void TimelineMarks::step(bool isForward) {
     const Mark* selected = store_.find(store_.selected());
-    const TimeRange visible = timeline_.visibleRange()->range().shifted(timeline_.timeOrigin());
+    const TimeRange visible = timeline_.state().range().visible();
     const int64_t from =
         selected ? selected->range.startNs : visible.startNs + visible.durationNs() / 2;
     if (const Mark* mark = store_.next(from, isForward)) show(mark->id);
@@ -529,8 +531,8 @@ void TimelineMarks::show(const std::string& id) {
     const Mark* mark = store_.find(id);
     if (!mark) return;
     store_.select(id);
-    const TimeRange range = mark->range.shifted(-timeline_.timeOrigin());
-    VisibleRange& visible = *timeline_.visibleRange();
+    const TimeRange range = mark->range.shifted(-timeline_.state().range().origin());
+    VisibleRange& visible = timeline_.state().range().axis();
     const int64_t shownNs = visible.range().durationNs();
     if (range.durationNs() / 9 > shownNs / 10) {
         const int64_t margin = range.durationNs() / 8;
@@ -541,7 +543,8 @@ void TimelineMarks::show(const std::string& id) {
     }
     const uint32_t track =
         timeline_.trace() ? trackOfPath(*timeline_.trace(), mark->track) : noIndex;
-    if (track != noIndex && timeline_.trackArea(track).isEmpty()) timeline_.scrollToTrack(track);
+    if (track != noIndex && timeline_.places().trackArea(track).isEmpty())
+        TimelineNavigator(timeline_.state()).scrollToTrack(track);
 }
 
 void TimelineMarks::updateStrip() {

@@ -137,7 +137,7 @@ void FlowOverlay::update(QSize size, const QFont& font) {
     unlabelled_ = 0;
     if (!state_.hasTracks()) return;
     for (const FlowArrow& arrow :
-         flowArrows(*state_.trace(), state_.layout(), state_.selectedEvent()))
+         flowArrows(*state_.trace(), state_.tracks().layout(), state_.selection().event()))
         addLine(arrow, size, font);
     if (unlabelled_ == 0 || labels_.empty()) return;
     Label& last = labels_.back();
@@ -168,13 +168,13 @@ void FlowOverlay::join(Line& line, const QRectF& label, bool isEffectInSight, do
 }
 
 void FlowOverlay::addLine(const FlowArrow& arrow, QSize size, const QFont& font) {
-    const TimeScale scale = state_.scale(size.width());
+    const TimeScale scale = state_.range().scale(size.width());
     const auto pointOf = [&](const FlowEnd& end) {
         const double x = std::clamp(scale.toX(end.timeNs), -farOutside, size.width() + farOutside);
         // An end without a row is treated as below all rows.
         if (end.isHidden) return QPointF(x, size.height() + farOutside);
-        const int pinned = state_.pinnedHeight();
-        const double y = state_.toScreenY(static_cast<int>(end.y));
+        const int pinned = state_.scroll().pinnedHeight();
+        const double y = state_.scroll().toScreenY(static_cast<int>(end.y));
         // An end scrolled under the pinned rows is treated as above the others.
         return QPointF(x, end.y >= pinned && y < pinned ? -1.0 : y);
     };
@@ -274,7 +274,7 @@ EventRef FlowOverlay::eventAt(QPointF position, QSize size, const QFont& font) {
 void FlowOverlay::paint(QPainter& painter, QSize size, const QFont& font) {
     update(size, font);
     if (lines_.empty()) return;
-    const Theme& theme = state_.theme();
+    const Theme& theme = state_.options().theme();
     painter.save();
     painter.setRenderHint(QPainter::Antialiasing);
     QColor halo = theme.canvas;

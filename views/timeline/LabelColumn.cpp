@@ -75,14 +75,14 @@ int titleRowHeight(const QFont& font) {
 
 void paintTexts(QPainter& painter, const TimelineState& state, uint32_t track, const QRect& area,
                 const QFont& font) {
-    const Theme& theme = state.theme();
+    const Theme& theme = state.options().theme();
     QFont titleFont = font;
     if (state.trace()->tracks[track].depth == 0) titleFont.setWeight(QFont::DemiBold);
     const QFontMetrics titleMetrics(titleFont);
     const QFontMetrics plainMetrics(font);
     const QString title =
         titleMetrics.elidedText(labelTitle(*state.trace(), track), Qt::ElideMiddle, area.width());
-    const QString subtitle = labelSubtitle(*state.trace(), state.layout(), track);
+    const QString subtitle = labelSubtitle(*state.trace(), state.tracks().layout(), track);
     const bool isStacked =
         !subtitle.isEmpty() && area.height() >= titleMetrics.height() + plainMetrics.height() + 6;
     const int titleHeight = titleMetrics.height();
@@ -109,23 +109,23 @@ void paintTexts(QPainter& painter, const TimelineState& state, uint32_t track, c
 
 void paintRow(QPainter& painter, const TimelineState& state, const LayoutRow& row,
               const QRect& area, const QFont& font, const LabelMarks& marks) {
-    const Theme& theme = state.theme();
+    const Theme& theme = state.options().theme();
     const bool isHovered = marks.hovered == row.track;
     const bool isCurrent = marks.current == row.track;
     if (row.isHeader) painter.fillRect(area, theme.bandAt(state.trace()->tracks[row.track].depth));
     if (marks.flashed == row.track)
         painter.fillRect(area, Theme::mix(theme.panel, theme.accent, 0.4));
     if (isHovered || marks.dragged == row.track) painter.fillRect(area, theme.hover);
-    if (state.mark().isValid())
-        painter.fillRect(QRect(0, area.top(), markWidth, area.height()), state.mark());
-    if (state.isUnmatched(row.track)) painter.setOpacity(0.5);
+    if (state.options().mark().isValid())
+        painter.fillRect(QRect(0, area.top(), markWidth, area.height()), state.options().mark());
+    if (state.tracks().isUnmatched(row.track)) painter.setOpacity(0.5);
     const int indent = firstIndent + indentPerDepth * row.depth;
     if (row.canFold) {
         const double middle = area.top() + std::min(area.height(), titleRowHeight(font)) / 2.0;
         paintChevron(painter, {double(indent + scaled(chevronReach, font)), middle}, scaleOf(font),
                      row.isFolded, theme.mutedText);
     }
-    const bool isPinned = state.layout().isPinned(row.track);
+    const bool isPinned = state.tracks().layout().isPinned(row.track);
     const bool hasPin = isHovered || isPinned;
     const int left = indent + 2 * scaled(chevronReach, font) + gapBeforeTitle;
     const int right = rightInset + (hasPin ? scaled(pinSize, font) + 2 : 0);
@@ -169,19 +169,19 @@ QString labelSubtitle(const Trace& trace, const TrackLayout& layout, uint32_t tr
 void paintLabels(QPainter& painter, const TimelineState& state, QSize size, const QFont& font,
                  const LabelMarks& marks) {
     if (!state.hasTracks()) return;
-    const Theme& theme = state.theme();
+    const Theme& theme = state.options().theme();
     painter.save();
-    for (const TimelineState::Band& band : state.bands(size.height())) {
+    for (const TrackScroll::Band& band : state.scroll().bands(size.height())) {
         painter.setClipRect(QRect(0, band.top, size.width(), band.bottom - band.top));
         for (const LayoutRow& row : band.rows)
             paintRow(painter, state, row,
                      QRect(0, row.top - band.scrollY, size.width(), row.height - 1), font, marks);
     }
     painter.setClipRect(QRect(QPoint(), size));
-    if (const int pinned = state.pinnedHeight(); pinned > 0)
+    if (const int pinned = state.scroll().pinnedHeight(); pinned > 0)
         painter.fillRect(QRect(0, pinned - 2, size.width(), 2), theme.mutedText);
     if (marks.dropY)
-        painter.fillRect(QRect(0, state.toScreenY(*marks.dropY) - 2, size.width(), 3),
+        painter.fillRect(QRect(0, state.scroll().toScreenY(*marks.dropY) - 2, size.width(), 3),
                          theme.accent);
     painter.restore();
 }
@@ -218,18 +218,17 @@ void LabelColumn::watch(const TimelineState& state) {
         hoveredState_ = nullptr;
         hoveredTrack_ = noIndex;
     });
-    connect(&state, &TimelineState::themeChanged, this, repaint);
-    connect(&state, &TimelineState::layoutChanged, this, repaint);
-    connect(&state, &TimelineState::scrolled, this, repaint);
-    connect(&state, &TimelineState::currentTrackChanged, this, repaint);
+    connect(&state.options(), &TimelineOptions::changed, this, repaint);
+    connect(&state.tracks(), &TimelineTracks::changed, this, repaint);
+    connect(&state.scroll(), &TrackScroll::scrolled, this, repaint);
+    connect(&state.tracks(), &TimelineTracks::currentChanged, this, repaint);
     const auto speak = [this] { setAccessibleDescription(spokenTrack(active())); };
-    connect(&state, &TimelineState::layoutChanged, this, speak);
-    connect(&state, &TimelineState::currentTrackChanged, this, speak);
+    connect(&state.tracks(), &TimelineTracks::changed, this, speak);
+    connect(&state.tracks(), &TimelineTracks::currentChanged, this, speak);
 }
 
 void LabelColumn::setCompanion(TimelineState* companion) {
     if (companion == companion_) return;
-    if (companion_) disconnect(companion_, nullptr, this, nullptr);
     companion_ = companion;
     endDrag(false);
     hoveredState_ = nullptr;
@@ -241,33 +240,34 @@ void LabelColumn::setCompanion(TimelineState* companion) {
             hoveredState_ = draggedState_ = nullptr;
         });
         // One current track for both.
-        connect(companion, &TimelineState::currentTrackChanged, this, [this] {
-            if (companion_ && companion_->currentTrack() != noIndex)
-                state_.setCurrentTrack(noIndex);
+        connect(&companion->tracks(), &TimelineTracks::currentChanged, this, [this] {
+            if (companion_ && companion_->tracks().current() != noIndex)
+                state_.tracks().setCurrent(noIndex);
         });
-        connect(&state_, &TimelineState::currentTrackChanged, companion, [this] {
-            if (companion_ && state_.currentTrack() != noIndex)
-                companion_->setCurrentTrack(noIndex);
+        connect(&state_.tracks(), &TimelineTracks::currentChanged, companion, [this] {
+            if (companion_ && state_.tracks().current() != noIndex)
+                companion_->tracks().setCurrent(noIndex);
         });
     }
     update();
 }
 
 TimelineState& LabelColumn::active() const {
-    const bool isCompanions = companion_ && companion_->currentTrack() != noIndex;
+    const bool isCompanions = companion_ && companion_->tracks().current() != noIndex;
     return isCompanions ? *companion_ : state_;
 }
 
 void LabelColumn::paint(QPainter& painter, const TimelineState& state, QSize size,
                         const QFont& font, const LabelMarks& marks) {
-    painter.fillRect(QRect(QPoint(), size), state.theme().panel);
+    painter.fillRect(QRect(QPoint(), size), state.options().theme().panel);
     paintLabels(painter, state, size, font, marks);
-    painter.fillRect(QRect(size.width() - 1, 0, 1, size.height()), state.theme().separator);
+    painter.fillRect(QRect(size.width() - 1, 0, 1, size.height()),
+                     state.options().theme().separator);
 }
 
 LabelMarks LabelColumn::marksOf(const TimelineState* state) const {
     LabelMarks marks;
-    marks.current = state->currentTrack();
+    marks.current = state->tracks().current();
     marks.hasFocus = hasFocus();
     if (state == hoveredState_) marks.hovered = hoveredTrack_;
     if (state == flashedState_) marks.flashed = flashedTrack_;
@@ -283,8 +283,8 @@ void LabelColumn::paintEvent(QPaintEvent*) {
     QPainter painter(this);
     paint(painter, state_, size(), font(), marksOf(&state_));
     if (companion_) paintLabels(painter, *companion_, size(), font(), marksOf(companion_));
-    if (hasFocus() && active().currentTrack() == noIndex) {
-        painter.setPen(QPen(state_.theme().accent, 2));
+    if (hasFocus() && active().tracks().current() == noIndex) {
+        painter.setPen(QPen(state_.options().theme().accent, 2));
         painter.drawRect(rect().adjusted(1, 1, -1, -1));
     }
 }
@@ -336,12 +336,12 @@ bool LabelColumn::event(QEvent* event) {
         return true;
     }
     const Trace& trace = *place.state->trace();
-    const QString subtitle = labelSubtitle(trace, place.state->layout(), place.row->track);
+    const QString subtitle = labelSubtitle(trace, place.state->tracks().layout(), place.row->track);
     // Names come from the trace file; they are text and never markup.
     QString text = labelTitle(trace, place.row->track).toHtmlEscaped();
     if (isOnPin(place, help->pos())) {
-        text = place.state->layout().isPinned(place.row->track) ? tr("Unpin (P)")
-                                                                : tr("Pin to the top (P)");
+        text = place.state->tracks().layout().isPinned(place.row->track) ? tr("Unpin (P)")
+                                                                         : tr("Pin to the top (P)");
     } else if (!subtitle.isEmpty()) {
         text += QStringLiteral("<br>") + subtitle.toHtmlEscaped();
     }
@@ -355,12 +355,12 @@ void LabelColumn::wheelEvent(QWheelEvent* event) {
     const int angle = event->angleDelta().y() * labelPixelsPerNotch + wheelRest_;
     const int pixels = event->pixelDelta().isNull() ? angle / 120 : event->pixelDelta().y();
     wheelRest_ = event->pixelDelta().isNull() ? angle % 120 : 0;
-    state_.setScrollY(state_.scrollY() - pixels);
+    state_.scroll().setY(state_.scroll().y() - pixels);
 }
 
 void LabelColumn::mousePressEvent(QMouseEvent* event) {
     const Place place = placeUnder(event->pos());
-    if (place.row) place.state->setCurrentTrack(place.row->track);
+    if (place.row) place.state->tracks().setCurrent(place.row->track);
     if (event->button() != Qt::LeftButton) return;
     pressedAt_ = event->pos();
     if (isOnEdge(event->pos())) {
@@ -393,7 +393,7 @@ void LabelColumn::mouseReleaseEvent(QMouseEvent* event) {
     if (event->button() != Qt::LeftButton) return;
     if (gesture_ == Gesture::Undecided && draggedState_) {
         const bool isDeep = event->modifiers() & Qt::ShiftModifier;
-        if (draggedState_->layout().canFold(draggedTrack_))
+        if (draggedState_->tracks().layout().canFold(draggedTrack_))
             toggleFold(*draggedState_, draggedTrack_, isDeep);
     }
     endDrag(gesture_ == Gesture::Move);
@@ -402,7 +402,7 @@ void LabelColumn::mouseReleaseEvent(QMouseEvent* event) {
 
 void LabelColumn::dragTo(QPoint position) {
     if (!draggedState_) return;
-    const TrackLayout& layout = draggedState_->layout();
+    const TrackLayout& layout = draggedState_->tracks().layout();
     const LayoutRow* dragged = layout.rowOf(draggedTrack_);
     Place place = placeUnder(position);
     dropSibling_ = noIndex;
@@ -412,7 +412,7 @@ void LabelColumn::dragTo(QPoint position) {
         // sibling.
         uint32_t target = place.state == draggedState_
                               ? place.row->track
-                              : place.state->counterpartOf(place.row->track);
+                              : place.state->tracks().counterpartOf(place.row->track);
         while (target != noIndex && !layout.areSiblings(target, draggedTrack_))
             target = layout.parentOf(target);
         const LayoutRow* row = target == noIndex ? nullptr : layout.rowOf(target);
@@ -428,7 +428,8 @@ void LabelColumn::endDrag(bool isDropped) {
     if (isDropped && draggedState_ && dropSibling_ != noIndex) {
         const uint32_t track = draggedTrack_;
         const uint32_t sibling = dropSibling_;
-        draggedState_->arrange([=](TrackLayout& layout) { layout.moveTo(track, sibling); });
+        draggedState_->tracks().arrange(
+            [=](TrackLayout& layout) { layout.moveTo(track, sibling); });
     }
     draggedState_ = nullptr;
     draggedTrack_ = dropSibling_ = noIndex;
@@ -440,9 +441,9 @@ void LabelColumn::endDrag(bool isDropped) {
 
 void LabelColumn::contextMenuEvent(QContextMenuEvent* event) {
     if (event->reason() == QContextMenuEvent::Keyboard) {
-        const LayoutRow* row = active().layout().rowOf(active().currentTrack());
-        const int y = row ? active().toScreenY(row->top) + row->height / 2 : 0;
-        return openMenu(active(), active().currentTrack(), mapToGlobal(QPoint(width() / 2, y)));
+        const LayoutRow* row = active().tracks().layout().rowOf(active().tracks().current());
+        const int y = row ? active().scroll().toScreenY(row->top) + row->height / 2 : 0;
+        return openMenu(active(), active().tracks().current(), mapToGlobal(QPoint(width() / 2, y)));
     }
     const Place place = placeUnder(event->pos());
     openMenu(place.row ? *place.state : state_, place.row ? place.row->track : noIndex,
@@ -461,11 +462,11 @@ bool LabelColumn::pressTrackKey(const QKeyEvent& event) {
     const auto modifiers = event.modifiers() & ~Qt::KeypadModifier;
     const int key = event.key();
     if (modifiers == Qt::AltModifier && (key == Qt::Key_Up || key == Qt::Key_Down)) {
-        moveTrack(state, state.currentTrack(), key == Qt::Key_Up ? -1 : +1);
+        moveTrack(state, state.tracks().current(), key == Qt::Key_Up ? -1 : +1);
     } else if (modifiers == Qt::NoModifier && key == Qt::Key_P) {
-        togglePinned(state, state.currentTrack());
+        togglePinned(state, state.tracks().current());
     } else if (modifiers == Qt::NoModifier && key == Qt::Key_H) {
-        hideTrack(state, state.currentTrack());
+        hideTrack(state, state.tracks().current());
     } else {
         return false;
     }
@@ -490,7 +491,7 @@ void LabelColumn::keyPressEvent(QKeyEvent* event) {
         case Qt::Key_Space:
         case Qt::Key_Return:
         case Qt::Key_Enter:
-            return toggleFold(state, state.currentTrack(), isDeep);
+            return toggleFold(state, state.tracks().current(), isDeep);
         case Qt::Key_Escape:
             if (gesture_ == Gesture::Move) return endDrag(false);
             [[fallthrough]];
@@ -502,7 +503,7 @@ void LabelColumn::keyPressEvent(QKeyEvent* event) {
 void LabelColumn::focusInEvent(QFocusEvent* event) {
     const bool isByKeyboard =
         event->reason() == Qt::TabFocusReason || event->reason() == Qt::BacktabFocusReason;
-    if (isByKeyboard && active().currentTrack() == noIndex) stepCurrentTrack(state_, +1);
+    if (isByKeyboard && active().tracks().current() == noIndex) stepCurrentTrack(state_, +1);
     update();
 }
 
@@ -519,15 +520,16 @@ bool LabelColumn::isOnEdge(QPoint position) const {
 }
 
 bool LabelColumn::isOnPin(const Place& place, QPoint position) const {
-    return place.row && pinArea(*place.row, place.state->toScreenY(place.row->top), width(), font())
-                            .adjusted(-2, -2, 2, 2)
-                            .contains(position);
+    return place.row &&
+           pinArea(*place.row, place.state->scroll().toScreenY(place.row->top), width(), font())
+               .adjusted(-2, -2, 2, 2)
+               .contains(position);
 }
 
 LabelColumn::Place LabelColumn::placeUnder(QPoint position) const {
-    const int y = state_.toLayoutY(position.y());
-    if (const LayoutRow* row = state_.layout().rowAt(y)) return {&state_, row};
-    if (companion_) return {companion_, companion_->layout().rowAt(y)};
+    const int y = state_.scroll().toLayoutY(position.y());
+    if (const LayoutRow* row = state_.tracks().layout().rowAt(y)) return {&state_, row};
+    if (companion_) return {companion_, companion_->tracks().layout().rowAt(y)};
     return {};
 }
 

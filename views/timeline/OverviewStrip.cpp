@@ -82,13 +82,13 @@ void paintGaps(QPainter& painter, const TimelineState& state, TrackKind kind, do
     };
     const auto count = std::count_if(tracks.begin(), tracks.end(), isMeant);
     if (count == 0) return;
-    const TimeScale scale{state.limits(), width, 0};
+    const TimeScale scale{state.range().limits(), width, 0};
     const double share = std::max(1.0, height / double(count));
     double at = top;
     painter.save();
     for (const Track& track : tracks) {
         if (!isMeant(track) || at + share > top + height + 0.5) continue;
-        paintUnrecorded(painter, track, state.theme(), scale, at, share);
+        paintUnrecorded(painter, track, state.options().theme(), scale, at, share);
         at += share;
     }
     painter.restore();
@@ -98,8 +98,8 @@ void paintGaps(QPainter& painter, const TimelineState& state, TrackKind kind, do
 
 void OverviewPainter::update(const TimelineState& state, int width,
                              const TimelineState* companion) {
-    const TimeRange range = state.limits();
-    const TimeRange companionRange = companion ? companion->limits() : TimeRange{};
+    const TimeRange range = state.range().limits();
+    const TimeRange companionRange = companion ? companion->range().limits() : TimeRange{};
     if (width == width_ && range == range_ && companionRange == companionRange_) return;
     width_ = width;
     range_ = range;
@@ -117,7 +117,7 @@ void OverviewPainter::paint(QPainter& painter, const TimelineState& state, QSize
 
 void OverviewPainter::paintCharts(QPainter& painter, const TimelineState& state, QSize size,
                                   const TimelineState* companion) {
-    const Theme& theme = state.theme();
+    const Theme& theme = state.options().theme();
     const int bottom = size.height() - 1;
     painter.fillRect(QRect(QPoint(), size), theme.canvas);
     painter.fillRect(QRect(0, bottom, size.width(), 1), theme.separator);
@@ -127,8 +127,10 @@ void OverviewPainter::paintCharts(QPainter& painter, const TimelineState& state,
     const int lowerBottom = bottom - bottomInset;
     if (companion) {
         const int height = (lowerBottom - topInset - chartGap) / 2;
-        const QColor own = state.mark().isValid() ? state.mark() : theme.busyGpu;
-        const QColor other = companion->mark().isValid() ? companion->mark() : theme.busyGpu;
+        const QColor own =
+            state.options().mark().isValid() ? state.options().mark() : theme.busyGpu;
+        const QColor other =
+            companion->options().mark().isValid() ? companion->options().mark() : theme.busyGpu;
         paintChart(painter, activity_.gpu, topInset + height, height, own);
         paintChart(painter, companionActivity_.gpu, lowerBottom, height, other);
     } else {
@@ -143,21 +145,22 @@ void OverviewPainter::paintCharts(QPainter& painter, const TimelineState& state,
 
 void OverviewPainter::paintMarks(QPainter& painter, const TimelineState& state, QSize size) {
     if (!state.hasTracks()) return;
-    const Theme& theme = state.theme();
+    const Theme& theme = state.options().theme();
     const int bottom = size.height() - 1;
-    const TimeScale scale{state.limits(), double(size.width()), 0};
+    const TimeScale scale{state.range().limits(), double(size.width()), 0};
     paintSelectedRange(painter, state, scale, 0, bottom);
     int markedTo = -1;
     static const std::vector<int64_t> noPlaces;
-    for (const int64_t placeNs : state.hits() ? state.hits()->places() : noPlaces) {
+    for (const int64_t placeNs :
+         state.selection().hits() ? state.selection().hits()->places() : noPlaces) {
         const int x = static_cast<int>(scale.toX(placeNs));
         if (x != markedTo) painter.fillRect(QRect(x, 0, 1, topInset - 1), theme.searchHit);
         markedTo = x;
     }
 
-    if (state.visibleRange()->isFitted()) return;
-    const double left = scale.toX(state.visible().startNs);
-    const double right = std::max(left + minWindowPx, scale.toX(state.visible().endNs));
+    if (state.range().axis().isFitted()) return;
+    const double left = scale.toX(state.range().visible().startNs);
+    const double right = std::max(left + minWindowPx, scale.toX(state.range().visible().endNs));
     QColor veil = theme.window;
     veil.setAlpha(theme.isDark ? 130 : 165);
     painter.fillRect(QRectF(0, 0, left, bottom), veil);
@@ -187,15 +190,14 @@ OverviewStrip::OverviewStrip(TimelineState& state, QWidget* parent)
         painter_.forget();
         forgetCharts();
     });
-    connect(&state_, &TimelineState::themeChanged, this, &OverviewStrip::forgetCharts);
-    connect(&state_, &TimelineState::viewChanged, this, repaint);
-    connect(&state_, &TimelineState::selectedRangeChanged, this, repaint);
-    connect(&state_, &TimelineState::hitsChanged, this, repaint);
+    connect(&state_.options(), &TimelineOptions::changed, this, &OverviewStrip::forgetCharts);
+    connect(&state_.range(), &TimelineRange::changed, this, repaint);
+    connect(&state_.selection(), &TimelineSelection::rangeChanged, this, repaint);
+    connect(&state_.selection(), &TimelineSelection::hitsChanged, this, repaint);
 }
 
 void OverviewStrip::setCompanion(TimelineState* companion) {
     if (companion == companion_) return;
-    if (companion_) disconnect(companion_, nullptr, this, nullptr);
     companion_ = companion;
     painter_.forget();
     setToolTip(companion ? tr("The GPUs of both runs: baseline above, candidate below.\n"
@@ -207,8 +209,9 @@ void OverviewStrip::setCompanion(TimelineState* companion) {
             painter_.forget();
             forgetCharts();
         });
-        connect(companion, &TimelineState::themeChanged, this, &OverviewStrip::forgetCharts);
-        connect(companion, &TimelineState::viewChanged, this, [this] { update(); });
+        connect(&companion->options(), &TimelineOptions::changed, this,
+                &OverviewStrip::forgetCharts);
+        connect(&companion->range(), &TimelineRange::changed, this, [this] { update(); });
     }
     forgetCharts();
 }
@@ -221,13 +224,13 @@ void OverviewStrip::forgetCharts() {
 void OverviewStrip::updateCharts() {
     const double ratio = devicePixelRatioF();
     const QSize pixels = (QSizeF(size()) * ratio).toSize();
-    const TimeRange companionRange = companion_ ? companion_->limits() : TimeRange();
+    const TimeRange companionRange = companion_ ? companion_->range().limits() : TimeRange();
     if (charts_.size() == pixels && charts_.devicePixelRatio() == ratio &&
-        chartsRange_ == state_.limits() && companionRange_ == companionRange)
+        chartsRange_ == state_.range().limits() && companionRange_ == companionRange)
         return;
     charts_ = QImage(pixels, QImage::Format_RGB32);
     charts_.setDevicePixelRatio(ratio);
-    chartsRange_ = state_.limits();
+    chartsRange_ = state_.range().limits();
     companionRange_ = companionRange;
     QPainter painter(&charts_);
     painter_.paintCharts(painter, state_, size(), companion_);
@@ -246,9 +249,9 @@ void OverviewStrip::wheelEvent(QWheelEvent* event) {
 }
 
 OverviewStrip::Grip OverviewStrip::gripAt(double x) const {
-    if (state_.visibleRange()->isFitted()) return Grip::None;
-    const double left = scale().toX(state_.visible().startNs);
-    const double right = scale().toX(state_.visible().endNs);
+    if (state_.range().axis().isFitted()) return Grip::None;
+    const double left = scale().toX(state_.range().visible().startNs);
+    const double right = scale().toX(state_.range().visible().endNs);
     // A window too narrow for grips can still be dragged as a whole.
     if (right - left > 4 * gripWidth) {
         if (std::abs(x - left) <= gripWidth) return Grip::Start;
@@ -261,14 +264,14 @@ void OverviewStrip::mousePressEvent(QMouseEvent* event) {
     if (event->button() != Qt::LeftButton || !state_.hasTracks()) return;
     const double x = event->position().x();
     grip_ = gripAt(x);
-    if (grip_ == Grip::None && !state_.visibleRange()->isFitted()) {
-        const TimeRange visible = state_.visible();
-        state_.setVisible(
+    if (grip_ == Grip::None && !state_.range().axis().isFitted()) {
+        const TimeRange visible = state_.range().visible();
+        state_.range().setVisible(
             visible.shifted(scale().toTimeNs(x) - visible.startNs - visible.durationNs() / 2));
         grip_ = Grip::Window;
     }
     pressedX_ = x;
-    pressedRange_ = state_.visible();
+    pressedRange_ = state_.range().visible();
 }
 
 void OverviewStrip::mouseMoveEvent(QMouseEvent* event) {
@@ -297,8 +300,8 @@ void OverviewStrip::dragTo(double x) {
             range.endNs = std::max(range.endNs + byNs, range.startNs + VisibleRange::minVisibleNs);
             break;
     }
-    if (grip_ != Grip::Window) range = range.intersected(state_.limits());
-    state_.setVisible(range);
+    if (grip_ != Grip::Window) range = range.intersected(state_.range().limits());
+    state_.range().setVisible(range);
 }
 
 void OverviewStrip::mouseReleaseEvent(QMouseEvent*) {
@@ -306,7 +309,7 @@ void OverviewStrip::mouseReleaseEvent(QMouseEvent*) {
 }
 
 void OverviewStrip::mouseDoubleClickEvent(QMouseEvent*) {
-    state_.visibleRange()->fit();
+    state_.range().axis().fit();
 }
 
 }  // namespace lanescope::views

@@ -76,7 +76,7 @@ class OverviewStrip : public QWidget {
 
   private:
     enum class Grip { None, Window, Start, End };
-    TimeScale scale() const { return {state_.limits(), double(width()), 0}; }
+    TimeScale scale() const { return {state_.range().limits(), double(width()), 0}; }
     Grip gripAt(double x) const;
     void dragTo(double x);
     void forgetCharts();

@@ -18,34 +18,34 @@ PairedRows::PairedRows(TimelineState& first, TimelineState& second,
         if (pair.baseline < ofFirst.size()) ofFirst[pair.baseline] = pair.candidate;
         if (pair.candidate < ofSecond.size()) ofSecond[pair.candidate] = pair.baseline;
     }
-    first_.setCounterparts(std::move(ofFirst));
-    second_.setCounterparts(std::move(ofSecond));
+    first_.tracks().setCounterparts(std::move(ofFirst));
+    second_.tracks().setCounterparts(std::move(ofSecond));
     first_.setOther(&second_);
     second_.setOther(&first_);
     joinTrees();
     follow(first_, second_);
-    connect(&first_, &TimelineState::layoutChanged, this, [this] { follow(first_, second_); });
-    connect(&second_, &TimelineState::layoutChanged, this, [this] { follow(second_, first_); });
-    connect(&first_, &TimelineState::scrolled, this,
-            [this] { second_.setScrollY(first_.scrollY()); });
-    connect(&second_, &TimelineState::scrolled, this,
-            [this] { first_.setScrollY(second_.scrollY()); });
+    connect(&first_.tracks(), &TimelineTracks::changed, this, [this] { follow(first_, second_); });
+    connect(&second_.tracks(), &TimelineTracks::changed, this, [this] { follow(second_, first_); });
+    connect(&first_.scroll(), &TrackScroll::scrolled, this,
+            [this] { second_.scroll().setY(first_.scroll().y()); });
+    connect(&second_.scroll(), &TrackScroll::scrolled, this,
+            [this] { first_.scroll().setY(second_.scroll().y()); });
 }
 
 TimelineState& PairedRows::active() const {
-    return second_.selectedEvent().isValid() ? second_ : first_;
+    return second_.selection().event().isValid() ? second_ : first_;
 }
 
 void PairedRows::selectCounterpart() {
     TimelineState& from = active();
     TimelineState& to = &from == &first_ ? second_ : first_;
-    if (!from.selectedEvent().isValid() || !to.hasTracks()) return;
-    const SliceLocation at = from.trace()->locate(from.selectedEvent());
-    const uint32_t track = at.isValid() ? from.counterpartOf(at.track) : noIndex;
+    if (!from.selection().event().isValid() || !to.hasTracks()) return;
+    const SliceLocation at = from.trace()->locate(from.selection().event());
+    const uint32_t track = at.isValid() ? from.tracks().counterpartOf(at.track) : noIndex;
     if (track == noIndex || at.lane >= to.trace()->tracks[track].lanes.size()) return;
-    const TimeRange range = from.trace()->rangeOf(from.selectedEvent());
-    const int64_t axisNs = range.startNs + range.durationNs() / 2 - from.timeOrigin();
-    TimelineNavigator(to).selectNearest({track, at.lane}, axisNs + to.timeOrigin());
+    const TimeRange range = from.trace()->rangeOf(from.selection().event());
+    const int64_t axisNs = range.startNs + range.durationNs() / 2 - from.range().origin();
+    TimelineNavigator(to).selectNearest({track, at.lane}, axisNs + to.range().origin());
 }
 
 void PairedRows::joinTrees() {
@@ -63,7 +63,8 @@ void PairedRows::joinTrees() {
     for (uint32_t pair = 0; pair < pairs_.size(); ++pair) {
         uint32_t parentPair = noIndex;
         for (const int side : {0, 1}) {
-            const uint32_t parent = sides[side]->layout().parentOf(trackOf(pair, side == 0));
+            const uint32_t parent =
+                sides[side]->tracks().layout().parentOf(trackOf(pair, side == 0));
             if (parent < pairOf[side].size())
                 parentPair = std::min(parentPair, pairOf[side][parent]);
         }
@@ -87,17 +88,17 @@ void PairedRows::follow(TimelineState& changed, TimelineState& other) {
     if (isArranging_) return;
     const QScopedValueRollback guard(isArranging_, true);
     const bool isFirst = &changed == &first_;
-    orderLike(changed.layout(), isFirst);
+    orderLike(changed.tracks().layout(), isFirst);
     std::vector<uint32_t> order;
     for (const uint32_t pair : preOrder())
         if (const uint32_t track = trackOf(pair, !isFirst); track != noIndex)
             order.push_back(track);
-    other.arrange([&](TrackLayout& layout) {
-        layout.setMetrics(changed.layout().metrics());
-        copyMarks(changed.layout(), layout, isFirst);
+    other.tracks().arrange([&](TrackLayout& layout) {
+        layout.setMetrics(changed.tracks().layout().metrics());
+        copyMarks(changed.tracks().layout(), layout, isFirst);
         if (layout.order() != order) layout.setOrder(order);
     });
-    other.setFilterText(changed.filterText());
+    other.tracks().setFilterText(changed.tracks().filterText());
     joinFilters();
     arrange();
 }
@@ -134,16 +135,16 @@ void PairedRows::orderLike(const TrackLayout& changed, bool isFirst) {
 }
 
 void PairedRows::joinFilters() {
-    std::vector<bool> first = first_.layout().filter();
-    std::vector<bool> second = second_.layout().filter();
+    std::vector<bool> first = first_.tracks().layout().filter();
+    std::vector<bool> second = second_.tracks().layout().filter();
     if (first.empty() && second.empty()) return;
     for (const compare::TrackPair& pair : pairs_) {
         if (pair.baseline >= first.size() || pair.candidate >= second.size()) continue;
         const bool isMatch = first[pair.baseline] || second[pair.candidate];
         first[pair.baseline] = second[pair.candidate] = isMatch;
     }
-    first_.arrange([&](TrackLayout& layout) { layout.setFilter(std::move(first)); });
-    second_.arrange([&](TrackLayout& layout) { layout.setFilter(std::move(second)); });
+    first_.tracks().arrange([&](TrackLayout& layout) { layout.setFilter(std::move(first)); });
+    second_.tracks().arrange([&](TrackLayout& layout) { layout.setFilter(std::move(second)); });
 }
 
 void PairedRows::arrange() {
@@ -152,7 +153,7 @@ void PairedRows::arrange() {
     int top = 0, firstBottom = 0, secondBottom = 0;
     const auto place = [&top](const TimelineState& state, uint32_t track, std::vector<int>& above,
                               int& bottom, bool isPinned) {
-        const LayoutRow* row = state.layout().rowOf(track);
+        const LayoutRow* row = state.tracks().layout().rowOf(track);
         if (!row || row->isPinned != isPinned || track >= above.size()) return;
         above[track] = top - bottom;
         top += row->height;
@@ -168,13 +169,13 @@ void PairedRows::arrange() {
     placeAll(true);
     const int pinnedBottom = firstBottom = secondBottom = top;
     placeAll(false);
-    first_.arrange([&](TrackLayout& layout) {
+    first_.tracks().arrange([&](TrackLayout& layout) {
         layout.setSpaces(std::move(aboveFirst), top - firstBottom, pinnedBottom);
     });
-    second_.arrange([&](TrackLayout& layout) {
+    second_.tracks().arrange([&](TrackLayout& layout) {
         layout.setSpaces(std::move(aboveSecond), top - secondBottom, pinnedBottom);
     });
-    second_.setScrollY(first_.scrollY());
+    second_.scroll().setY(first_.scroll().y());
 }
 
 }  // namespace lanescope::views

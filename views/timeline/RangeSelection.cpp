@@ -24,13 +24,13 @@ struct NearestEdge {
         isFound = true;
     }
     void consider(const TimelineState& state, LanePosition lane) {
-        const uint32_t count = state.sliceCount(lane);
-        if (count == 0 || state.counterAt(lane)) return;
+        const uint32_t count = state.lanes().sliceCount(lane);
+        if (count == 0 || state.lanes().counterAt(lane)) return;
         // Slices are sorted and disjoint, so the edge belongs to the nearest one or a neighbour.
-        const uint32_t middle = state.nearestSlice(lane, timeNs);
+        const uint32_t middle = state.lanes().nearestSlice(lane, timeNs);
         for (uint32_t slice = middle > 0 ? middle - 1 : 0; slice < count && slice <= middle + 1;
              ++slice) {
-            const TimeRange range = state.sliceRange(lane, slice);
+            const TimeRange range = state.lanes().sliceRange(lane, slice);
             consider(range.startNs);
             consider(range.endNs);
         }
@@ -42,7 +42,7 @@ struct NearestEdge {
 
 bool RangeDrag::beginAtEdge(int64_t timeNs, int64_t toleranceNs) {
     if (!isAtEdge(state_, timeNs, toleranceNs)) return false;
-    const TimeRange range = *state_.selectedRange();
+    const TimeRange range = *state_.selection().range();
     const bool isStart = std::abs(range.startNs - timeNs) < std::abs(range.endNs - timeNs);
     anchorNs_ = isStart ? range.endNs : range.startNs;
     return true;
@@ -50,11 +50,11 @@ bool RangeDrag::beginAtEdge(int64_t timeNs, int64_t toleranceNs) {
 
 void RangeDrag::moveTo(int64_t timeNs) {
     const TimeRange range{std::min(anchorNs_, timeNs), std::max(anchorNs_, timeNs)};
-    state_.setSelectedRange(range.intersected(state_.limits()));
+    state_.selection().setRange(range.intersected(state_.range().limits()));
 }
 
 bool isAtEdge(const TimelineState& state, int64_t timeNs, int64_t toleranceNs) {
-    const auto range = state.selectedRange();
+    const auto range = state.selection().range();
     return range && std::min(std::abs(range->startNs - timeNs), std::abs(range->endNs - timeNs)) <=
                         toleranceNs;
 }
@@ -65,7 +65,7 @@ int64_t snapped(const TimelineState& state, int64_t timeNs, int64_t toleranceNs,
     NearestEdge nearest{timeNs, 0, toleranceNs};
     if (lane) nearest.consider(state, *lane);
     if (nearest.isFound) return nearest.bestNs;
-    for (const TimelineState::Band& band : state.bands(state.viewportHeight()))
+    for (const TrackScroll::Band& band : state.scroll().bands(state.scroll().viewportHeight()))
         for (const LayoutRow& row : band.rows)
             for (int each = 0; each < row.laneCount; ++each)
                 nearest.consider(state, {row.track, static_cast<uint32_t>(each)});
@@ -75,7 +75,7 @@ int64_t snapped(const TimelineState& state, int64_t timeNs, int64_t toleranceNs,
 namespace {
 
 void paintDuration(QPainter& painter, const TimelineState& state, const TimeScale& scale) {
-    const TimeRange range = *state.selectedRange();
+    const TimeRange range = *state.selection().range();
     const double left = std::max(scale.left, scale.toX(range.startNs));
     const double right = std::min(scale.left + scale.width, scale.toX(range.endNs));
     if (right <= left) return;
@@ -91,9 +91,9 @@ void paintDuration(QPainter& painter, const TimelineState& state, const TimeScal
     painter.setRenderHint(QPainter::Antialiasing);
     painter.setFont(font);
     painter.setPen(Qt::NoPen);
-    painter.setBrush(state.theme().accent);
+    painter.setBrush(state.options().theme().accent);
     painter.drawRoundedRect(pill, pill.height() / 2, pill.height() / 2);
-    painter.setPen(state.theme().accentText);
+    painter.setPen(state.options().theme().accentText);
     painter.drawText(pill, Qt::AlignCenter, text);
     painter.restore();
 }
@@ -101,64 +101,64 @@ void paintDuration(QPainter& painter, const TimelineState& state, const TimeScal
 }  // namespace
 
 void paintSelectedEvent(QPainter& painter, const TimelineState& state, QSize size) {
-    if (!state.hasTracks() || !state.selectedEvent().isValid()) return;
-    const SliceLocation at = state.trace()->locate(state.selectedEvent());
+    if (!state.hasTracks() || !state.selection().event().isValid()) return;
+    const SliceLocation at = state.trace()->locate(state.selection().event());
     if (!at.isValid()) return;
     const auto rectangle = sliceRectangle(state, {at.track, at.lane}, at.slice, size.width());
     if (!rectangle) return;
     // Two outlines: the inner one keeps the mark visible on a slice of the accent's own colour.
     painter.save();
     painter.setBrush(Qt::NoBrush);
-    QPen pen(state.theme().text, 2);
+    QPen pen(state.options().theme().text, 2);
     pen.setJoinStyle(Qt::MiterJoin);
     painter.setPen(pen);
     painter.drawRect(*rectangle);
-    painter.setPen(QPen(state.theme().canvas, 1));
+    painter.setPen(QPen(state.options().theme().canvas, 1));
     if (rectangle->width() > 8) painter.drawRect(rectangle->adjusted(1.5, 1.5, -1.5, -1.5));
     painter.restore();
 }
 
 std::optional<QRectF> sliceRectangle(const TimelineState& state, LanePosition position,
                                      uint32_t slice, double width) {
-    const LayoutRow* row = state.layout().rowOf(position.track);
+    const LayoutRow* row = state.tracks().layout().rowOf(position.track);
     if (!row || position.lane >= static_cast<uint32_t>(row->laneCount)) return std::nullopt;
-    const TimeRange range = state.sliceRange(position, slice);
-    const TimeScale scale = state.scale(width);
+    const TimeRange range = state.lanes().sliceRange(position, slice);
+    const TimeScale scale = state.range().scale(width);
     if (range.endNs < scale.range.startNs || range.startNs > scale.range.endNs) return std::nullopt;
     const double left = std::max(-4.0, scale.toX(range.startNs));
     const double right = std::min(width + 4.0, std::max(left + 2, scale.toX(range.endNs)));
-    double top = TrackLayout::laneTop(*row, position.lane) - state.scrollY();
+    double top = TrackLayout::laneTop(*row, position.lane) - state.scroll().y();
     const double bottom = top + row->laneHeight - 1;
-    if (row->top < state.pinnedHeight()) {
+    if (row->top < state.scroll().pinnedHeight()) {
         top = TrackLayout::laneTop(*row, position.lane);
         return QRectF(left, top, right - left, row->laneHeight - 1);
     }
     // The part scrolled under the pinned rows is invisible.
-    top = std::max<double>(top, state.pinnedHeight());
+    top = std::max<double>(top, state.scroll().pinnedHeight());
     if (bottom <= top) return std::nullopt;
     return QRectF(left, top, right - left, bottom - top);
 }
 
 void paintSelectedRange(QPainter& painter, const TimelineState& state, const TimeScale& scale,
                         double top, double bottom) {
-    if (!state.selectedRange()) return;
-    const TimeRange range = *state.selectedRange();
+    if (!state.selection().range()) return;
+    const TimeRange range = *state.selection().range();
     const double end = scale.left + scale.width;
     const double left = std::clamp(scale.toX(range.startNs), scale.left - 2, end + 2);
     const double right = std::clamp(scale.toX(range.endNs), scale.left - 2, end + 2);
     if (right < scale.left || left > end) return;
     painter.fillRect(QRectF(left, top, std::max(1.0, right - left), bottom - top),
-                     state.theme().selection);
-    painter.fillRect(QRectF(left, top, 1, bottom - top), state.theme().accent);
-    painter.fillRect(QRectF(right, top, 1, bottom - top), state.theme().accent);
+                     state.options().theme().selection);
+    painter.fillRect(QRectF(left, top, 1, bottom - top), state.options().theme().accent);
+    painter.fillRect(QRectF(right, top, 1, bottom - top), state.options().theme().accent);
 }
 
 void paintSelection(QPainter& painter, const TimelineState& state, QSize size) {
     if (!state.hasTracks()) return;
-    const TimeScale scale = state.scale(size.width());
+    const TimeScale scale = state.range().scale(size.width());
     paintSelectedRange(painter, state, scale, 0, size.height());
     paintSelectedEvent(painter, state, size);
-    if (state.selectedRange()) paintDuration(painter, state, scale);
+    if (state.selection().range()) paintDuration(painter, state, scale);
 }
 
 }  // namespace lanescope::views

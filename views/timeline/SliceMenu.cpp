@@ -37,18 +37,19 @@ bool copySelection(const TimelineState& state) {
     const Trace& trace = *state.trace();
     QString name, track;
     TimeRange range;
-    if (state.selectedEvent().isValid()) {
-        const SliceLocation at = trace.locate(state.selectedEvent());
-        name = cell(trace.nameOf(state.selectedEvent()));
-        range = trace.rangeOf(state.selectedEvent());
+    if (state.selection().event().isValid()) {
+        const SliceLocation at = trace.locate(state.selection().event());
+        name = cell(trace.nameOf(state.selection().event()));
+        range = trace.rangeOf(state.selection().event());
         if (at.isValid()) track = trackOf(trace, at.track);
-    } else if (state.gapMark()) {
+    } else if (state.selection().gapMark()) {
         name = QStringLiteral("idle gap");
-        range = state.gapMark()->range;
-        if (!state.gapMark()->tracks.empty()) track = trackOf(trace, state.gapMark()->tracks[0]);
-    } else if (state.selectedRange()) {
+        range = state.selection().gapMark()->range;
+        if (!state.selection().gapMark()->tracks.empty())
+            track = trackOf(trace, state.selection().gapMark()->tracks[0]);
+    } else if (state.selection().range()) {
         name = QStringLiteral("selected range");
-        range = *state.selectedRange();
+        range = *state.selection().range();
     } else {
         return false;
     }
@@ -95,7 +96,7 @@ void SliceMenu::addSliceEntries() {
     addSection(entryText(trace.nameOf(event)));
     const auto addFollow = [&](const QString& text, int direction, bool hasAny) {
         QAction* action = addAction(text, this, [this, event, direction] {
-            state_.setSelectedEvent(event);
+            state_.selection().setEvent(event);
             TimelineNavigator(state_).followFlow(direction);
         });
         action->setEnabled(hasAny);
@@ -111,7 +112,7 @@ void SliceMenu::addSliceEntries() {
     }
     addSeparator();
     addAction(tr("Copy\tCtrl+C"), this, [this, event] {
-        state_.setSelectedEvent(event);
+        state_.selection().setEvent(event);
         copySelection(state_);
     });
     addAction(tr("Find all of this name"), this, [this, event] {
@@ -131,7 +132,7 @@ void SliceMenu::addRangeEntries() {
               [this] { TimelineNavigator(state_).zoomTo(place_.range); });
     addAction(place_.event.isValid() ? tr("Select its time as range\tR")
                                      : tr("Select the gap as range\tR"),
-              this, [this] { state_.setSelectedRange(place_.range); });
+              this, [this] { state_.selection().setRange(place_.range); });
     addSeparator();
 }
 
@@ -139,7 +140,8 @@ void SliceMenu::addTrackEntries() {
     const uint32_t track = place_.track;
     if (track >= state_.trace()->tracks.size()) return;
     addSection(entryText(state_.trace()->tracks[track].title));
-    addAction(state_.layout().isPinned(track) ? tr("Unpin the track\tP") : tr("Pin the track\tP"),
+    addAction(state_.tracks().layout().isPinned(track) ? tr("Unpin the track\tP")
+                                                       : tr("Pin the track\tP"),
               this, [this, track] { togglePinned(state_, track); });
     addAction(tr("Hide the track\tH"), this, [this, track] { hideTrack(state_, track); });
 }

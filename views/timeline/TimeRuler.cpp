@@ -36,24 +36,25 @@ TimeRuler::TimeRuler(TimelineState& state, QWidget* parent)
            "Its edges can be dragged; edges of slices are near enough to hit, but with Alt.\n"
            "Wheel: zoom. Shift+wheel: pan. Click: clear the range."));
     const auto repaint = [this] { update(); };
-    connect(&state_, &TimelineState::themeChanged, this, repaint);
-    connect(&state_, &TimelineState::viewChanged, this, repaint);
-    connect(&state_, &TimelineState::selectedRangeChanged, this, repaint);
-    connect(&state_, &TimelineState::hoverTimeChanged, this, &TimeRuler::moveHoverTime);
+    connect(&state_.options(), &TimelineOptions::changed, this, repaint);
+    connect(&state_.range(), &TimelineRange::changed, this, repaint);
+    connect(&state_.selection(), &TimelineSelection::rangeChanged, this, repaint);
+    connect(&state_.selection(), &TimelineSelection::hoverTimeChanged, this,
+            &TimeRuler::moveHoverTime);
 }
 
 void TimeRuler::paint(QPainter& painter, const TimelineState& state, QSize size,
                       const QFont& font) {
-    const Theme& theme = state.theme();
+    const Theme& theme = state.options().theme();
     painter.fillRect(QRect(QPoint(), size), theme.panel);
     painter.fillRect(QRect(0, size.height() - 1, size.width(), 1), theme.separator);
     if (!state.hasTracks()) return;
 
-    const TimeScale scale = state.scale(size.width());
+    const TimeScale scale = state.range().scale(size.width());
     painter.setFont(smaller(font));
     const QFontMetrics metrics(painter.font());
     const TimeTicks ticks =
-        timeTicks(state.visibleRange()->range(), size.width(), pixelsPerLabel(metrics));
+        timeTicks(state.range().axis().range(), size.width(), pixelsPerLabel(metrics));
     const int baseline = (size.height() - minorLength + metrics.ascent() - metrics.descent()) / 2;
     int labelsFrom = 0;
     if (ticks.hasAnchor) {
@@ -68,7 +69,7 @@ void TimeRuler::paint(QPainter& painter, const TimelineState& state, QSize size,
     }
     const QColor tickColor = Theme::mix(theme.panel, theme.mutedText, 0.55);
     for (const TimeTick& tick : ticks.ticks) {
-        const int x = static_cast<int>(std::floor(scale.toX(tick.timeNs + state.timeOrigin())));
+        const int x = static_cast<int>(std::floor(scale.toX(tick.timeNs + state.range().origin())));
         const int length = tick.isMajor ? majorLength : minorLength;
         painter.fillRect(QRect(x, size.height() - 1 - length, 1, length), tickColor);
         if (!tick.isMajor || x + labelInset < labelsFrom) continue;
@@ -92,14 +93,14 @@ QString TimeRuler::hoverText() const {
     // Only as many digits as the pointer can resolve.
     int64_t step = 1;
     while (double(step) * 10 <= scale().nsPerPixel()) step *= 10;
-    const int64_t sharedNs = *state_.hoverTime() - state_.timeOrigin();
+    const int64_t sharedNs = *state_.selection().hoverTime() - state_.range().origin();
     return formatTime(sharedNs / step * step);
 }
 
 QRect TimeRuler::hoverPill() const {
-    if (!state_.hasTracks() || !state_.hoverTime()) return {};
+    if (!state_.hasTracks() || !state_.selection().hoverTime()) return {};
     const int textWidth = QFontMetrics(smaller(font())).horizontalAdvance(hoverText()) + 12;
-    const int x = static_cast<int>(std::floor(scale().toX(*state_.hoverTime())));
+    const int x = static_cast<int>(std::floor(scale().toX(*state_.selection().hoverTime())));
     const int left = std::clamp(x - textWidth / 2, 0, std::max(0, width() - textWidth));
     return {left, 4, textWidth, height() - 9};
 }
@@ -108,8 +109,8 @@ void TimeRuler::paintHoverTime(QPainter& painter) const {
     const QRect pill = hoverPill();
     if (pill.isEmpty()) return;
     painter.setFont(smaller(font()));
-    painter.fillRect(pill, state_.theme().text);
-    painter.setPen(state_.theme().panel);
+    painter.fillRect(pill, state_.options().theme().text);
+    painter.setPen(state_.options().theme().panel);
     painter.drawText(pill, Qt::AlignCenter, hoverText());
 }
 
@@ -150,12 +151,12 @@ int64_t TimeRuler::timeFor(const QMouseEvent& event) const {
 }
 
 void TimeRuler::mouseReleaseEvent(QMouseEvent*) {
-    if (isPressed_ && !isDragging_) state_.setSelectedRange(std::nullopt);
+    if (isPressed_ && !isDragging_) state_.selection().setRange(std::nullopt);
     isPressed_ = isDragging_ = false;
 }
 
 void TimeRuler::mouseDoubleClickEvent(QMouseEvent*) {
-    state_.visibleRange()->fit();
+    state_.range().axis().fit();
 }
 
 namespace {
@@ -178,18 +179,19 @@ void paintMarkedLine(QPainter& painter, const TimelineState& state, const QRect&
     const QFontMetrics boldMetrics(bold);
     const QFontMetrics metrics(font);
     const int baseline = line.top() + (line.height() + boldMetrics.ascent()) / 2 - 1;
-    painter.fillRect(QRect(line.left(), line.top() + 4, 4, line.height() - 8), state.mark());
+    painter.fillRect(QRect(line.left(), line.top() + 4, 4, line.height() - 8),
+                     state.options().mark());
     const int left = line.left() + 12;
     const QString facts = QString::fromStdString(formatDuration(state.trace()->range.durationNs()));
     const int factsWidth = metrics.horizontalAdvance(facts);
     const int room = line.right() - left - factsWidth - 8;
     painter.setFont(bold);
-    painter.setPen(state.theme().text);
+    painter.setPen(state.options().theme().text);
     painter.drawText(QPoint(left, baseline),
                      boldMetrics.elidedText(QString::fromStdString(state.trace()->title),
                                             Qt::ElideMiddle, room));
     painter.setFont(font);
-    painter.setPen(state.theme().mutedText);
+    painter.setPen(state.options().theme().mutedText);
     painter.drawText(QPoint(line.right() - factsWidth, baseline), facts);
 }
 
@@ -205,23 +207,22 @@ TimelineCorner::TimelineCorner(TimelineState& state, QWidget* parent)
         update();
     };
     connect(&state_, &TimelineState::traceChanged, this, repaint);
-    connect(&state_, &TimelineState::themeChanged, this, repaint);
+    connect(&state_.options(), &TimelineOptions::changed, this, repaint);
 }
 
 void TimelineCorner::setCompanion(TimelineState* companion) {
     if (companion == companion_) return;
-    if (companion_) disconnect(companion_, nullptr, this, nullptr);
     companion_ = companion;
     if (companion) {
         connect(companion, &TimelineState::traceChanged, this, [this] { update(); });
-        connect(companion, &TimelineState::themeChanged, this, [this] { update(); });
+        connect(&companion->options(), &TimelineOptions::changed, this, [this] { update(); });
     }
     update();
 }
 
 void TimelineCorner::paint(QPainter& painter, const TimelineState& state, QSize size,
                            const QFont& font, const TimelineState* companion) {
-    const Theme& theme = state.theme();
+    const Theme& theme = state.options().theme();
     painter.fillRect(QRect(QPoint(), size), theme.panel);
     painter.fillRect(QRect(0, size.height() - 1, size.width(), 1), theme.separator);
     painter.fillRect(QRect(size.width() - 1, 0, 1, size.height()), theme.separator);

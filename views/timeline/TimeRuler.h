@@ -37,7 +37,7 @@ class TimeRuler : public QWidget {
     void moveHoverTime();
     /// Returns the time under the pointer, or that of a near edge of a slice.
     int64_t timeFor(const QMouseEvent& event) const;
-    TimeScale scale() const { return state_.scale(width()); }
+    TimeScale scale() const { return state_.range().scale(width()); }
 
     TimelineState& state_;
     RangeDrag rangeDrag_;

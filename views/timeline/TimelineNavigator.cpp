@@ -11,84 +11,86 @@ namespace {
 // Min share of the view for a revealed slice; also its share after zooming.
 constexpr double minRevealedShare = 0.02;
 constexpr double revealedShare = 0.2;
-constexpr double zoomedShare = 0.8;
 constexpr double minPlaceShare = 0.05;  // of the trace, around a place without a length
 
 int64_t middleOf(TimeRange range) {
     return range.startNs + range.durationNs() / 2;
 }
 
-TimeRange around(TimeRange range, double share) {
-    const double durationNs = std::max<double>(1, double(range.durationNs())) / share;
-    const auto startNs = middleOf(range) - static_cast<int64_t>(durationNs / 2);
-    return {startNs, startNs + static_cast<int64_t>(durationNs)};
-}
-
 }  // namespace
 
 void TimelineNavigator::reveal(EventRef event) {
     if (!state_.trace()) return;
-    state_.setSelectedEvent(event);
+    state_.selection().setEvent(event);
     const SliceLocation at = state_.trace()->locate(event);
     if (!at.isValid()) return;
-    state_.revealTrack(at.track);
+    state_.tracks().reveal(at.track);
     scrollTo({at.track, at.lane});
     const TimeRange range = state_.trace()->rangeOf(event);
-    const double share = double(range.durationNs()) / double(state_.visible().durationNs());
+    const double share = double(range.durationNs()) / double(state_.range().visible().durationNs());
     if (share < minRevealedShare || share > 1) {
-        state_.setVisible(around(range, revealedShare));
+        state_.range().setVisible(withMargins(range, revealedShare));
     } else {
         panTo(range);
     }
 }
 
-void TimelineNavigator::zoomTo(TimeRange range) {
-    state_.setVisible(around(range, zoomedShare));
-}
-
 void TimelineNavigator::zoomToSelection() {
-    if (state_.selectedRange()) {
-        zoomTo(*state_.selectedRange());
-    } else if (state_.trace() && state_.selectedEvent().isValid()) {
-        zoomTo(state_.trace()->rangeOf(state_.selectedEvent()));
+    if (state_.selection().range()) {
+        state_.range().zoomTo(*state_.selection().range());
+    } else if (state_.trace() && state_.selection().event().isValid()) {
+        state_.range().zoomTo(state_.trace()->rangeOf(state_.selection().event()));
     } else {
-        state_.visibleRange()->fit();
+        state_.range().axis().fit();
     }
 }
 
 void TimelineNavigator::zoomToEvent() {
-    if (!state_.trace() || !state_.selectedEvent().isValid()) return;
-    const SliceLocation at = state_.trace()->locate(state_.selectedEvent());
+    if (!state_.trace() || !state_.selection().event().isValid()) return;
+    const SliceLocation at = state_.trace()->locate(state_.selection().event());
     if (at.isValid()) {
-        state_.revealTrack(at.track);
+        state_.tracks().reveal(at.track);
         scrollTo({at.track, at.lane});
     }
-    zoomTo(state_.trace()->rangeOf(state_.selectedEvent()));
+    state_.range().zoomTo(state_.trace()->rangeOf(state_.selection().event()));
+}
+
+void TimelineNavigator::scrollToTrack(uint32_t track) {
+    state_.tracks().reveal(track);
+    if (const LayoutRow* row = state_.tracks().layout().rowOf(track))
+        state_.scroll().setY(row->top - state_.scroll().pinnedHeight());
+    state_.tracks().setCurrent(track);
+}
+
+void TimelineNavigator::showTime(int64_t timeNs) {
+    const TimeRange visible = state_.range().visible();
+    state_.range().setVisible(visible.shifted(timeNs - middleOf(visible)));
+    state_.selection().setHoverTime(timeNs);
 }
 
 void TimelineNavigator::selectNeighbour(int direction, SliceStep step, double width) {
     if (!state_.hasTracks()) return;
-    const SliceLocation at = state_.trace()->locate(state_.selectedEvent());
+    const SliceLocation at = state_.trace()->locate(state_.selection().event());
     if (!at.isValid()) return selectFirst();
     const LanePosition lane{at.track, at.lane};
     if (step == SliceStep::Visible)
         return select(lane, nextVisible(lane, at.slice, direction, width));
     const int64_t next = int64_t{at.slice} + direction;
-    if (next >= 0 && next < int64_t{state_.sliceCount(lane)})
+    if (next >= 0 && next < int64_t{state_.lanes().sliceCount(lane)})
         select(lane, static_cast<uint32_t>(next));
 }
 
 uint32_t TimelineNavigator::nextVisible(LanePosition lane, uint32_t slice, int direction,
                                         double width) const {
-    const uint32_t count = state_.sliceCount(lane);
-    const TimeRange visible = state_.visible();
-    const TimeRange from = state_.sliceRange(lane, slice);
+    const uint32_t count = state_.lanes().sliceCount(lane);
+    const TimeRange visible = state_.range().visible();
+    const TimeRange from = state_.lanes().sliceRange(lane, slice);
     /// Returns the first slice that begins at or after a time; `count` if there is none.
     const auto firstFrom = [&](int64_t timeNs) {
         uint32_t low = 0, high = count;
         while (low < high) {
             const uint32_t middle = low + (high - low) / 2;
-            if (state_.sliceRange(lane, middle).startNs < timeNs) {
+            if (state_.lanes().sliceRange(lane, middle).startNs < timeNs) {
                 low = middle + 1;
             } else {
                 high = middle;
@@ -101,7 +103,7 @@ uint32_t TimelineNavigator::nextVisible(LanePosition lane, uint32_t slice, int d
         const uint32_t end = firstFrom(visible.endNs);
         if (after < end) return direction > 0 ? after : end - 1;
     }
-    const auto pixelNs = static_cast<int64_t>(state_.scale(width).nsPerPixel());
+    const auto pixelNs = static_cast<int64_t>(state_.range().scale(width).nsPerPixel());
     if (direction > 0) {
         const uint32_t next = std::max(slice + 1, firstFrom(from.startNs + pixelNs));
         return std::min(next, count - 1);
@@ -112,10 +114,10 @@ uint32_t TimelineNavigator::nextVisible(LanePosition lane, uint32_t slice, int d
 
 void TimelineNavigator::selectEndOfLane(int direction) {
     if (!state_.hasTracks()) return;
-    const SliceLocation at = state_.trace()->locate(state_.selectedEvent());
+    const SliceLocation at = state_.trace()->locate(state_.selection().event());
     if (!at.isValid()) return selectFirst();
     const LanePosition lane{at.track, at.lane};
-    select(lane, direction < 0 ? 0 : state_.sliceCount(lane) - 1);
+    select(lane, direction < 0 ? 0 : state_.lanes().sliceCount(lane) - 1);
 }
 
 void TimelineNavigator::showPlace(TimeRange range, uint32_t process) {
@@ -123,14 +125,14 @@ void TimelineNavigator::showPlace(TimeRange range, uint32_t process) {
     const auto& tracks = state_.trace()->tracks;
     for (uint32_t track = 0; track < tracks.size(); ++track) {
         if (tracks[track].kind != TrackKind::Process || tracks[track].subject != process) continue;
-        state_.revealTrack(track);
+        state_.tracks().reveal(track);
         scrollTo({track, 0});
         break;
     }
     const auto minDurationNs =
-        static_cast<int64_t>(double(state_.limits().durationNs()) * minPlaceShare);
-    const TimeRange shown = around(range, revealedShare);
-    state_.setVisible(
+        static_cast<int64_t>(double(state_.range().limits().durationNs()) * minPlaceShare);
+    const TimeRange shown = withMargins(range, revealedShare);
+    state_.range().setVisible(
         shown.durationNs() >= minDurationNs
             ? shown
             : TimeRange{middleOf(range) - minDurationNs / 2, middleOf(range) + minDurationNs / 2});
@@ -138,7 +140,7 @@ void TimelineNavigator::showPlace(TimeRange range, uint32_t process) {
 
 void TimelineNavigator::followFlow(int direction) {
     if (!state_.trace()) return;
-    const EventRef from = state_.selectedEvent();
+    const EventRef from = state_.selection().event();
     const std::vector<EventRef> next =
         direction > 0 ? causedBy(*state_.trace(), from) : causesOf(*state_.trace(), from);
     if (!next.empty()) reveal(next.front());
@@ -146,11 +148,11 @@ void TimelineNavigator::followFlow(int direction) {
 
 void TimelineNavigator::selectAdjacentLane(int direction) {
     if (!state_.hasTracks()) return;
-    const SliceLocation at = state_.trace()->locate(state_.selectedEvent());
-    const LayoutRow* row = at.isValid() ? state_.layout().rowOf(at.track) : nullptr;
+    const SliceLocation at = state_.trace()->locate(state_.selection().event());
+    const LayoutRow* row = at.isValid() ? state_.tracks().layout().rowOf(at.track) : nullptr;
     if (!row) return selectFirst();
-    const int64_t timeNs = middleOf(state_.trace()->rangeOf(state_.selectedEvent()));
-    const auto& rows = state_.layout().rows();
+    const int64_t timeNs = middleOf(state_.trace()->rangeOf(state_.selection().event()));
+    const auto& rows = state_.tracks().layout().rows();
     auto rowIndex = row - rows.data();
     int64_t lane = int64_t{at.lane} + direction;
     for (;;) {
@@ -160,55 +162,59 @@ void TimelineNavigator::selectAdjacentLane(int direction) {
             lane = direction > 0 ? 0 : rows[rowIndex].laneCount - 1;
         }
         const LanePosition position{rows[rowIndex].track, static_cast<uint32_t>(lane)};
-        if (isSelectable(position)) return select(position, state_.nearestSlice(position, timeNs));
+        if (isSelectable(position))
+            return select(position, state_.lanes().nearestSlice(position, timeNs));
         lane += direction;
     }
 }
 
 void TimelineNavigator::selectNearest(LanePosition lane, int64_t timeNs) {
-    if (isSelectable(lane)) select(lane, state_.nearestSlice(lane, timeNs));
+    if (isSelectable(lane)) select(lane, state_.lanes().nearestSlice(lane, timeNs));
 }
 
 void TimelineNavigator::select(LanePosition lane, uint32_t slice) {
-    state_.setSelectedEvent(state_.sliceEvent(lane, slice));
+    state_.selection().setEvent(state_.lanes().sliceEvent(lane, slice));
     scrollTo(lane);
-    panTo(state_.sliceRange(lane, slice));
+    panTo(state_.lanes().sliceRange(lane, slice));
 }
 
 void TimelineNavigator::scrollTo(LanePosition lane) {
-    const LayoutRow* row = state_.layout().rowOf(lane.track);
-    if (!row || row->top < state_.pinnedHeight()) return;
-    const int top = TrackLayout::laneTop(*row, lane.lane) - state_.layout().metrics().padding;
-    const int bottom = top + row->laneHeight + 2 * state_.layout().metrics().padding;
-    const int height = state_.viewportHeight();
-    const int pinned = state_.pinnedHeight();
-    if (top < state_.scrollY() + pinned) {
-        state_.setScrollY(std::min(row->top, top) - pinned);
-    } else if (bottom > state_.scrollY() + height) {
-        state_.setScrollY(std::min(top, bottom - height));
+    const LayoutRow* row = state_.tracks().layout().rowOf(lane.track);
+    if (!row || row->top < state_.scroll().pinnedHeight()) return;
+    const int top =
+        TrackLayout::laneTop(*row, lane.lane) - state_.tracks().layout().metrics().padding;
+    const int bottom = top + row->laneHeight + 2 * state_.tracks().layout().metrics().padding;
+    const int height = state_.scroll().viewportHeight();
+    const int pinned = state_.scroll().pinnedHeight();
+    if (top < state_.scroll().y() + pinned) {
+        state_.scroll().setY(std::min(row->top, top) - pinned);
+    } else if (bottom > state_.scroll().y() + height) {
+        state_.scroll().setY(std::min(top, bottom - height));
     }
 }
 
 void TimelineNavigator::panTo(TimeRange range) {
-    const TimeRange visible = state_.visible();
+    const TimeRange visible = state_.range().visible();
     const bool fits = range.durationNs() <= visible.durationNs();
     const bool isInside = range.startNs >= visible.startNs && range.endNs <= visible.endNs;
     if (isInside || (!fits && range.overlaps(visible))) return;
-    state_.setVisible(visible.shifted(middleOf(range) - middleOf(visible)));
+    state_.range().setVisible(visible.shifted(middleOf(range) - middleOf(visible)));
 }
 
 void TimelineNavigator::selectFirst() {
-    for (const TimelineState::Band& band : state_.bands(state_.viewportHeight())) {
+    for (const TrackScroll::Band& band : state_.scroll().bands(state_.scroll().viewportHeight())) {
         for (const LayoutRow& row : band.rows) {
             const LanePosition lane{row.track, 0};
             if (row.laneCount == 0 || !isSelectable(lane)) continue;
-            return select(lane, state_.nearestSlice(lane, middleOf(state_.visible())));
+            return select(lane,
+                          state_.lanes().nearestSlice(lane, middleOf(state_.range().visible())));
         }
     }
 }
 
 bool TimelineNavigator::isSelectable(LanePosition position) const {
-    return state_.sliceCount(position) > 0 && state_.sliceEvent(position, 0).isValid();
+    return state_.lanes().sliceCount(position) > 0 &&
+           state_.lanes().sliceEvent(position, 0).isValid();
 }
 
 }  // namespace lanescope::views

@@ -19,11 +19,14 @@ class TimelineNavigator {
     /// Selects `event`, unfolds its tracks and scrolls to it. Zooms in if it would be too small to
     /// read, or out if it would not fit.
     void reveal(EventRef event);
-    /// Shows `range` with a margin.
-    void zoomTo(TimeRange range);
     /// Zooms to the selected range, else the selected event, else everything.
     void zoomToSelection();
     void zoomToEvent();
+    /// Unfolds `track`, scrolls it to the top, as far as the rows below allow, and makes it the
+    /// current one.
+    void scrollToTrack(uint32_t track);
+    /// Pans so that a time is in the middle, and marks it on the ruler.
+    void showTime(int64_t timeNs);
     /// Selects the next (+1) or previous (-1) slice of the lane in a view of `width` pixels and
     /// pans to it. If the selected one is not visible, `SliceStep::Visible` starts at the edge of
     /// the view. O(log slices).

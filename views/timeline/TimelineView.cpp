@@ -16,10 +16,9 @@
 #include "views/timeline/PairedRows.h"
 #include "views/timeline/RangeSelection.h"
 #include "views/timeline/TimeRuler.h"
-#include "views/timeline/TimelineState.h"
+#include "views/timeline/TimelineNavigator.h"
 #include "views/timeline/TrackCanvas.h"
 #include "views/timeline/TrackFilterBar.h"
-#include "views/timeline/ZoomHistory.h"
 #include "views/timeline/accessibleTimeline.h"
 #include "views/timeline/timelineInput.h"
 
@@ -34,57 +33,38 @@ constexpr int defaultLabelWidth = 264, labelCharacters = 27;
 
 TimelineView::TimelineView(QWidget* parent)
     : QWidget(parent),
-      state_(std::make_unique<TimelineState>()),
-      corner_(new TimelineCorner(*state_, this)),
-      filter_(new TrackFilterBar(*state_, this)),
-      overview_(new OverviewStrip(*state_, this)),
-      ruler_(new TimeRuler(*state_, this)),
-      labels_(new LabelColumn(*state_, this)),
-      canvas_(new TrackCanvas(*state_, this)),
+      corner_(new TimelineCorner(state_, this)),
+      filter_(new TrackFilterBar(state_, this)),
+      overview_(new OverviewStrip(state_, this)),
+      ruler_(new TimeRuler(state_, this)),
+      labels_(new LabelColumn(state_, this)),
+      canvas_(new TrackCanvas(state_, this)),
       scrollBar_(new QScrollBar(Qt::Vertical, this)),
       motion_(new KeyMotion(
-          *state_, [this] { return canvas_->zoomAnchor(); }, this)),
-      history_(new ZoomHistory(*state_, this)),
-      emptiness_(new EmptyTrackHider(*state_, this)) {
+          state_, [this] { return canvas_->zoomAnchor(); }, this)),
+      history_(new ZoomHistory(state_, this)),
+      emptyTracks_(new EmptyTrackHider(state_, this)),
+      places_(new TimelinePlaces(state_, *canvas_, this)),
+      commands_(state_, *canvas_) {
     setFocusPolicy(Qt::StrongFocus);
-    setAccessibleName(tr("Timeline"));
     for (QWidget* part : {static_cast<QWidget*>(overview_), static_cast<QWidget*>(ruler_),
                           static_cast<QWidget*>(canvas_)}) {
         part->setFocusProxy(this);
     }
+    TimelineTracks& tracks = state_.tracks();
     connect(filter_, &TrackFilterBar::dismissed, this, [this] { setFocus(); });
-    connect(labels_, &LabelColumn::rowHeightChosen, this, &TimelineView::setRowHeight);
+    connect(labels_, &LabelColumn::rowHeightChosen, &tracks, &TimelineTracks::setRowHeight);
     connect(labels_, &LabelColumn::widthDragged, this, [this](int width) {
         labelWidth_ = width;
         arrange();
     });
-    connect(scrollBar_, &QScrollBar::valueChanged, state_.get(), &TimelineState::setScrollY);
-    connect(state_.get(), &TimelineState::scrolled, this, &TimelineView::updateScrollBar);
-    connect(state_.get(), &TimelineState::layoutChanged, this, &TimelineView::updateScrollBar);
-    connect(state_.get(), &TimelineState::selectedEventChanged, this, &TimelineView::eventSelected);
-    connect(state_.get(), &TimelineState::selectedRangeChanged, this,
-            &TimelineView::selectedRangeChanged);
-    connect(state_.get(), &TimelineState::emptyPlaceActivated, this,
-            &TimelineView::emptyPlaceActivated);
-    connect(state_.get(), &TimelineState::gapMarkChanged, this, &TimelineView::gapMarkChanged);
-    connect(state_.get(), &TimelineState::nameRequested, this, &TimelineView::nameRequested);
-    connect(state_.get(), &TimelineState::histogramRequested, this,
-            &TimelineView::histogramRequested);
-    connect(state_.get(), &TimelineState::listRequested, this, &TimelineView::listRequested);
-    connect(history_, &ZoomHistory::changed, this, &TimelineView::historyChanged);
-    for (const auto change : {&TimelineState::viewChanged, &TimelineState::layoutChanged,
-                              &TimelineState::scrolled, &TimelineState::traceChanged})
-        connect(state_.get(), change, this, &TimelineView::placesChanged);
-    installTimelineAccessibility();
-    overview_->setAccessibleName(tr("Overview of the whole trace"));
-    ruler_->setAccessibleName(tr("Time axis"));
-    canvas_->setAccessibleName(tr("Slices"));
-    scrollBar_->setAccessibleName(tr("Scroll the tracks"));
-    // Screen readers are notified of a changed description.
-    const auto speak = [this] { setAccessibleDescription(spokenSelection(active())); };
-    connect(state_.get(), &TimelineState::selectedEventChanged, this, speak);
-    connect(state_.get(), &TimelineState::selectedRangeChanged, this, speak);
-    speak();
+    connect(scrollBar_, &QScrollBar::valueChanged, &tracks.scroll(), &TrackScroll::setY);
+    connect(&tracks.scroll(), &TrackScroll::scrolled, this, &TimelineView::updateScrollBar);
+    connect(&tracks, &TimelineTracks::changed, this, &TimelineView::updateScrollBar);
+    connect(&state_.options(), &TimelineOptions::changed, this, &TimelineView::styleScrollBar);
+    connect(&state_.selection(), &TimelineSelection::eventChanged, this, &TimelineView::speak);
+    connect(&state_.selection(), &TimelineSelection::rangeChanged, this, &TimelineView::speak);
+    describeToReaders();
     setTabOrder(&filter_->edit(), &filter_->hiddenChip());
     setTabOrder(&filter_->hiddenChip(), labels_);
     updateMetrics();
@@ -96,66 +76,59 @@ TimelineView::~TimelineView() {
     clearFocus();  // Otherwise a deleted part would receive the loss of focus.
     for (QWidget* part : findChildren<QWidget*>(Qt::FindDirectChildrenOnly)) delete part;
     delete history_;
-    delete emptiness_;
+    delete emptyTracks_;
+    delete places_;
+}
+
+void TimelineView::describeToReaders() {
+    installTimelineAccessibility();
+    setAccessibleName(tr("Timeline"));
+    overview_->setAccessibleName(tr("Overview of the whole trace"));
+    ruler_->setAccessibleName(tr("Time axis"));
+    canvas_->setAccessibleName(tr("Slices"));
+    scrollBar_->setAccessibleName(tr("Scroll the tracks"));
+    speak();
+}
+
+void TimelineView::speak() {
+    // Screen readers are notified of a changed description.
+    setAccessibleDescription(spokenSelection(commands_.active()));
 }
 
 void TimelineView::setTrace(TracePtr trace) {
-    firstRange_.reset();
-    firstArrangement_ = {};
-    state_->setTrace(std::move(trace));
-}
-const TracePtr& TimelineView::trace() const {
-    return state_->trace();
-}
-void TimelineView::setVisibleRange(VisibleRange* range) {
-    state_->setVisibleRange(range);
-}
-VisibleRange* TimelineView::visibleRange() const {
-    return state_->visibleRange();
-}
-void TimelineView::setTimeOrigin(int64_t traceTimeNs) {
-    state_->setTimeOrigin(traceTimeNs);
-}
-int64_t TimelineView::timeOrigin() const {
-    return state_->timeOrigin();
-}
-const Theme& TimelineView::theme() const {
-    return state_->theme();
-}
-void TimelineView::setTheme(const Theme& theme) {
-    state_->setTheme(theme);
-    styleScrollBar();
+    state_.setTrace(std::move(trace));
 }
 
 void TimelineView::setCompanion(TimelineView& other, std::vector<compare::TrackPair> pairs) {
-    emptiness_->setOn(false);
-    if (companion_ != other.state_.get()) {
-        companion_ = other.state_.get();
+    emptyTracks_->setAllowed(false);
+    if (companion_ != &other.state_) {
+        companion_ = &other.state_;
         corner_->setCompanion(companion_);
         filter_->setCompanion(companion_);
         overview_->setCompanion(companion_);
         labels_->setCompanion(companion_);
         canvas_->setCompanion(companion_);
-        connect(companion_, &TimelineState::selectedEventChanged, this,
-                [this] { setAccessibleDescription(spokenSelection(active())); });
+        connect(&companion_->selection(), &TimelineSelection::eventChanged, this,
+                &TimelineView::speak);
         connect(companion_, &QObject::destroyed, this, [this] {
             companion_ = nullptr;
             delete std::exchange(rows_, nullptr);
+            commands_.setCompanion(nullptr, nullptr);
+            emptyTracks_->setAllowed(true);
         });
     }
     delete rows_;
-    rows_ = new PairedRows(*state_, *companion_, std::move(pairs), this);
+    rows_ = new PairedRows(state_, *companion_, std::move(pairs), this);
+    commands_.setCompanion(companion_, rows_);
     updateGeometry();
 }
 
 void TimelineView::setBaselineOverlayVisible(bool isVisible) {
     canvas_->setBaselineOverlayVisible(isVisible);
 }
+
 bool TimelineView::isBaselineOverlayVisible() const {
     return canvas_->isBaselineOverlayVisible();
-}
-void TimelineView::setMark(const QColor& color) {
-    state_->setMark(color);
 }
 
 void TimelineView::setStrip(QWidget* label, QWidget* strip, int height) {
@@ -173,12 +146,30 @@ void TimelineView::setStrip(QWidget* label, QWidget* strip, int height) {
     arrange();
 }
 
-void TimelineView::setOverlay(QWidget* overlay) {
-    overlay_ = overlay;
+void TimelineView::setStripHeight(int height) {
+    if (!strip_ || height == stripHeight_) return;
+    stripHeight_ = height;
+    for (QWidget* part : {stripLabel_, strip_})
+        if (part) part->setVisible(height > 0);
+    updateGeometry();
+    arrange();
 }
 
-TimelineState& TimelineView::active() const {
-    return rows_ ? rows_->active() : *state_;
+void TimelineView::revealEvent(EventRef event) {
+    TimelineNavigator(state_).reveal(event);
+}
+
+void TimelineView::flashTrack(uint32_t track) {
+    TimelineNavigator(state_).scrollToTrack(track);
+    labels_->flash(state_, track);
+}
+
+void TimelineView::filterTracks() {
+    filter_->activate();
+}
+
+void TimelineView::refreshEmptyPlaces() {
+    canvas_->refreshHover();
 }
 
 QSize TimelineView::sizeHint() const {
@@ -230,25 +221,27 @@ void TimelineView::arrange() {
     labels_->setGeometry(areas.labels);
     canvas_->setGeometry(areas.canvas);
     scrollBar_->setGeometry(areas.scrollBar);
-    emit placesChanged();
+    emit places_->changed();
 }
 
 void TimelineView::updateMetrics() {
-    setRowHeight(rowHeight());
+    state_.tracks().setTextHeight(QFontMetrics(font()).height());
 }
 
 void TimelineView::updateScrollBar() {
     const QSignalBlocker blocker(scrollBar_);  // the state has this already
+    const TrackScroll& scroll = state_.scroll();
     // Never hidden: two timelines that move together must be equally wide.
-    scrollBar_->setEnabled(state_->maxScrollY() > 0);
-    scrollBar_->setRange(0, state_->maxScrollY());
-    scrollBar_->setPageStep(state_->viewportHeight());
-    scrollBar_->setSingleStep(state_->layout().metrics().laneHeight);
-    scrollBar_->setValue(state_->scrollY());
+    scrollBar_->setEnabled(scroll.maxY() > 0);
+    scrollBar_->setRange(0, scroll.maxY());
+    scrollBar_->setPageStep(scroll.viewportHeight());
+    scrollBar_->setSingleStep(state_.tracks().layout().metrics().laneHeight);
+    scrollBar_->setValue(scroll.y());
 }
 
 void TimelineView::styleScrollBar() {
-    const QColor handle = Theme::mix(theme().panel, theme().mutedText, 0.4);
+    const Theme& theme = state_.options().theme();
+    const QColor handle = Theme::mix(theme.panel, theme.mutedText, 0.4);
     scrollBar_->setStyleSheet(
         QStringLiteral(
             "QScrollBar:vertical { background: %1; border: none; width: 12px; }"
@@ -258,7 +251,7 @@ void TimelineView::styleScrollBar() {
             "QScrollBar::handle:vertical:disabled { background: transparent; }"
             "QScrollBar::add-line, QScrollBar::sub-line { height: 0; }"
             "QScrollBar::add-page, QScrollBar::sub-page { background: transparent; }")
-            .arg(theme().panel.name(), handle.name(), theme().mutedText.name()));
+            .arg(theme.panel.name(), handle.name(), theme.mutedText.name()));
 }
 
 void TimelineView::renderTo(QPainter* painter, QSize size) {
@@ -270,20 +263,19 @@ void TimelineView::renderTo(QPainter* painter, QSize size) {
         paint(area.size());
         painter->restore();
     };
-    painter->fillRect(QRect(QPoint(), size), theme().window);
-    paintIn(areas.corner.united(areas.filter), [&](QSize part) {
-        TimelineCorner::paint(*painter, *state_, part, font(), companion_);
-    });
+    painter->fillRect(QRect(QPoint(), size), state_.options().theme().window);
+    paintIn(areas.corner.united(areas.filter),
+            [&](QSize part) { TimelineCorner::paint(*painter, state_, part, font(), companion_); });
     paintIn(areas.overview,
-            [&](QSize part) { OverviewPainter().paint(*painter, *state_, part, companion_); });
-    paintIn(areas.ruler, [&](QSize part) { TimeRuler::paint(*painter, *state_, part, font()); });
+            [&](QSize part) { OverviewPainter().paint(*painter, state_, part, companion_); });
+    paintIn(areas.ruler, [&](QSize part) { TimeRuler::paint(*painter, state_, part, font()); });
     if (strip_) paintIn(areas.strip, [&](QSize) { strip_->render(painter, {}, {}); });
     paintIn(areas.labels, [&](QSize part) {
-        LabelColumn::paint(*painter, *state_, part, font());
+        LabelColumn::paint(*painter, state_, part, font());
         if (companion_) paintLabels(*painter, *companion_, part, font());
     });
     paintIn(areas.canvas, [&](QSize part) {
-        TrackPainter tracks(*state_);
+        TrackPainter tracks(state_);
         tracks.reset(font());
         const double ratio = painter->device()->devicePixelRatioF();
         tracks.paint(*painter, part, ratio);
@@ -292,8 +284,8 @@ void TimelineView::renderTo(QPainter* painter, QSize size) {
             others.reset(font());
             others.paintRows(*painter, part, ratio);
         }
-        paintSelection(*painter, *state_, part);
-        FlowOverlay(*state_).paint(*painter, part, tracks.font());
+        paintSelection(*painter, state_, part);
+        FlowOverlay(state_).paint(*painter, part, tracks.font());
         if (overlay_ && !overlay_->isHidden())
             overlay_->render(painter, {}, {}, QWidget::DrawChildren);
     });

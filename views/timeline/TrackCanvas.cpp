@@ -39,21 +39,22 @@ TrackCanvas::TrackCanvas(TimelineState& state, QWidget* parent)
 void TrackCanvas::watch(const TimelineState& state) {
     const auto repaint = [this] { update(); };
     connect(&state, &TimelineState::traceChanged, this, &TrackCanvas::resetPainter);
-    connect(&state, &TimelineState::themeChanged, this, &TrackCanvas::resetPainter);
-    connect(&state, &TimelineState::viewChanged, this, &TrackCanvas::invalidate);
-    connect(&state, &TimelineState::layoutChanged, this, &TrackCanvas::invalidate);
-    connect(&state, &TimelineState::scrolled, this, &TrackCanvas::invalidate);
-    connect(&state, &TimelineState::hitsChanged, this, &TrackCanvas::invalidate);
-    connect(&state, &TimelineState::selectedEventChanged, this, [this] {
+    connect(&state.options(), &TimelineOptions::changed, this, &TrackCanvas::resetPainter);
+    connect(&state, &TimelineState::gpuPartsChanged, this, &TrackCanvas::invalidate);
+    connect(&state.range(), &TimelineRange::changed, this, &TrackCanvas::invalidate);
+    connect(&state.tracks(), &TimelineTracks::changed, this, &TrackCanvas::invalidate);
+    connect(&state.scroll(), &TrackScroll::scrolled, this, &TrackCanvas::invalidate);
+    connect(&state.selection(), &TimelineSelection::hitsChanged, this, &TrackCanvas::invalidate);
+    connect(&state.selection(), &TimelineSelection::eventChanged, this, [this] {
         forgetFlows();
         update();
     });
-    connect(&state, &TimelineState::highlightChanged, this, [this] {
+    connect(&state.selection(), &TimelineSelection::highlightChanged, this, [this] {
         isBaseStale_ = true;
         update();
     });
-    connect(&state, &TimelineState::selectedRangeChanged, this, repaint);
-    connect(&state, &TimelineState::gapMarkChanged, this, [this] {
+    connect(&state.selection(), &TimelineSelection::rangeChanged, this, repaint);
+    connect(&state.selection(), &TimelineSelection::gapMarkChanged, this, [this] {
         refreshHover();
         update();
     });
@@ -61,14 +62,13 @@ void TrackCanvas::watch(const TimelineState& state) {
 
 void TrackCanvas::setCompanion(TimelineState* companion) {
     if (companion == companion_) return;
-    if (companion_) disconnect(companion_, nullptr, this, nullptr);
     companion_ = companion;
     companionPainter_.reset();
     companionFlows_.reset();
     if (companion) {
         companionPainter_.emplace(*companion);
         companionFlows_.emplace(*companion);
-        companion->setViewportHeight(height());
+        companion->scroll().setViewportHeight(height());
         watch(*companion);
         connect(companion, &QObject::destroyed, this, [this] {
             hovered_.reset();
@@ -106,7 +106,7 @@ void TrackCanvas::invalidate() {
     hovered_.reset();
     hoveredGap_ = {};
     card_.hide();
-    if (pointer_) state_.setHoverTime(scale().toTimeNs(pointer_->x()));
+    if (pointer_) state_.selection().setHoverTime(scale().toTimeNs(pointer_->x()));
     update();
 }
 
@@ -130,7 +130,7 @@ void TrackCanvas::renderBase() {
     if (companionPainter_ && companion_) companionPainter_->paintRows(painter, size(), ratio);
     if (!state_.hasTracks() && !companion_) {
         painter.setFont(font());
-        painter.setPen(state_.theme().mutedText);
+        painter.setPen(state_.options().theme().mutedText);
         painter.drawText(rect().adjusted(24, 24, -24, -24), Qt::AlignCenter | Qt::TextWordWrap,
                          emptySentence(state_.trace().get()));
     }
@@ -146,10 +146,10 @@ void TrackCanvas::paintEvent(QPaintEvent* event) {
         const auto slice =
             sliceRectangle(*hovered_->state, hovered_->lane, hovered_->index, width());
         if (slice) {
-            painter.fillRect(*slice, state_.theme().hover);
+            painter.fillRect(*slice, state_.options().theme().hover);
         }
     }
-    if (!hoveredGap_.isEmpty()) painter.fillRect(hoveredGap_, state_.theme().hover);
+    if (!hoveredGap_.isEmpty()) painter.fillRect(hoveredGap_, state_.options().theme().hover);
     paintGapMark(painter);
     paintSelection(painter, state_, size());
     flows_.paint(painter, size(), painter_.font());
@@ -158,21 +158,21 @@ void TrackCanvas::paintEvent(QPaintEvent* event) {
         companionFlows_->paint(painter, size(), painter_.font());
     }
     if (pointer_ && state_.hasTracks()) {
-        QColor line = state_.theme().mutedText;
+        QColor line = state_.options().theme().mutedText;
         line.setAlpha(150);
         painter.fillRect(hoverLine(), line);
     }
-    card_.paint(painter, font(), state_.theme());
+    card_.paint(painter, font(), state_.options().theme());
     if (hasFocusRing_) {
-        painter.setPen(QPen(state_.theme().accent, 2));
+        painter.setPen(QPen(state_.options().theme().accent, 2));
         painter.setBrush(Qt::NoBrush);
         painter.drawRect(rect().adjusted(1, 1, -1, -1));
     }
 }
 
 void TrackCanvas::resizeEvent(QResizeEvent*) {
-    state_.setViewportHeight(height());
-    if (companion_) companion_->setViewportHeight(height());
+    state_.scroll().setViewportHeight(height());
+    if (companion_) companion_->scroll().setViewportHeight(height());
     invalidate();
 }
 
@@ -190,8 +190,8 @@ void TrackCanvas::mousePressEvent(QMouseEvent* event) {
     const bool isLeft = event->button() == Qt::LeftButton;
     if (!state_.hasTracks() || (!isLeft && event->button() != Qt::MiddleButton)) return;
     pressedAt_ = event->pos();
-    pressedRange_ = state_.visible();
-    pressedScrollY_ = state_.scrollY();
+    pressedRange_ = state_.range().visible();
+    pressedScrollY_ = state_.scroll().y();
     gesture_ = Gesture::Undecided;
     if (isLeft && (event->modifiers() & Qt::ShiftModifier)) {
         gesture_ = Gesture::Mark;
@@ -228,9 +228,9 @@ void TrackCanvas::mouseDoubleClickEvent(QMouseEvent* event) {
     // The selection by the first click may have made the canvas narrower.
     const auto slice = std::exchange(hasClicked_, false) ? clicked_ : sliceUnder(event->pos());
     if (!slice) return;
-    const TimeRange range = slice->state->sliceRange(slice->lane, slice->index);
+    const TimeRange range = slice->state->lanes().sliceRange(slice->lane, slice->index);
     const int64_t marginNs = std::max<int64_t>(1, range.durationNs()) / 8;
-    slice->state->setVisible({range.startNs - marginNs, range.endNs + marginNs});
+    slice->state->range().setVisible({range.startNs - marginNs, range.endNs + marginNs});
 }
 
 void TrackCanvas::leaveEvent(QEvent*) {
@@ -240,8 +240,8 @@ void TrackCanvas::leaveEvent(QEvent*) {
 void TrackCanvas::panTo(QPoint position) {
     const QPoint moved = position - pressedAt_;
     const TimeScale pressedScale{pressedRange_, double(width()), 0};
-    state_.setVisible(pressedRange_.shifted(-pressedScale.spanNs(moved.x())));
-    state_.setScrollY(pressedScrollY_ - moved.y());
+    state_.range().setVisible(pressedRange_.shifted(-pressedScale.spanNs(moved.x())));
+    state_.scroll().setY(pressedScrollY_ - moved.y());
 }
 
 void TrackCanvas::click(QPoint position) {
@@ -251,10 +251,11 @@ void TrackCanvas::click(QPoint position) {
     const auto slice = sliceUnder(position);
     clicked_ = slice;
     if (slice)
-        return slice->state->setSelectedEvent(slice->state->sliceEvent(slice->lane, slice->index));
-    state_.setSelectedEvent({});
-    state_.setGapMark(std::nullopt);
-    if (companion_) companion_->setSelectedEvent({});
+        return slice->state->selection().setEvent(
+            slice->state->lanes().sliceEvent(slice->lane, slice->index));
+    state_.selection().setEvent({});
+    state_.selection().setGapMark(std::nullopt);
+    if (companion_) companion_->selection().setEvent({});
     activateEmptyPlace(position);
 }
 
@@ -266,11 +267,11 @@ std::optional<TrackCanvas::Slice> TrackCanvas::sliceUnder(QPoint position) const
 std::optional<TrackCanvas::Slice> TrackCanvas::sliceUnder(TimelineState& state,
                                                           QPoint position) const {
     if (!state.hasTracks()) return std::nullopt;
-    const auto lane = state.layout().laneAt(state.toLayoutY(position.y()));
+    const auto lane = state.tracks().layout().laneAt(state.scroll().toLayoutY(position.y()));
     if (!lane) return std::nullopt;
-    const TimeScale axis = state.scale(width());
-    const auto index = state.sliceAt(*lane, axis.toTimeNs(position.x() + 0.5),
-                                     std::max<int64_t>(1, axis.spanNs(aimTolerance)));
+    const TimeScale axis = state.range().scale(width());
+    const auto index = state.lanes().sliceAt(*lane, axis.toTimeNs(position.x() + 0.5),
+                                             std::max<int64_t>(1, axis.spanNs(aimTolerance)));
     if (!index) return std::nullopt;
     return Slice{&state, *lane, *index};
 }
@@ -286,7 +287,7 @@ void TrackCanvas::hoverAt(QPoint position) {
     update(hoverLine());
     pointer_ = position;
     update(hoverLine());
-    state_.setHoverTime(scale().toTimeNs(position.x()));
+    state_.selection().setHoverTime(scale().toTimeNs(position.x()));
 
     const bool isOverLabel = gesture_ != Gesture::Pan && isOnLabel(position);
     const bool isEdge = gesture_ == Gesture::Mark || (!isOverLabel && isOnEdge(position));
@@ -318,20 +319,21 @@ void TrackCanvas::showCard(QPoint position) {
     TrackPainter& tracks = painterOf(&state);
     CardText text;
     QRgb color = 0;
-    if (const CounterSeries* counter = state.counterAt(hovered_->lane)) {
-        const auto& columns = tracks.geometry().columns(state.counterIndexAt(hovered_->lane));
+    if (const CounterSeries* counter = state.lanes().counterAt(hovered_->lane)) {
+        const auto& columns =
+            tracks.geometry().columns(state.lanes().counterIndexAt(hovered_->lane));
         const auto column = static_cast<size_t>(std::max(0.0, x));
         const bool isDrawn = !isBaseStale_ && column < columns.size();
         text = counterText(*counter, hovered_->index, isDrawn ? columns[column] : CounterColumn(),
-                           state.timeOrigin());
+                           state.range().origin());
         color = tracks.colors().fillOf(SliceCategory::Counter);
     } else {
         const PixelSlice* drawn =
             isBaseStale_ ? nullptr
                          : tracks.geometry().rectangleAt(hovered_->lane, static_cast<float>(x));
-        text =
-            hoverText(*state.trace(), hovered_->lane, hovered_->index, drawn, state.timeOrigin());
-        const Lane& lane = state.laneAt(hovered_->lane);
+        text = hoverText(*state.trace(), hovered_->lane, hovered_->index, drawn,
+                         state.range().origin());
+        const Lane& lane = state.lanes().laneAt(hovered_->lane);
         color = tracks.colors().fillOf(lane, hovered_->index);
         if (const QString meaning = tracks.colors().meaningOf(lane, hovered_->index);
             !meaning.isEmpty())
@@ -344,21 +346,22 @@ void TrackCanvas::showCard(QPoint position) {
 void TrackCanvas::showUnrecorded(QPoint position) {
     for (const TimelineState* state : {&state_, companion_.data()}) {
         if (!state || !state->hasTracks()) continue;
-        const LayoutRow* row = state->layout().rowAt(state->toLayoutY(position.y()));
+        const LayoutRow* row =
+            state->tracks().layout().rowAt(state->scroll().toLayoutY(position.y()));
         if (!row) continue;
         if (const HealthPlace* end = endAt(*state, row->track, position.x(), width())) {
             card_.setContent(QString::fromStdString(end->sentence),
-                             formatTime(end->range.startNs - state->timeOrigin()),
-                             state->theme().error);
+                             formatTime(end->range.startNs - state->range().origin()),
+                             state->options().theme().error);
             card_.place(position, rect(), font());
             return;
         }
-        const TimeScale axis = state->scale(width());
+        const TimeScale axis = state->range().scale(width());
         const auto text =
             unrecordedText(state->trace()->tracks[row->track], axis.toTimeNs(position.x() + 0.5),
-                           axis.spanNs(aimTolerance), state->timeOrigin());
+                           axis.spanNs(aimTolerance), state->range().origin());
         if (!text) continue;
-        card_.setContent(text->title, text->detail, state->theme().mutedText);
+        card_.setContent(text->title, text->detail, state->options().theme().mutedText);
         card_.place(position, rect(), font());
         return;
     }
@@ -393,7 +396,8 @@ void TrackCanvas::highlightUnderPointer() {
     for (TimelineState* state : {&state_, companion_.data()}) {
         if (!state) continue;
         const bool isHere = hovered_ && hovered_->state == state;
-        state->setHoveredName(isHere ? state->nameAt(hovered_->lane, hovered_->index) : 0);
+        state->selection().setHoveredName(
+            isHere ? state->lanes().nameAt(hovered_->lane, hovered_->index) : 0);
     }
 }
 
@@ -405,7 +409,7 @@ void TrackCanvas::clearHover() {
     hoveredGap_ = {};
     rest_.start();
     card_.hide();
-    state_.setHoverTime(std::nullopt);
+    state_.selection().setHoverTime(std::nullopt);
 }
 
 }  // namespace lanescope::views
@@ -417,8 +421,9 @@ QRect TrackCanvas::placeOn(const LayoutRow& row, TimeRange range) const {
     const TimeScale axis = scale();
     const double left = std::clamp(axis.toX(range.startNs), -2.0, width() + 2.0);
     const double right = std::clamp(axis.toX(range.endNs), -2.0, width() + 2.0);
-    const int pinned = row.top < state_.pinnedHeight() ? 0 : state_.pinnedHeight();
-    const QRect place(static_cast<int>(left), state_.toScreenY(row.top),
+    const int pinned =
+        row.top < state_.scroll().pinnedHeight() ? 0 : state_.scroll().pinnedHeight();
+    const QRect place(static_cast<int>(left), state_.scroll().toScreenY(row.top),
                       std::max(1, static_cast<int>(right - left)), row.height - 1);
     // The part scrolled under the pinned rows is invisible.
     return place.intersected(QRect(0, pinned, width(), height() - pinned));
@@ -426,7 +431,7 @@ QRect TrackCanvas::placeOn(const LayoutRow& row, TimeRange range) const {
 
 void TrackCanvas::showEmptyPlace(QPoint position) {
     if (!state_.emptyPlaces() || !state_.hasTracks()) return;
-    const LayoutRow* row = state_.layout().rowAt(state_.toLayoutY(position.y()));
+    const LayoutRow* row = state_.tracks().layout().rowAt(state_.scroll().toLayoutY(position.y()));
     if (!row) return;
     const auto place = state_.emptyPlaces()(row->track, scale().toTimeNs(position.x() + 0.5));
     if (!place) return;
@@ -438,7 +443,7 @@ void TrackCanvas::showEmptyPlace(QPoint position) {
 
 bool TrackCanvas::activateEmptyPlace(QPoint position) {
     if (!state_.emptyPlaces() || !state_.hasTracks()) return false;
-    const LayoutRow* row = state_.layout().rowAt(state_.toLayoutY(position.y()));
+    const LayoutRow* row = state_.tracks().layout().rowAt(state_.scroll().toLayoutY(position.y()));
     if (!row) return false;
     const int64_t timeNs = scale().toTimeNs(position.x() + 0.5);
     if (!state_.emptyPlaces()(row->track, timeNs)) return false;
@@ -447,12 +452,12 @@ bool TrackCanvas::activateEmptyPlace(QPoint position) {
 }
 
 void TrackCanvas::paintGapMark(QPainter& painter) const {
-    if (!state_.gapMark() || !state_.hasTracks()) return;
-    const GapMark& mark = *state_.gapMark();
-    if (!mark.range.overlaps(state_.visible())) return;
+    if (!state_.selection().gapMark() || !state_.hasTracks()) return;
+    const GapMark& mark = *state_.selection().gapMark();
+    if (!mark.range.overlaps(state_.range().visible())) return;
     QColor fill = mark.color;
     fill.setAlpha(110);
-    for (const TimelineState::Band& band : state_.bands(height())) {
+    for (const TrackScroll::Band& band : state_.scroll().bands(height())) {
         for (const LayoutRow& row : band.rows) {
             if (std::find(mark.tracks.begin(), mark.tracks.end(), row.track) == mark.tracks.end())
                 continue;
@@ -460,7 +465,7 @@ void TrackCanvas::paintGapMark(QPainter& painter) const {
             if (place.isEmpty()) continue;
             painter.fillRect(place, fill);
             painter.setBrush(QBrush(mark.color, Qt::BDiagPattern));
-            painter.setPen(QPen(state_.theme().text, 1));
+            painter.setPen(QPen(state_.options().theme().text, 1));
             painter.drawRect(place.adjusted(0, 0, -1, -1));
         }
     }
@@ -474,7 +479,7 @@ namespace {
 
 /// The menu key has no position: it applies to the selection.
 std::optional<TimelinePlace> selectedPlace(const TimelineState& state) {
-    const EventRef event = state.selectedEvent();
+    const EventRef event = state.selection().event();
     if (!event.isValid()) return std::nullopt;
     const SliceLocation at = state.trace()->locate(event);
     const TimeRange range = state.trace()->rangeOf(event);
@@ -492,11 +497,12 @@ void TrackCanvas::contextMenuEvent(QContextMenuEvent* event) {
     if (slice) {
         state = slice->state;
         place = TimelinePlace{slice->lane.track, scale().toTimeNs(event->pos().x() + 0.5),
-                              state->sliceEvent(slice->lane, slice->index),
-                              state->sliceRange(slice->lane, slice->index), false};
+                              state->lanes().sliceEvent(slice->lane, slice->index),
+                              state->lanes().sliceRange(slice->lane, slice->index), false};
         // Selected so that its place is visible while the menu covers other things.
-        if (place->event.isValid()) state->setSelectedEvent(place->event);
-    } else if (const LayoutRow* row = state_.layout().rowAt(state_.toLayoutY(event->pos().y()));
+        if (place->event.isValid()) state->selection().setEvent(place->event);
+    } else if (const LayoutRow* row =
+                   state_.tracks().layout().rowAt(state_.scroll().toLayoutY(event->pos().y()));
                row && !place) {
         place = TimelinePlace{row->track, scale().toTimeNs(event->pos().x() + 0.5), {}, {}, false};
         if (const auto empty = state_.emptyPlaces()
@@ -516,7 +522,7 @@ int64_t TrackCanvas::timeFor(QPoint position, Qt::KeyboardModifiers modifiers) c
     const int64_t timeNs = scale().toTimeNs(position.x());
     if (modifiers & Qt::AltModifier) return timeNs;
     return snapped(state_, timeNs, scale().spanNs(edgeTolerance),
-                   state_.layout().laneAt(state_.toLayoutY(position.y())));
+                   state_.tracks().layout().laneAt(state_.scroll().toLayoutY(position.y())));
 }
 
 bool TrackCanvas::isOnEdge(QPoint position) const {

@@ -71,7 +71,7 @@ class TrackCanvas : public QWidget {
     void renderBase();
     TrackPainter& painterOf(const TimelineState* state);
     std::optional<Slice> sliceUnder(TimelineState& state, QPoint position) const;
-    TimeScale scale() const { return state_.scale(width()); }
+    TimeScale scale() const { return state_.range().scale(width()); }
     std::optional<Slice> sliceUnder(QPoint position) const;
     void hoverAt(QPoint position);
     void clearHover();

@@ -31,23 +31,22 @@ TrackFilterBar::TrackFilterBar(TimelineState& state, QWidget* parent)
     layout->addWidget(edit_, 1);
     layout->addWidget(chip_);
     connect(edit_, &QLineEdit::textChanged, this,
-            [this](const QString& text) { state_.setFilterText(text); });
+            [this](const QString& text) { state_.tracks().setFilterText(text); });
     connect(menu, &QMenu::aboutToShow, this, [this, menu] {
         menu->clear();
         TrackMenu::addHidden(*menu, state_);
         if (companion_) TrackMenu::addHidden(*menu, *companion_);
     });
-    connect(&state_, &TimelineState::layoutChanged, this, &TrackFilterBar::followState);
-    connect(&state_, &TimelineState::themeChanged, this, &TrackFilterBar::style);
+    connect(&state_.tracks(), &TimelineTracks::changed, this, &TrackFilterBar::followState);
+    connect(&state_.options(), &TimelineOptions::changed, this, &TrackFilterBar::style);
     style();
 }
 
 void TrackFilterBar::setCompanion(TimelineState* companion) {
     if (companion == companion_) return;
-    if (companion_) disconnect(companion_, nullptr, this, nullptr);
     companion_ = companion;
     if (companion)
-        connect(companion, &TimelineState::layoutChanged, this, &TrackFilterBar::followState);
+        connect(&companion->tracks(), &TimelineTracks::changed, this, &TrackFilterBar::followState);
     followState();
 }
 
@@ -57,11 +56,11 @@ void TrackFilterBar::activate() {
 }
 
 void TrackFilterBar::followState() {
-    size_t hidden = state_.layout().hiddenTracks().size();
+    size_t hidden = state_.tracks().layout().hiddenTracks().size();
     if (companion_) {
         // Tracks hidden on both sides count once.
-        for (const uint32_t track : companion_->layout().hiddenTracks())
-            if (companion_->counterpartOf(track) == noIndex) ++hidden;
+        for (const uint32_t track : companion_->tracks().layout().hiddenTracks())
+            if (companion_->tracks().counterpartOf(track) == noIndex) ++hidden;
     }
     const QString text = tr("%1 hidden").arg(hidden);
     if (chip_->text() != text) {
@@ -72,14 +71,14 @@ void TrackFilterBar::followState() {
     chip_->setVisible(hidden > 0);
     edit_->setEnabled(state_.hasTracks());
     // Revealing an event clears a filter that hides it.
-    if (state_.filterText().isEmpty() && !edit_->text().trimmed().isEmpty()) {
+    if (state_.tracks().filterText().isEmpty() && !edit_->text().trimmed().isEmpty()) {
         const QSignalBlocker blocker(edit_);
         edit_->clear();
     }
 }
 
 void TrackFilterBar::style() {
-    const Theme& theme = state_.theme();
+    const Theme& theme = state_.options().theme();
     setStyleSheet(
         QStringLiteral(
             "QLineEdit { background: %1; color: %2; border: 1px solid %3; border-radius: 4px;"
@@ -114,7 +113,7 @@ bool TrackFilterBar::eventFilter(QObject* watched, QEvent* event) {
 
 void TrackFilterBar::paintEvent(QPaintEvent*) {
     QPainter painter(this);
-    const Theme& theme = state_.theme();
+    const Theme& theme = state_.options().theme();
     painter.fillRect(rect(), theme.panel);
     painter.fillRect(QRect(0, height() - 1, width(), 1), theme.separator);
     painter.fillRect(QRect(width() - 1, 0, 1, height()), theme.separator);

@@ -14,13 +14,14 @@ bool isTrack(const TimelineState& state, uint32_t track) {
 }
 
 void setFolded(TimelineState& state, uint32_t track, bool isFolded, bool isDeep) {
-    state.arrange([&](TrackLayout& layout) {
+    state.tracks().arrange([&](TrackLayout& layout) {
         isDeep ? layout.setFoldedWithin(track, isFolded) : layout.setFolded(track, isFolded);
     });
 }
 
 std::vector<bool> emptyTracksOf(const TimelineState& state) {
-    return state.hasTracks() ? emptyTracks(*state.trace(), state.visible()) : std::vector<bool>();
+    return state.hasTracks() ? emptyTracks(*state.trace(), state.range().visible())
+                             : std::vector<bool>();
 }
 
 /// Clears in `isEmpty`, by track of `state`, the tracks with non-empty counterparts and the groups
@@ -28,7 +29,7 @@ std::vector<bool> emptyTracksOf(const TimelineState& state) {
 void keepCounterparts(const TimelineState& state, const std::vector<bool>& isEmptyThere,
                       std::vector<bool>& isEmpty) {
     for (size_t track = isEmpty.size(); track-- > 0;) {
-        const uint32_t there = state.counterpartOf(static_cast<uint32_t>(track));
+        const uint32_t there = state.tracks().counterpartOf(static_cast<uint32_t>(track));
         if (there < isEmptyThere.size() && !isEmptyThere[there]) isEmpty[track] = false;
         const int32_t parent = state.trace()->tracks[track].parent;
         if (!isEmpty[track] && parent >= 0) isEmpty[static_cast<size_t>(parent)] = false;
@@ -37,45 +38,45 @@ void keepCounterparts(const TimelineState& state, const std::vector<bool>& isEmp
 
 void hide(TimelineState& state, const std::vector<bool>& tracks) {
     if (!state.hasTracks()) return;
-    state.arrange([&](TrackLayout& layout) { layout.hide(tracks); });
-    const uint32_t current = state.currentTrack();
-    if (!isTrack(state, current) || state.layout().rowOf(current)) return;
-    const LayoutRow* top = state.layout().rowAt(state.toLayoutY(0));
-    state.setCurrentTrack(top ? top->track : noIndex);
+    state.tracks().arrange([&](TrackLayout& layout) { layout.hide(tracks); });
+    const uint32_t current = state.tracks().current();
+    if (!isTrack(state, current) || state.tracks().layout().rowOf(current)) return;
+    const LayoutRow* top = state.tracks().layout().rowAt(state.scroll().toLayoutY(0));
+    state.tracks().setCurrent(top ? top->track : noIndex);
 }
 
 }  // namespace
 
 void toggleFold(TimelineState& state, uint32_t track, bool isDeep) {
     if (!isTrack(state, track)) return;
-    setFolded(state, track, !state.layout().isFolded(track), isDeep);
+    setFolded(state, track, !state.tracks().layout().isFolded(track), isDeep);
 }
 
 void togglePinned(TimelineState& state, uint32_t track) {
     if (!isTrack(state, track)) return;
-    const bool isPinned = state.layout().isPinned(track);
-    state.arrange([&](TrackLayout& layout) { layout.setPinned(track, !isPinned); });
+    const bool isPinned = state.tracks().layout().isPinned(track);
+    state.tracks().arrange([&](TrackLayout& layout) { layout.setPinned(track, !isPinned); });
     if (isPinned) scrollTrackIntoView(state, track);
 }
 
 void hideTrack(TimelineState& state, uint32_t track) {
     if (!isTrack(state, track)) return;
-    const LayoutRow* row = state.layout().rowOf(track);
+    const LayoutRow* row = state.tracks().layout().rowOf(track);
     const int top = row ? row->top : 0;
-    state.arrange([&](TrackLayout& layout) { layout.setHidden(track, true); });
-    const LayoutRow* next = state.layout().rowAt(top);
-    state.setCurrentTrack(next ? next->track : noIndex);
+    state.tracks().arrange([&](TrackLayout& layout) { layout.setHidden(track, true); });
+    const LayoutRow* next = state.tracks().layout().rowAt(top);
+    state.tracks().setCurrent(next ? next->track : noIndex);
 }
 
 void showTrack(TimelineState& state, uint32_t track) {
     if (!isTrack(state, track)) return;
-    state.revealTrack(track);
-    state.setCurrentTrack(track);
+    state.tracks().reveal(track);
+    state.tracks().setCurrent(track);
     scrollTrackIntoView(state, track);
 }
 
 void showAllTracks(TimelineState& state) {
-    state.arrange([](TrackLayout& layout) {
+    state.tracks().arrange([](TrackLayout& layout) {
         for (const uint32_t track : layout.hiddenTracks()) layout.setHidden(track, false);
     });
 }
@@ -93,61 +94,64 @@ void hideEmptyTracks(TimelineState& state, TimelineState* companion) {
 
 void moveTrack(TimelineState& state, uint32_t track, int direction) {
     if (!isTrack(state, track)) return;
-    const uint32_t sibling = state.layout().siblingOf(track, direction);
+    const uint32_t sibling = state.tracks().layout().siblingOf(track, direction);
     if (sibling == noIndex) return;
-    state.arrange([&](TrackLayout& layout) { layout.moveTo(track, sibling); });
+    state.tracks().arrange([&](TrackLayout& layout) { layout.moveTo(track, sibling); });
     scrollTrackIntoView(state, track);
 }
 
 void stepCurrentTrack(TimelineState& state, int direction) {
-    const auto& rows = state.layout().rows();
+    const auto& rows = state.tracks().layout().rows();
     if (rows.empty()) return;
-    const LayoutRow* row = state.layout().visibleRowOf(state.currentTrack());
+    const LayoutRow* row = state.tracks().layout().visibleRowOf(state.tracks().current());
     if (!row) {
-        row = state.layout().rowAt(state.toLayoutY(0));
-        if (row) state.setCurrentTrack(row->track);
+        row = state.tracks().layout().rowAt(state.scroll().toLayoutY(0));
+        if (row) state.tracks().setCurrent(row->track);
         return;
     }
     // A track in a folded group is represented by the group.
-    const bool isGroupRow = row->track != state.currentTrack();
+    const bool isGroupRow = row->track != state.tracks().current();
     const auto index = std::clamp<std::ptrdiff_t>(row - rows.data() + (isGroupRow ? 0 : direction),
                                                   0, std::ssize(rows) - 1);
-    state.setCurrentTrack(rows[index].track);
+    state.tracks().setCurrent(rows[index].track);
     scrollTrackIntoView(state, rows[index].track);
 }
 
 void foldOrLeave(TimelineState& state, bool isDeep) {
-    const uint32_t track = state.currentTrack();
+    const uint32_t track = state.tracks().current();
     if (!isTrack(state, track)) return;
-    if (state.layout().canFold(track) && !state.layout().isFolded(track))
+    if (state.tracks().layout().canFold(track) && !state.tracks().layout().isFolded(track))
         return setFolded(state, track, true, isDeep);
-    const LayoutRow* group = state.layout().visibleRowOf(state.layout().parentOf(track));
+    const LayoutRow* group =
+        state.tracks().layout().visibleRowOf(state.tracks().layout().parentOf(track));
     if (!group) return;
-    state.setCurrentTrack(group->track);
+    state.tracks().setCurrent(group->track);
     scrollTrackIntoView(state, group->track);
 }
 
 void unfoldOrEnter(TimelineState& state, bool isDeep) {
-    const uint32_t track = state.currentTrack();
+    const uint32_t track = state.tracks().current();
     if (!isTrack(state, track)) return;
-    if (state.layout().canFold(track) && (isDeep || state.layout().isFolded(track)))
+    if (state.tracks().layout().canFold(track) &&
+        (isDeep || state.tracks().layout().isFolded(track)))
         return setFolded(state, track, false, isDeep);
-    const LayoutRow* row = state.layout().rowOf(track);
-    if (!row || row == &state.layout().rows().back()) return;
+    const LayoutRow* row = state.tracks().layout().rowOf(track);
+    if (!row || row == &state.tracks().layout().rows().back()) return;
     if (const LayoutRow* next = row + 1; next->depth > row->depth) {
-        state.setCurrentTrack(next->track);
+        state.tracks().setCurrent(next->track);
         scrollTrackIntoView(state, next->track);
     }
 }
 
 void scrollTrackIntoView(TimelineState& state, uint32_t track) {
-    const LayoutRow* row = state.layout().rowOf(track);
-    const int pinned = state.pinnedHeight();
+    const LayoutRow* row = state.tracks().layout().rowOf(track);
+    const int pinned = state.scroll().pinnedHeight();
     if (!row || row->top < pinned) return;
-    if (row->top < state.scrollY() + pinned) {
-        state.setScrollY(row->top - pinned);
-    } else if (row->bottom() > state.scrollY() + state.viewportHeight()) {
-        state.setScrollY(std::min(row->top - pinned, row->bottom() - state.viewportHeight()));
+    if (row->top < state.scroll().y() + pinned) {
+        state.scroll().setY(row->top - pinned);
+    } else if (row->bottom() > state.scroll().y() + state.scroll().viewportHeight()) {
+        state.scroll().setY(
+            std::min(row->top - pinned, row->bottom() - state.scroll().viewportHeight()));
     }
 }
 
@@ -171,17 +175,17 @@ TrackMenu::TrackMenu(TimelineState& state, uint32_t track, QWidget* parent) : QM
     QMenu* hidden = addMenu(tr("Hidden tracks"));
     addHidden(*hidden, state);
     hidden->setEnabled(!hidden->isEmpty());
-    addHeights(state.layout().metrics().rowHeight);
+    addHeights(state.tracks().layout().metrics().rowHeight);
     addSeparator();
     const auto setAll = [&state](bool isFolded) {
-        state.arrange([=](TrackLayout& layout) { layout.setAllFolded(isFolded); });
+        state.tracks().arrange([=](TrackLayout& layout) { layout.setAllFolded(isFolded); });
     };
     addAction(tr("Fold all tracks"), this, [setAll] { setAll(true); });
     addAction(tr("Unfold all tracks"), this, [setAll] { setAll(false); });
 }
 
 void TrackMenu::addTrackEntries(TimelineState& state, uint32_t track) {
-    const TrackLayout& layout = state.layout();
+    const TrackLayout& layout = state.tracks().layout();
     addSection(entryText(state.trace()->tracks[track]));
     if (layout.canFold(track)) {
         const bool isFolded = layout.isFolded(track);
@@ -205,7 +209,7 @@ void TrackMenu::addTrackEntries(TimelineState& state, uint32_t track) {
 }
 
 void TrackMenu::addHidden(QMenu& menu, TimelineState& state) {
-    const std::vector<uint32_t> hidden = state.layout().hiddenTracks();
+    const std::vector<uint32_t> hidden = state.tracks().layout().hiddenTracks();
     for (size_t i = 0; i < std::min(hidden.size(), maxListed); ++i) {
         const uint32_t track = hidden[i];
         menu.addAction(entryText(state.trace()->tracks[track]), &menu,

@@ -125,7 +125,7 @@ bool isGpuTrack(TrackKind kind) {
            kind == TrackKind::StreamProjection;
 }
 
-bool isOnScreen(const LayoutRow& row, int lane, const TimelineState::Band& band) {
+bool isOnScreen(const LayoutRow& row, int lane, const TrackScroll::Band& band) {
     const double top = TrackLayout::laneTop(row, lane) - band.scrollY;
     return top + row.laneHeight > band.top && top < band.bottom;
 }
@@ -137,7 +137,7 @@ void TrackPainter::reset(const QFont& font) {
     font_ = font;
     if (font_.pointSizeF() > 0) font_.setPointSizeF(font_.pointSizeF() * 0.92);
     geometry_.setTrace(state_.trace());
-    colors_.reset(state_.trace(), state_.theme(), state_.colorMode());
+    colors_.reset(state_.trace(), state_.options().theme(), state_.options().colorMode());
     labels_.reset(state_.trace() ? &state_.trace()->strings : nullptr, font_);
     const QFontMetricsF metrics(font_);
     baseline_ = (metrics.ascent() - metrics.descent()) / 2;
@@ -149,21 +149,22 @@ void TrackPainter::setBaselineOverlay(const TimelineState* other) {
 }
 
 void TrackPainter::paint(QPainter& painter, QSize size, double devicePixelRatio) {
-    painter.fillRect(QRectF(QPointF(), QSizeF(size)), state_.theme().canvas);
+    painter.fillRect(QRectF(QPointF(), QSizeF(size)), state_.options().theme().canvas);
     paintRows(painter, size, devicePixelRatio);
 }
 
 void TrackPainter::paintRows(QPainter& painter, QSize size, double devicePixelRatio) {
     ratio_ = devicePixelRatio;
-    const Theme& theme = state_.theme();
+    const Theme& theme = state_.options().theme();
     if (!state_.hasTracks()) return;
     const int pixelWidth = static_cast<int>(std::lround(size.width() * ratio_));
-    if (baselineOverlay_) baselineGeometry_.setView(baselineOverlay_->visible(), pixelWidth);
-    geometry_.setView(state_.visible(), pixelWidth);
+    if (baselineOverlay_)
+        baselineGeometry_.setView(baselineOverlay_->range().visible(), pixelWidth);
+    geometry_.setView(state_.range().visible(), pixelWidth);
     prepareLanes(size);
     painter.setFont(font_);
 
-    for (const TimelineState::Band& band : state_.bands(size.height())) {
+    for (const TrackScroll::Band& band : state_.scroll().bands(size.height())) {
         if (band.bottom <= band.top) continue;
         painter.save();
         painter.setClipRect(QRect(0, band.top, size.width(), band.bottom - band.top),
@@ -171,28 +172,28 @@ void TrackPainter::paintRows(QPainter& painter, QSize size, double devicePixelRa
         paintBand(painter, band, size);
         painter.restore();
     }
-    const int pinned = state_.pinnedHeight();
+    const int pinned = state_.scroll().pinnedHeight();
     if (pinned > 0) painter.fillRect(QRect(0, pinned - 2, size.width(), 2), theme.mutedText);
 }
 
 void TrackPainter::prepareLanes(QSize size) {
     std::vector<LanePosition> lanes;
     std::vector<uint32_t> counters;
-    for (const TimelineState::Band& band : state_.bands(size.height()))
+    for (const TrackScroll::Band& band : state_.scroll().bands(size.height()))
         for (const LayoutRow& row : band.rows)
             for (int lane = 0; lane < row.laneCount; ++lane) {
                 const LanePosition position{row.track, static_cast<uint32_t>(lane)};
                 if (!isOnScreen(row, lane, band)) continue;
-                if (state_.counterAt(position))
-                    counters.push_back(state_.counterIndexAt(position));
+                if (state_.lanes().counterAt(position))
+                    counters.push_back(state_.lanes().counterIndexAt(position));
                 else
                     lanes.push_back(position);
             }
     geometry_.prepare(lanes, counters);
 }
 
-void TrackPainter::paintBand(QPainter& painter, const TimelineState::Band& band, QSize size) {
-    const Theme& theme = state_.theme();
+void TrackPainter::paintBand(QPainter& painter, const TrackScroll::Band& band, QSize size) {
+    const Theme& theme = state_.options().theme();
     const auto bandOf = [&](const LayoutRow& row) {
         return theme.bandAt(state_.trace()->tracks[row.track].depth);
     };
@@ -216,7 +217,7 @@ void TrackPainter::paintBand(QPainter& painter, const TimelineState::Band& band,
             paintLane(brush, position, area, background);
             if (baselineOverlay_ && !row.isHeader) paintBaselineOverlay(painter, position, area);
         }
-        if (state_.isUnmatched(row.track)) {
+        if (state_.tracks().isUnmatched(row.track)) {
             QColor veil = theme.canvas;
             veil.setAlphaF(0.6F);
             painter.fillRect(QRectF(0, row.top - band.scrollY, size.width(), row.height), veil);
@@ -228,38 +229,40 @@ void TrackPainter::paintBand(QPainter& painter, const TimelineState::Band& band,
 }
 
 void TrackPainter::paintGrid(QPainter& painter, QSize size, int top, int bottom) const {
-    const TimeScale scale = state_.scale(size.width());
-    const TimeRange shown = state_.visibleRange()->range();
+    const TimeScale scale = state_.range().scale(size.width());
+    const TimeRange shown = state_.range().axis().range();
     const double perLabel = pixelsPerLabel(QFontMetrics(font_));
     for (const TimeTick& tick : timeTicks(shown, size.width(), perLabel).ticks) {
         if (!tick.isMajor) continue;
-        const double x = std::floor(scale.toX(tick.timeNs + state_.timeOrigin()));
-        painter.fillRect(QRectF(x, top, 1, bottom - top), state_.theme().grid);
+        const double x = std::floor(scale.toX(tick.timeNs + state_.range().origin()));
+        painter.fillRect(QRectF(x, top, 1, bottom - top), state_.options().theme().grid);
     }
 }
 
 void TrackPainter::paintLane(Brush& brush, LanePosition position, const QRectF& area,
                              QRgb background) {
-    if (const CounterSeries* counter = state_.counterAt(position)) {
+    if (const CounterSeries* counter = state_.lanes().counterAt(position)) {
         paintCounter(brush.painter, brush.fill, *counter, state_.counterScale(position),
-                     geometry_.columns(state_.counterIndexAt(position)), state_.visible(), area,
+                     geometry_.columns(state_.lanes().counterIndexAt(position)),
+                     state_.range().visible(), area,
                      position.lane == 0 ? CounterGrowth::Up : CounterGrowth::Down, ratio_,
-                     state_.theme());
+                     state_.options().theme());
         return;
     }
-    const Lane& lane = state_.laneAt(position);
+    const Lane& lane = state_.lanes().laneAt(position);
     const std::vector<PixelSlice>& slices = geometry_.rectangles(position);
     if (slices.empty()) return;
     if (lane.isSummary() && position.lane == 0 && paintParts(brush.fill, position.track, area))
         return;
     if (lane.isSummary()) {
         const bool isGpu = isGpuTrack(state_.trace()->tracks[position.track].kind);
-        paintActivity(brush.fill, slices, area,
-                      (isGpu ? state_.theme().busyGpu : state_.theme().busyCpu).rgb());
+        paintActivity(
+            brush.fill, slices, area,
+            (isGpu ? state_.options().theme().busyGpu : state_.options().theme().busyCpu).rgb());
         return;
     }
 
-    const StringIndex lit = state_.highlightedName();
+    const StringIndex lit = state_.selection().highlightedName();
     const double perPixel = 1 / ratio_;
     RunPainter runs(brush.fill, area, background);
     for (const PixelSlice& slice : slices) {
@@ -280,7 +283,7 @@ void TrackPainter::paintLane(Brush& brush, LanePosition position, const QRectF& 
         }
     }
     runs.flush();
-    if (state_.hits()) paintHits(brush.fill, position, slices, area);
+    if (state_.selection().hits()) paintHits(brush.fill, position, slices, area);
 }
 
 void TrackPainter::paintSlice(Brush& brush, StringIndex name, const QRectF& rectangle, QRgb color,
@@ -289,7 +292,7 @@ void TrackPainter::paintSlice(Brush& brush, StringIndex name, const QRectF& rect
     fill.fill(rectangle, color);
     const QRectF& r = rectangle;
     if (isLit && r.height() >= 3 * litEdge && r.width() >= 4 * litEdge) {
-        const QRgb ink = state_.theme().text.rgb();
+        const QRgb ink = state_.options().theme().text.rgb();
         fill.fill(QRectF(r.left(), r.top(), r.width(), litEdge), ink);
         fill.fill(QRectF(r.left(), r.bottom() - litEdge, r.width(), litEdge), ink);
         fill.fill(QRectF(r.left(), r.top(), 1, r.height()), ink);
@@ -303,10 +306,10 @@ void TrackPainter::paintSlice(Brush& brush, StringIndex name, const QRectF& rect
 }
 
 void TrackPainter::paintBaselineOverlay(QPainter& painter, LanePosition lane, const QRectF& area) {
-    const uint32_t track = state_.counterpartOf(lane.track);
+    const uint32_t track = state_.tracks().counterpartOf(lane.track);
     if (!baselineOverlay_->hasTracks() || track >= baselineOverlay_->trace()->tracks.size()) return;
     if (lane.lane >= baselineOverlay_->trace()->tracks[track].lanes.size()) return;
-    QColor ink = state_.theme().text;
+    QColor ink = state_.options().theme().text;
     for (const PixelSlice& slice : baselineGeometry_.rectangles({track, lane.lane})) {
         const QRectF shape(slice.left / ratio_, area.top(), (slice.right - slice.left) / ratio_,
                            area.height());
@@ -338,7 +341,7 @@ bool TrackPainter::paintParts(OpaqueFill& fill, uint32_t track, const QRectF& ar
     const Track& which = state_.trace()->tracks[track];
     if (which.kind != TrackKind::Gpu || !state_.gpuParts()) return false;
     const auto count = static_cast<size_t>(std::max(1.0, std::round(area.width() * ratio_)));
-    if (!state_.gpuParts()(which.subject, state_.visible(), count, columns_)) return false;
+    if (!state_.gpuParts()(which.subject, state_.range().visible(), count, columns_)) return false;
     const double width = area.width() / static_cast<double>(count);
     for (size_t column = 0; column < count; ++column) {
         const int64_t wholeNs = columns_[column].sum();
@@ -354,7 +357,7 @@ bool TrackPainter::paintParts(OpaqueFill& fill, uint32_t track, const QRectF& ar
             if (top < bottom)
                 fill.fill(QRectF(area.left() + width * static_cast<double>(column), top, width,
                                  bottom - top),
-                          state_.theme().parts[part].rgb());
+                          state_.options().theme().parts[part].rgb());
             bottom = std::min(bottom, top);
         }
     }
@@ -364,14 +367,14 @@ bool TrackPainter::paintParts(OpaqueFill& fill, uint32_t track, const QRectF& ar
 void TrackPainter::paintHits(OpaqueFill& fill, LanePosition position,
                              const std::vector<PixelSlice>& slices, const QRectF& area) const {
     const double bar = std::max(1.0, std::min(3.0, area.height() / 4));
-    const QRgb color = state_.theme().searchHit.rgb();
+    const QRgb color = state_.options().theme().searchHit.rgb();
     double left = 0, right = 0;
     const auto flush = [&] {
         if (right > left) fill.fill(QRectF(left, area.bottom() - bar, right - left, bar), color);
     };
     for (const PixelSlice& slice : slices) {
-        if (!state_.hits()->touches(position.track, position.lane, slice.firstSlice,
-                                    slice.sliceCount))
+        if (!state_.selection().hits()->touches(position.track, position.lane, slice.firstSlice,
+                                                slice.sliceCount))
             continue;
         if (slice.left / ratio_ > right) {
             flush();

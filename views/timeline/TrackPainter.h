@@ -110,7 +110,7 @@ class TrackPainter {
 
   private:
     void prepareLanes(QSize size);
-    void paintBand(QPainter& painter, const TimelineState::Band& band, QSize size);
+    void paintBand(QPainter& painter, const TrackScroll::Band& band, QSize size);
     void paintGrid(QPainter& painter, QSize size, int top, int bottom) const;
     /// A painter, and the way to fill many rectangles with it.
     struct Brush {

@@ -10,8 +10,8 @@ namespace lanescope::views {
 
 ZoomHistory::ZoomHistory(TimelineState& state, QObject* parent) : QObject(parent), state_(state) {
     clear();
-    connect(&state_, &TimelineState::viewChanged, this, &ZoomHistory::startToMove);
-    connect(&state_, &TimelineState::scrolled, this, &ZoomHistory::startToMove);
+    connect(&state_.range(), &TimelineRange::changed, this, &ZoomHistory::startToMove);
+    connect(&state_.scroll(), &TrackScroll::scrolled, this, &ZoomHistory::startToMove);
     connect(&state_, &TimelineState::traceChanged, this, [this] {
         // Later, when the view shows the whole of the new trace.
         if (!isQuiet_) QMetaObject::invokeMethod(this, &ZoomHistory::clear, Qt::QueuedConnection);
@@ -19,7 +19,7 @@ ZoomHistory::ZoomHistory(TimelineState& state, QObject* parent) : QObject(parent
 }
 
 ZoomHistory::Place ZoomHistory::here() const {
-    return {state_.visibleRange()->range(), state_.visibleRange()->isFitted(), state_.scrollY()};
+    return {state_.range().axis().range(), state_.range().axis().isFitted(), state_.scroll().y()};
 }
 
 bool ZoomHistory::isMoving() const {
@@ -64,11 +64,11 @@ void ZoomHistory::goTo(size_t place) {
     current_ = place;
     isQuiet_ = true;
     if (places_[place].isWhole) {
-        state_.visibleRange()->fit();
+        state_.range().axis().fit();
     } else {
-        state_.visibleRange()->setRange(places_[place].range);
+        state_.range().axis().setRange(places_[place].range);
     }
-    state_.setScrollY(places_[place].scrollY);
+    state_.scroll().setY(places_[place].scrollY);
     isQuiet_ = false;
     // The limits may have changed since; the actual view becomes the place.
     places_[place] = here();
@@ -95,17 +95,23 @@ void ZoomHistory::moveWithoutHistory(const std::function<void()>& change) {
 
 EmptyTrackHider::EmptyTrackHider(TimelineState& state, QObject* parent)
     : QObject(parent), state_(state) {
-    for (const auto change : {&TimelineState::viewChanged, &TimelineState::traceChanged})
-        connect(&state_, change, this, [this] {
-            if (isOn_) timer_.start(restMs, this);
-        });
+    const auto wait = [this] {
+        if (isOn_) timer_.start(restMs, this);
+    };
+    connect(&state_, &TimelineState::traceChanged, this, wait);
+    connect(&state_.range(), &TimelineRange::changed, this, wait);
 }
 
 void EmptyTrackHider::setOn(bool isOn) {
-    if (isOn == isOn_) return;
+    if (isOn == isOn_ || (isOn && !isAllowed_)) return;
     isOn_ = isOn;
     timer_.stop();
     isOn_ ? update() : apply({});
+}
+
+void EmptyTrackHider::setAllowed(bool isAllowed) {
+    isAllowed_ = isAllowed;
+    if (!isAllowed) setOn(false);
 }
 
 void EmptyTrackHider::timerEvent(QTimerEvent* event) {
@@ -116,7 +122,7 @@ void EmptyTrackHider::timerEvent(QTimerEvent* event) {
 
 void EmptyTrackHider::update() {
     if (!state_.hasTracks()) return;
-    std::vector<bool> isEmpty = emptyTracks(*state_.trace(), state_.visible());
+    std::vector<bool> isEmpty = emptyTracks(*state_.trace(), state_.range().visible());
     // If nothing at all is visible, hiding tracks gains nothing.
     if (std::find(isEmpty.begin(), isEmpty.end(), false) == isEmpty.end()) isEmpty.clear();
     apply(isEmpty);
@@ -126,19 +132,19 @@ void EmptyTrackHider::apply(const std::vector<bool>& omitted) {
     // The first visible row that stays must not move.
     uint32_t anchor = noIndex;
     int before = 0;
-    for (const LayoutRow& row :
-         state_.layout().rowsBetween(state_.scrollY() + state_.pinnedHeight(),
-                                     state_.scrollY() + state_.viewportHeight())) {
+    for (const LayoutRow& row : state_.tracks().layout().rowsBetween(
+             state_.scroll().y() + state_.scroll().pinnedHeight(),
+             state_.scroll().y() + state_.scroll().viewportHeight())) {
         if (row.isPinned || (row.track < omitted.size() && omitted[row.track])) continue;
         anchor = row.track;
         before = row.top;
         break;
     }
-    const int scrolled = state_.scrollY();
-    state_.arrange([&](TrackLayout& layout) { layout.setOmitted(omitted); });
-    const LayoutRow* row = state_.layout().rowOf(anchor);
+    const int scrolled = state_.scroll().y();
+    state_.tracks().arrange([&](TrackLayout& layout) { layout.setOmitted(omitted); });
+    const LayoutRow* row = state_.tracks().layout().rowOf(anchor);
     // At the top, the first row may change.
-    if (row && scrolled > 0) state_.setScrollY(scrolled + row->top - before);
+    if (row && scrolled > 0) state_.scroll().setY(scrolled + row->top - before);
 }
 
 }  // namespace lanescope::views

@@ -68,6 +68,8 @@ class EmptyTrackHider : public QObject {
 
     bool isOn() const { return isOn_; }
     void setOn(bool isOn);
+    /// If false, turns it off and ignores `setOn`.
+    void setAllowed(bool isAllowed);
     /// Returns true if the view is not yet at rest.
     bool isWaiting() const { return timer_.isActive(); }
     /// The view is at rest after this time without movement.
@@ -82,6 +84,7 @@ class EmptyTrackHider : public QObject {
 
     TimelineState& state_;
     bool isOn_ = false;
+    bool isAllowed_ = true;
     QBasicTimer timer_;
 };
 

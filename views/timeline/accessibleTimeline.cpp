@@ -49,32 +49,32 @@ void installTimelineAccessibility() {
 QString spokenSelection(const TimelineState& state) {
     if (!state.hasTracks()) return Translated::tr("No tracks");
     QStringList parts;
-    if (const EventRef event = state.selectedEvent(); event.isValid()) {
+    if (const EventRef event = state.selection().event(); event.isValid()) {
         const TimeRange range = state.trace()->rangeOf(event);
         parts << Translated::tr("%1, %2 at %3")
                      .arg(toQString(state.trace()->nameOf(event)).simplified(),
                           duration(range.durationNs()),
-                          formatTime(range.startNs - state.timeOrigin()));
+                          formatTime(range.startNs - state.range().origin()));
         if (const SliceLocation at = state.trace()->locate(event); at.isValid()) {
             parts << labelTitle(*state.trace(), at.track);
-            const uint32_t group = state.layout().parentOf(at.track);
+            const uint32_t group = state.tracks().layout().parentOf(at.track);
             if (group != noIndex)
                 parts.back() += Translated::tr(" of %1").arg(labelTitle(*state.trace(), group));
         }
     }
-    if (const auto range = state.selectedRange())
+    if (const auto range = state.selection().range())
         parts << Translated::tr("%1 selected from %2")
                      .arg(duration(range->durationNs()),
-                          formatTime(range->startNs - state.timeOrigin()));
+                          formatTime(range->startNs - state.range().origin()));
     if (parts.isEmpty()) return Translated::tr("Nothing selected; the arrow keys select slices");
     return parts.join(QStringLiteral(", "));
 }
 
 QString spokenTrack(const TimelineState& state) {
-    const size_t rows = state.layout().rows().size();
-    const LayoutRow* row = state.layout().visibleRowOf(state.currentTrack());
+    const size_t rows = state.tracks().layout().rows().size();
+    const LayoutRow* row = state.tracks().layout().visibleRowOf(state.tracks().current());
     if (!state.hasTracks() || !row) return Translated::tr("%1 tracks").arg(rows);
-    const TrackLayout& layout = state.layout();
+    const TrackLayout& layout = state.tracks().layout();
     QStringList parts{labelTitle(*state.trace(), row->track)};
     if (const QString subtitle = labelSubtitle(*state.trace(), layout, row->track);
         !subtitle.isEmpty())

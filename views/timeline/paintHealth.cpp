@@ -39,9 +39,9 @@ uint32_t processOf(const Trace& trace, const Track& track) {
 
 }  // namespace
 
-void paintEnds(QPainter& painter, const TimelineState& state, const TimelineState::Band& band,
+void paintEnds(QPainter& painter, const TimelineState& state, const TrackScroll::Band& band,
                QSize size) {
-    const TimeScale scale = state.scale(size.width());
+    const TimeScale scale = state.range().scale(size.width());
     for (const HealthPlace& place : state.healthPlaces()) {
         const double x = std::floor(scale.toX(place.range.startNs));
         if (!place.isEnd || x < -flagSize || x > size.width()) continue;
@@ -49,12 +49,12 @@ void paintEnds(QPainter& painter, const TimelineState& state, const TimelineStat
             const Track& track = state.trace()->tracks[row.track];
             if (processOf(*state.trace(), track) != place.process) continue;
             const double top = row.top - band.scrollY;
-            painter.fillRect(QRectF(x, top, 2, row.height - 1), state.theme().error);
+            painter.fillRect(QRectF(x, top, 2, row.height - 1), state.options().theme().error);
             if (track.kind != TrackKind::Process) continue;
             // A cross where the process ends, on its own row only.
             painter.save();
             painter.setRenderHint(QPainter::Antialiasing);
-            painter.setPen(QPen(state.theme().error, 2));
+            painter.setPen(QPen(state.options().theme().error, 2));
             const QPointF at(x + 1 + flagSize, top + row.height / 2.0);
             const double half = flagSize / 2;
             painter.drawLine(at + QPointF(-half, -half), at + QPointF(half, half));
@@ -65,7 +65,7 @@ void paintEnds(QPainter& painter, const TimelineState& state, const TimelineStat
 }
 
 void paintHealthOnRuler(QPainter& painter, const TimelineState& state, QSize size) {
-    const TimeScale scale = state.scale(size.width());
+    const TimeScale scale = state.range().scale(size.width());
     painter.save();
     painter.setPen(Qt::NoPen);
     for (const HealthPlace& place : state.healthPlaces()) {
@@ -74,11 +74,12 @@ void paintHealthOnRuler(QPainter& painter, const TimelineState& state, QSize siz
         if (right < -flagSize || left > size.width() + flagSize) continue;
         const double bottom = size.height() - 1;
         if (!place.isEnd) {
-            painter.fillRect(QRectF(left, bottom - 3, right - left, 3), state.theme().warning);
+            painter.fillRect(QRectF(left, bottom - 3, right - left, 3),
+                             state.options().theme().warning);
             continue;
         }
         painter.setRenderHint(QPainter::Antialiasing);
-        painter.setBrush(state.theme().error);
+        painter.setBrush(state.options().theme().error);
         painter.drawPolygon(QPolygonF{{left + 1, bottom},
                                       {left + 1 - flagSize, bottom - flagSize},
                                       {left + 1 + flagSize, bottom - flagSize}});
@@ -88,7 +89,7 @@ void paintHealthOnRuler(QPainter& painter, const TimelineState& state, QSize siz
 
 const HealthPlace* endAt(const TimelineState& state, uint32_t track, double x, double width) {
     const uint32_t process = processOf(*state.trace(), state.trace()->tracks[track]);
-    const TimeScale scale = state.scale(width);
+    const TimeScale scale = state.range().scale(width);
     for (const HealthPlace& place : state.healthPlaces()) {
         const double at = scale.toX(place.range.startNs);
         if (place.isEnd && place.process == process && x >= at - reach &&
@@ -151,10 +152,10 @@ void paintUnknown(QPainter& painter, const QRectF& area, const Theme& theme) {
                  translucent(theme.mutedText, unknownLine));
 }
 
-void paintUnrecorded(QPainter& painter, const TimelineState& state, const TimelineState::Band& band,
+void paintUnrecorded(QPainter& painter, const TimelineState& state, const TrackScroll::Band& band,
                      QSize size) {
-    const Theme& theme = state.theme();
-    const TimeScale scale = state.scale(size.width());
+    const Theme& theme = state.options().theme();
+    const TimeScale scale = state.range().scale(size.width());
     painter.save();
     for (const LayoutRow& row : band.rows) {
         const Track& track = state.trace()->tracks[row.track];

@@ -12,7 +12,7 @@ class QPainter;
 namespace lanescope::views {
 
 /// Marks abnormal ends of processes on their rows.
-void paintEnds(QPainter& painter, const TimelineState& state, const TimelineState::Band& band,
+void paintEnds(QPainter& painter, const TimelineState& state, const TrackScroll::Band& band,
                QSize size);
 /// Marks the same times, and losses, on the ruler.
 void paintHealthOnRuler(QPainter& painter, const TimelineState& state, QSize size);
@@ -26,7 +26,7 @@ class QPainter;
 namespace lanescope::views {
 
 /// Hatches unrecorded and lost times on the rows of `band`, in a canvas of `size`.
-void paintUnrecorded(QPainter& painter, const TimelineState& state, const TimelineState::Band& band,
+void paintUnrecorded(QPainter& painter, const TimelineState& state, const TrackScroll::Band& band,
                      QSize size);
 
 /// Hatches the unrecorded times of one track between two heights, over any time axis.

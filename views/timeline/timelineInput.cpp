@@ -25,22 +25,23 @@ void zoomOrPan(const QWheelEvent& event, TimelineState& state, const TimeScale& 
     const QPoint angle = event.angleDelta();
     const bool isPan =
         (event.modifiers() & Qt::ShiftModifier) || std::abs(angle.x()) > std::abs(angle.y());
-    const bool isScroll =
-        scrollsTracks && state.isWheelScrolling() && !(event.modifiers() & Qt::ControlModifier);
+    const bool isScroll = scrollsTracks && state.options().isWheelScrolling() &&
+                          !(event.modifiers() & Qt::ControlModifier);
     if (!isPan && isScroll) {
         const QPoint pixels = event.pixelDelta();
         const int moved = pixels.y() != 0 ? pixels.y() : angle.y() * pixelsPerNotch / 120;
-        return state.setScrollY(state.scrollY() - moved);
+        return state.scroll().setY(state.scroll().y() - moved);
     }
     if (!isPan) {
-        state.zoomAt(scale.toTimeNs(event.position().x()), std::pow(zoomPerUnit, angle.y()));
+        state.range().zoomAt(scale.toTimeNs(event.position().x()),
+                             std::pow(zoomPerUnit, angle.y()));
         return;
     }
     const int units = angle.x() != 0 ? angle.x() : angle.y();
     const QPoint pixels = event.pixelDelta();
     const double share =
         pixels.x() != 0 && scale.width > 0 ? pixels.x() / scale.width : units * screensPerUnit;
-    state.visibleRange()->pan(-std::llround(share * double(state.visible().durationNs())));
+    state.range().axis().pan(-std::llround(share * double(state.range().visible().durationNs())));
 }
 
 namespace {
@@ -114,11 +115,11 @@ void KeyMotion::timerEvent(QTimerEvent* event) {
 
 void KeyMotion::move(double seconds) {
     if (zoomDirection_ != 0)
-        state_.zoomAt(anchor_(), std::pow(zoomPerSecond, seconds * zoomDirection_));
+        state_.range().zoomAt(anchor_(), std::pow(zoomPerSecond, seconds * zoomDirection_));
     if (panDirection_ != 0) {
-        const double visibleNs = double(state_.visible().durationNs());
+        const double visibleNs = double(state_.range().visible().durationNs());
         const int64_t byNs = std::llround(visibleNs * screensPerSecond * seconds);
-        state_.visibleRange()->pan(panDirection_ * std::max<int64_t>(1, byNs));
+        state_.range().axis().pan(panDirection_ * std::max<int64_t>(1, byNs));
     }
 }
 
@@ -127,10 +128,10 @@ namespace {
 bool handleWithControl(TimelineView& view, int key) {
     switch (key) {
         case Qt::Key_Home:
-            view.scrollToTop();
+            view.commands().scrollToTop();
             return true;
         case Qt::Key_End:
-            view.scrollToBottom();
+            view.commands().scrollToBottom();
             return true;
         default:
             return false;
@@ -140,31 +141,31 @@ bool handleWithControl(TimelineView& view, int key) {
 bool moveSelection(TimelineView& view, int key) {
     switch (key) {
         case Qt::Key_Left:
-            view.selectNeighbour(-1, SliceStep::Visible);
+            view.commands().selectNeighbour(-1, SliceStep::Visible);
             return true;
         case Qt::Key_Right:
-            view.selectNeighbour(1, SliceStep::Visible);
+            view.commands().selectNeighbour(1, SliceStep::Visible);
             return true;
         case Qt::Key_Comma:
-            view.selectNeighbour(-1, SliceStep::Single);
+            view.commands().selectNeighbour(-1, SliceStep::Single);
             return true;
         case Qt::Key_Period:
-            view.selectNeighbour(1, SliceStep::Single);
+            view.commands().selectNeighbour(1, SliceStep::Single);
             return true;
         case Qt::Key_Home:
-            view.selectEndOfLane(-1);
+            view.commands().selectEndOfLane(-1);
             return true;
         case Qt::Key_End:
-            view.selectEndOfLane(1);
+            view.commands().selectEndOfLane(1);
             return true;
         case Qt::Key_Up:
-            view.selectAdjacentLane(-1);
+            view.commands().selectAdjacentLane(-1);
             return true;
         case Qt::Key_Down:
-            view.selectAdjacentLane(1);
+            view.commands().selectAdjacentLane(1);
             return true;
         case Qt::Key_B:
-            view.selectCounterpart();
+            view.commands().selectCounterpart();
             return true;
         default:
             return false;
@@ -181,36 +182,36 @@ bool handleTimelineKey(TimelineView& view, const QKeyEvent& event) {
     const bool isShifted = event.modifiers() & Qt::ShiftModifier;
     switch (event.key()) {
         case Qt::Key_F:
-            view.zoomToSelection();
+            view.commands().zoomToSelection();
             return true;
         case Qt::Key_0:
-            view.fit();
+            view.commands().fit();
             return true;
         case Qt::Key_Z:
         case Qt::Key_Backspace:
-            isShifted ? view.goForward() : view.goBack();
+            isShifted ? view.history().forward() : view.history().back();
             return true;
         case Qt::Key_Return:
         case Qt::Key_Enter:
-            view.zoomToEvent();
+            view.commands().zoomToEvent();
             return true;
         case Qt::Key_G:
-            view.followFlow(isShifted ? -1 : 1);
+            view.commands().followFlow(isShifted ? -1 : 1);
             return true;
         case Qt::Key_E:
-            view.followFlow(1);
+            view.commands().followFlow(1);
             return true;
         case Qt::Key_Q:
-            view.followFlow(-1);
+            view.commands().followFlow(-1);
             return true;
         case Qt::Key_Escape:
-            view.clearSelection();
+            view.commands().clearSelection();
             return true;
         case Qt::Key_PageUp:
-            view.scrollPages(-1);
+            view.commands().scrollPages(-1);
             return true;
         case Qt::Key_PageDown:
-            view.scrollPages(1);
+            view.commands().scrollPages(1);
             return true;
         default:
             return false;

@@ -130,8 +130,9 @@ QPoint TaskHand::placeOn(uint32_t gpu, int64_t timeNs) {
     for (uint32_t track = 0; track < trace.tracks.size(); ++track)
         if (trace.tracks[track].kind == TrackKind::Stream &&
             trace.streams[trace.tracks[track].subject].gpu == gpu)
-            return canvas().mapFrom(&timeline(), QPoint(int(timeline().xOf(timeNs)),
-                                                        timeline().trackArea(track).center().y()));
+            return canvas().mapFrom(&timeline(),
+                                    QPoint(int(timeline().places().xOf(timeNs)),
+                                           timeline().places().trackArea(track).center().y()));
     return {};
 }
 

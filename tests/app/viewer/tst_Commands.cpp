@@ -24,6 +24,7 @@
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
 #include "views/timeline/LabelColumn.h"
+#include "views/timeline/TimelineNavigator.h"
 #include "views/timeline/TimelineView.h"
 
 using namespace lanescope;
@@ -210,12 +211,12 @@ class TestCommands : public QObject {
         QVERIFY(isOn("By name"));
         QVERIFY(isOn("Highlight slices of one name"));
         QTest::keyClick(&shown.timeline(), Qt::Key_2, Qt::ControlModifier);
-        QCOMPARE(shown.timeline().colorMode(), ColorMode::Kind);
+        QCOMPARE(shown.timeline().state().options().colorMode(), ColorMode::Kind);
         QVERIFY(isOn("By kind") && !isOn("By name"));
         QTest::keyClick(&shown.timeline(), Qt::Key_2, Qt::ControlModifier);
         QVERIFY2(isOn("By kind"), "asked for again it stays");
         QTest::keyClick(&shown.timeline(), Qt::Key_X);
-        QVERIFY(!shown.timeline().isHighlighting());
+        QVERIFY(!shown.timeline().state().selection().isHighlighting());
         QVERIFY(!isOn("Highlight slices of one name"));
     }
 
@@ -227,7 +228,9 @@ class TestCommands : public QObject {
         QVERIFY(shown.waitForFocus());
         const auto modesAre = [](const DocumentPage& page, ColorMode mode) {
             for (const TimelineView* timeline : page.timelines())
-                if (timeline->colorMode() != mode || timeline->isHighlighting()) return false;
+                if (timeline->state().options().colorMode() != mode ||
+                    timeline->state().selection().isHighlighting())
+                    return false;
             return true;
         };
         QTest::keyClick(&shown.timeline(), Qt::Key_X);
@@ -238,7 +241,7 @@ class TestCommands : public QObject {
               std::pair(Qt::Key_6, ColorMode::PythonFunction),
               std::pair(Qt::Key_1, ColorMode::Name), std::pair(Qt::Key_2, ColorMode::Kind)}) {
             QTest::keyClick(&shown.timeline(), key, Qt::ControlModifier);
-            QCOMPARE(first.colorMode(), mode);
+            QCOMPARE(first.state().options().colorMode(), mode);
             QVERIFY2(AppSettings(shown.folder.filePath("settings.ini")).colorMode() == mode,
                      "kept at once");
         }
@@ -265,7 +268,7 @@ class TestCommands : public QObject {
         Shown shown;
         shown.openTrace();
         const auto shade = [&] {
-            return shown.timeline().theme().colorOf(SliceCategory::Kernel).rgb();
+            return shown.timeline().state().options().theme().colorOf(SliceCategory::Kernel).rgb();
         };
         const QRgb standard = shade();
         shown.window.actions().colorBlindSafe->trigger();
@@ -307,7 +310,7 @@ class TestCommands : public QObject {
         shown.openTrace();
         QVERIFY(shown.waitForFocus());
         TimelineView& timeline = shown.timeline();
-        const auto visibleNs = [&] { return timeline.visibleRange()->range().durationNs(); };
+        const auto visibleNs = [&] { return timeline.state().range().axis().range().durationNs(); };
         QTest::keyClick(&timeline, Qt::Key_0);  // from the steady steps at opening
         const int64_t all = visibleNs();
         QTest::keyClick(&timeline, Qt::Key_W);
@@ -315,19 +318,19 @@ class TestCommands : public QObject {
         QTest::keyClick(&timeline, Qt::Key_0, Qt::ControlModifier);
         QCOMPARE(visibleNs(), all);
         QTest::keyClick(&timeline, Qt::Key_Plus, Qt::ControlModifier);
-        QCOMPARE(timeline.rowHeight(), RowHeight::Tall);
+        QCOMPARE(timeline.state().tracks().rowHeight(), RowHeight::Tall);
         QTest::keyClick(&timeline, Qt::Key_Minus, Qt::ControlModifier);
         QTest::keyClick(&timeline, Qt::Key_Minus, Qt::ControlModifier);
-        QCOMPARE(timeline.rowHeight(), RowHeight::Compact);
-        timeline.scrollToTrack(0);
+        QCOMPARE(timeline.state().tracks().rowHeight(), RowHeight::Compact);
+        TimelineNavigator(timeline.state()).scrollToTrack(0);
         QTest::keyClick(&timeline, Qt::Key_P);
-        QCOMPARE(timeline.arrangement().pinned.size(), 1u);
+        QCOMPARE(timeline.state().tracks().arrangement().pinned.size(), 1u);
         QTest::keyClick(&timeline, Qt::Key_H);
-        QCOMPARE(timeline.arrangement().hidden.size(), 1u);
+        QCOMPARE(timeline.state().tracks().arrangement().hidden.size(), 1u);
         QTest::keyClick(&timeline, Qt::Key_H, Qt::ShiftModifier);
-        QVERIFY(timeline.arrangement().hidden.empty());
+        QVERIFY(timeline.state().tracks().arrangement().hidden.empty());
         QTest::keyClick(&timeline, Qt::Key_F, Qt::ControlModifier | Qt::ShiftModifier);
-        QVERIFY(!timeline.arrangement().folded.empty());
+        QVERIFY(!timeline.state().tracks().arrangement().folded.empty());
     }
 
     void arrowsInTheLabelsWalkTracksInsteadOfSlices() {
@@ -338,21 +341,21 @@ class TestCommands : public QObject {
         labels->setFocus(Qt::TabFocusReason);
         QTest::keyClick(labels, Qt::Key_Down);
         QTest::keyClick(labels, Qt::Key_Right);
-        QVERIFY(!shown.timeline().selectedEvent().isValid());
+        QVERIFY(!shown.timeline().state().selection().event().isValid());
         QTest::keyClick(labels, Qt::Key_P);
-        QCOMPARE(shown.timeline().arrangement().pinned.size(), 1u);
+        QCOMPARE(shown.timeline().state().tracks().arrangement().pinned.size(), 1u);
     }
 
     void typedTextIsNoCommand() {
         Shown shown;
         shown.openTrace();
         QVERIFY(shown.waitForFocus());
-        const TrackArrangement before = shown.timeline().arrangement();
+        const TrackArrangement before = shown.timeline().state().tracks().arrangement();
         QTest::keyClick(&shown.timeline(), Qt::Key_T);
         QWidget* line = QApplication::focusWidget();
         QVERIFY(line != &shown.timeline());
         QTest::keyClicks(line, "php 0/?");
-        QVERIFY(shown.timeline().arrangement() == before);
+        QVERIFY(shown.timeline().state().tracks().arrangement() == before);
         QTest::keyClick(line, Qt::Key_Escape);
         QVERIFY(shown.timeline().hasFocus());
     }

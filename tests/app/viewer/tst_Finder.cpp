@@ -55,7 +55,7 @@ struct Shown : ShownWindow {
         QTest::keyClick(&child<GoToBar>(window).edit(), Qt::Key_Return);
         return true;
     }
-    TimeRange visible() { return timeline().visibleRange()->range(); }
+    TimeRange visible() { return timeline().state().range().axis().range(); }
 };
 
 }  // namespace
@@ -130,7 +130,7 @@ class TestFinder : public QObject {
                  QKeySequence(Qt::CTRL | Qt::Key_Plus).toString(QKeySequence::NativeText));
         QTest::keyClick(&shown.finder().edit(), Qt::Key_Return);
         QVERIFY(!shown.finder().isVisible());
-        QCOMPARE(shown.timeline().rowHeight(), RowHeight::Tall);
+        QCOMPARE(shown.timeline().state().tracks().rowHeight(), RowHeight::Tall);
         QVERIFY(shown.timeline().hasFocus());
     }
 
@@ -158,14 +158,14 @@ class TestFinder : public QObject {
 
     void trackIsFoundUnfoldedAndMadeCurrent() {
         Shown shown;
-        shown.timeline().foldAll();
-        const auto folded = shown.timeline().arrangement();
+        shown.timeline().state().tracks().setAllFolded(true);
+        const auto folded = shown.timeline().state().tracks().arrangement();
         QVERIFY(shown.find("stream nccl"));
         QVERIFY(shown.first().contains("tream"));
         QTest::keyClick(&shown.finder().edit(), Qt::Key_Return);
-        QVERIFY(shown.timeline().arrangement() != folded);
+        QVERIFY(shown.timeline().state().tracks().arrangement() != folded);
         QTest::keyClick(&shown.timeline(), Qt::Key_P);
-        QCOMPARE(shown.timeline().arrangement().pinned.size(), 1u);
+        QCOMPARE(shown.timeline().state().tracks().arrangement().pinned.size(), 1u);
     }
 
     void nameIsSearchedFor() {
@@ -175,7 +175,7 @@ class TestFinder : public QObject {
         const QString name = shown.first();
         QTest::keyClick(&shown.finder().edit(), Qt::Key_Return);
         QCOMPARE(shown.window.searchBar().edit().text(), name);
-        QTRY_VERIFY(shown.timeline().selectedEvent().isValid());
+        QTRY_VERIFY(shown.timeline().state().selection().event().isValid());
     }
 
     void arrowsChooseAndEscapeCloses() {

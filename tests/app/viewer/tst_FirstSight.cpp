@@ -39,7 +39,8 @@ struct Shown : ShownWindow {
     const ExplanationCard& card() { return page().guide().card(); }
     /// In trace time.
     TimeRange visible() {
-        return timeline().visibleRange()->range().shifted(timeline().timeOrigin());
+        return timeline().state().range().axis().range().shifted(
+            timeline().state().range().origin());
     }
     /// Number of tracks of a kind that are visible at title height.
     int seenOf(TrackKind kind) {
@@ -47,7 +48,7 @@ struct Shown : ShownWindow {
         int seen = 0;
         for (uint32_t track = 0; track < page().trace()->tracks.size(); ++track)
             if (page().trace()->tracks[track].kind == kind &&
-                timeline().trackArea(track).height() >= title)
+                timeline().places().trackArea(track).height() >= title)
                 ++seen;
         return seen;
     }
@@ -149,13 +150,13 @@ class TestFirstSight : public QObject {
             shown.window,
             "first-sight-" + QString(QTest::currentDataTag()).remove(',').replace(' ', '-'));
         QCOMPARE(shown.window.size(), size);
-        QCOMPARE(shown.timeline().scrollPosition(), 0);
+        QCOMPARE(shown.timeline().state().scroll().y(), 0);
         QCOMPARE(shown.seenOf(TrackKind::Gpu), gpus);
         QCOMPARE(shown.seenOf(TrackKind::Process), gpus);
         QVERIFY(shown.page().guide().card().isVisible());
         QVERIFY(shown.page().guide().strip().isVisible());
         // Not too high either: the tracks have most of the space outside of the explanation.
-        QVERIFY(shown.timeline().tracksArea().height() > size.height() * 3 / 10);
+        QVERIFY(shown.timeline().places().tracksArea().height() > size.height() * 3 / 10);
     }
 
     void sampleIsOneClickFromTheStart() {
@@ -191,7 +192,7 @@ class TestFirstSight : public QObject {
         const Trace& trace = *shown.page().trace();
         std::vector<std::string> seen;
         for (uint32_t track = 0; track < trace.tracks.size(); ++track)
-            if (!shown.timeline().trackArea(track).isEmpty())
+            if (!shown.timeline().places().trackArea(track).isEmpty())
                 seen.push_back(trace.tracks[track].title);
         QVERIFY(seen.size() >= 4);
         QCOMPARE(seen[0], std::string("GPU 0"));
@@ -251,7 +252,7 @@ class TestFirstSight : public QObject {
         QCOMPARE(shown.card().about(), QString("30 ranges \"file #\": median 5.000 ms, longest "
                                                "5.000 ms, one every 6.000 ms in the median."));
         QVERIFY(shown.visible().startNs > 3'900 * ms && shown.visible().endNs < 4'300 * ms);
-        QVERIFY(shown.timeline().firstRange());
+        QVERIFY(shown.timeline().state().range().defaultRange());
         // The tables open on the ranges.
         QCOMPARE(shown.page().tables().tabText(shown.page().tables().currentIndex()),
                  QString("NVTX ranges"));

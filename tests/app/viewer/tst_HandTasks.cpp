@@ -65,11 +65,11 @@ class TestHandTasks : public QObject {
         TaskHand hand(withALateRank());
         QVERIFY(hand.wait());
         QVERIFY(QTest::qWaitForWindowActive(&hand.window));
-        const TimeRange before = hand.timeline().visibleRange()->range();
+        const TimeRange before = hand.timeline().state().range().axis().range();
         hand.key(hand.timeline(), Qt::Key_G, Qt::ControlModifier);
         hand.type("slowest");
         hand.key(*QApplication::focusWidget(), Qt::Key_Return);
-        QTRY_VERIFY(hand.timeline().visibleRange()->range() != before);
+        QTRY_VERIFY(hand.timeline().state().range().axis().range() != before);
         QCOMPARE(hand.said("go to the slowest step by name"), QString());
     }
 
@@ -94,10 +94,10 @@ class TestHandTasks : public QObject {
     void sliceBecomesTheRangeOfTheSums() {
         TaskHand hand(withALateRank());
         QVERIFY(hand.wait());
-        const int64_t step = startOfAStep(hand.timeline().visibleRange()->range());
+        const int64_t step = startOfAStep(hand.timeline().state().range().axis().range());
         hand.click(hand.canvas(), hand.placeOn(0, step + 1'000 * us));
         hand.key(hand.timeline(), Qt::Key_R);
-        QTRY_COMPARE(hand.timeline().selectedRange(),
+        QTRY_COMPARE(hand.timeline().state().selection().range(),
                      (TimeRange{step + 100 * us, step + 2'000 * us}));
         QCOMPARE(hand.said("a slice as range of the sums"), QString());
     }
@@ -107,7 +107,7 @@ class TestHandTasks : public QObject {
         QVERIFY(hand.wait());
         QVERIFY(QTest::qWaitForWindowActive(&hand.window));
         QApplication::clipboard()->clear();
-        const int64_t step = startOfAStep(hand.timeline().visibleRange()->range());
+        const int64_t step = startOfAStep(hand.timeline().state().range().axis().range());
         hand.click(hand.canvas(), hand.placeOn(0, step + 1'000 * us));
         hand.key(hand.timeline(), Qt::Key_C, Qt::ControlModifier);
         QVERIFY2(QApplication::clipboard()->text().contains("gemm"),
@@ -118,7 +118,7 @@ class TestHandTasks : public QObject {
     void rightClickListsTheActionsOfASlice() {
         TaskHand hand(withALateRank());
         QVERIFY(hand.wait());
-        const int64_t step = startOfAStep(hand.timeline().visibleRange()->range());
+        const int64_t step = startOfAStep(hand.timeline().state().range().axis().range());
         const QPoint place = hand.placeOn(0, step + 1'000 * us);
         hand.click(hand.canvas(), place, Qt::RightButton);
         // The event that the window system creates for the click.

@@ -167,7 +167,7 @@ class TestLazyTabs : public QObject {
     void lateTabUsesTheSelectedRange() {
         Shown shown;
         QVERIFY(shown.wait());
-        shown.page().timeline().setSelectedRange(shown.someRange());
+        shown.page().timeline().state().selection().setRange(shown.someRange());
         shown.show("Memcpy bandwidth");
         QVERIFY(shown.wait());
         const auto* bandwidth = shown.panelIn<BandwidthPanel>("Memcpy bandwidth");
@@ -182,7 +182,7 @@ class TestLazyTabs : public QObject {
         QVERIFY(shown.page().currentTable()->model().rowCount() > 0);
 
         // It follows like earlier tabs.
-        shown.page().timeline().setSelectedRange(std::nullopt);
+        shown.page().timeline().state().selection().setRange(std::nullopt);
         QVERIFY(!child<ScopeChoice>(*bandwidth).counted());
         QVERIFY(!shown.page().currentTable());
     }
@@ -195,7 +195,7 @@ class TestLazyTabs : public QObject {
         auto* flame = shown.panelIn<FlamePanel>("Flame");
         const int64_t wholeNs = child<FlameChart>(*flame).tree()->totalNs();
         QVERIFY(wholeNs > 0);
-        shown.page().timeline().setSelectedRange(shown.someRange());
+        shown.page().timeline().state().selection().setRange(shown.someRange());
         QVERIFY(shown.wait());
         const FlameTreePtr tree = child<FlameChart>(*flame).tree();
         QVERIFY(tree->totalNs() > 0 && tree->totalNs() < wholeNs);
@@ -235,10 +235,10 @@ class TestLazyTabs : public QObject {
         shown.show("Kernels");
         QVERIFY(shown.wait());
         const int64_t all = totalTime(shown.page());
-        shown.page().timeline().setSelectedRange(shown.someRange());
+        shown.page().timeline().state().selection().setRange(shown.someRange());
         QVERIFY(shown.wait());
         QVERIFY(totalTime(shown.page()) < all);
-        shown.page().timeline().clearSelection();
+        shown.page().timeline().commands().clearSelection();
         QVERIFY(shown.wait());
         QCOMPARE(totalTime(shown.page()), all);
     }
@@ -264,13 +264,13 @@ class TestLazyTabs : public QObject {
         Shown shown;
         QVERIFY(shown.wait());
         TimelineView& timeline = shown.page().timeline();
-        timeline.visibleRange()->setRange(shown.someRange());
+        timeline.state().range().axis().setRange(shown.someRange());
         const EventRef event(EventKind::Kernel, shown.page().trace()->kernels.size() * 3 / 8);
-        timeline.setSelectedEvent(event);
+        timeline.state().selection().setEvent(event);
         shown.show("Events");
         QVERIFY(shown.wait());
         auto& events = shown.tables().demand<EventsPanel>("events");
-        QCOMPARE(events.request().range, timeline.visibleRange()->range());
+        QCOMPARE(events.request().range, timeline.state().range().axis().range());
         QCOMPARE(
             child<EventTableModel>(events).eventAt(child<QTableView>(events).currentIndex().row()),
             event);

@@ -97,12 +97,12 @@ class TestLiveTrace : public QObject {
         // More events arrive, and all of them stay visible.
         const uint32_t before = shown.ranges();
         QTRY_VERIFY_WITH_TIMEOUT(shown.ranges() > before, patienceMs);
-        QVERIFY(shown.page()->timeline().visibleRange()->isFitted());
+        QVERIFY(shown.page()->timeline().state().range().axis().isFitted());
         QVERIFY(bar->isFollowing());
 
         // When zoomed in, the view moves with the end and keeps its width.
-        QVERIFY(!shown.page()->timeline().canGoBack());
-        VisibleRange& visible = *shown.page()->timeline().visibleRange();
+        QVERIFY(!shown.page()->timeline().history().canGoBack());
+        VisibleRange& visible = shown.page()->timeline().state().range().axis();
         shown.page()->timeline().setFocus();
         const TimeRange limits = visible.limits();
         visible.setRange({limits.endNs - 200'000'000, limits.endNs});
@@ -118,16 +118,16 @@ class TestLiveTrace : public QObject {
         const TimeRange there = visible.range();
         const EventRef event(EventKind::Nvtx, 1);
         const TimeRange eventRange = shown.page()->trace()->rangeOf(event);
-        shown.page()->timeline().setSelectedEvent(event);
-        shown.page()->timeline().setSelectedRange(early);
+        shown.page()->timeline().state().selection().setEvent(event);
+        shown.page()->timeline().state().selection().setRange(early);
         Mark mark = newMark(early);
         mark.text = "while it ran";
         shown.page()->marks().store().add(mark);
         const uint32_t now = shown.ranges();
         QTRY_VERIFY_WITH_TIMEOUT(shown.ranges() > now, patienceMs);
         QCOMPARE(visible.range(), there);
-        QCOMPARE(shown.page()->timeline().selectedRange().value_or(TimeRange()), early);
-        const EventRef selected = shown.page()->timeline().selectedEvent();
+        QCOMPARE(shown.page()->timeline().state().selection().range().value_or(TimeRange()), early);
+        const EventRef selected = shown.page()->timeline().state().selection().event();
         QCOMPARE(shown.page()->trace()->rangeOf(selected), eventRange);
 
         // The button returns to the end.

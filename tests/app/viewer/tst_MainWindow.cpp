@@ -42,6 +42,7 @@
 #include "views/details/HealthPanel.h"
 #include "views/tables/ReportModel.h"
 #include "views/tables/ReportView.h"
+#include "views/timeline/TimelineNavigator.h"
 #include "views/timeline/TimelineView.h"
 
 using namespace lanescope;
@@ -202,9 +203,9 @@ class TestMainWindow : public QObject {
         QTest::keyClicks(&shown.window.searchBar().edit(), "nccl");
         QTest::keyClick(&shown.window.searchBar().edit(), Qt::Key_Return);
         TracePage* page = shown.window.tabs().currentTrace();
-        QTRY_VERIFY(page->timeline().selectedEvent().isValid());
+        QTRY_VERIFY(page->timeline().state().selection().event().isValid());
         QVERIFY(page->hits().count() > 1);
-        QCOMPARE(child<DetailsPanel>(*page).event(), page->timeline().selectedEvent());
+        QCOMPARE(child<DetailsPanel>(*page).event(), page->timeline().state().selection().event());
         QVERIFY(shown.window.searchBar().countText().contains(" of "));
     }
 
@@ -214,8 +215,8 @@ class TestMainWindow : public QObject {
         QVERIFY(shown.wait());
         TracePage* page = shown.window.tabs().currentTrace();
         page->showName("memcpy HtoD");
-        QTRY_VERIFY(page->timeline().selectedEvent().isValid());
-        QCOMPARE(page->timeline().selectedEvent().kind(), EventKind::Memcpy);
+        QTRY_VERIFY(page->timeline().state().selection().event().isValid());
+        QCOMPARE(page->timeline().state().selection().event().kind(), EventKind::Memcpy);
         QCOMPARE(shown.window.searchBar().edit().text(), QString("memcpy HtoD"));
     }
 
@@ -256,10 +257,10 @@ class TestMainWindow : public QObject {
         shown.window.openFiles({first_});
         QVERIFY(shown.wait());
         shown.window.setThemeChoice(ThemeChoice::Dark);
-        QVERIFY(shown.window.tabs().currentTrace()->timeline().theme().isDark);
+        QVERIFY(shown.window.tabs().currentTrace()->timeline().state().options().theme().isDark);
         QVERIFY(QApplication::palette().color(QPalette::Window).lightness() < 100);
         shown.window.setThemeChoice(ThemeChoice::Light);
-        QVERIFY(!shown.window.tabs().currentTrace()->timeline().theme().isDark);
+        QVERIFY(!shown.window.tabs().currentTrace()->timeline().state().options().theme().isDark);
     }
 
     void writesPicturesAndTables() {
@@ -332,14 +333,14 @@ class TestMainWindow : public QObject {
             QVERIFY(QTest::qWaitFor([&] { return !window.isBusy(); }, 20'000));
             TimelineView& timeline = window.tabs().currentTrace()->timeline();
             if (isFirstRun) {
-                timeline.scrollToTrack(0);
-                timeline.hideTrack();
-                timeline.setRowHeight(RowHeight::Tall);
-                arrangement = timeline.arrangement();
+                TimelineNavigator(timeline.state()).scrollToTrack(0);
+                timeline.commands().hideTrack();
+                timeline.state().tracks().setRowHeight(RowHeight::Tall);
+                arrangement = timeline.state().tracks().arrangement();
                 QVERIFY(!arrangement.isDefault());
                 window.tabs().closeTab(0);
             }
-            if (!isFirstRun) QVERIFY(timeline.arrangement() == arrangement);
+            if (!isFirstRun) QVERIFY(timeline.state().tracks().arrangement() == arrangement);
         }
     }
 
@@ -355,14 +356,14 @@ class TestMainWindow : public QObject {
             QVERIFY(QTest::qWaitFor([&] { return !window.isBusy(); }, 60'000));
             TimelineView& timeline = *window.tabs().currentDocument()->timelines().front();
             if (isFirstRun) {
-                timeline.scrollToTrack(0);
-                timeline.togglePinnedTrack();
-                timeline.setRowHeight(RowHeight::Compact);
-                arrangement = timeline.arrangement();
+                TimelineNavigator(timeline.state()).scrollToTrack(0);
+                timeline.commands().togglePinnedTrack();
+                timeline.state().tracks().setRowHeight(RowHeight::Compact);
+                arrangement = timeline.state().tracks().arrangement();
                 QVERIFY(!arrangement.isDefault());
                 window.close();
             } else {
-                QVERIFY(timeline.arrangement() == arrangement);
+                QVERIFY(timeline.state().tracks().arrangement() == arrangement);
             }
         }
     }
@@ -411,7 +412,8 @@ class TestMainWindow : public QObject {
 
   private:
     static void showDetails(MainWindow& window) {
-        window.tabs().currentTrace()->timeline().setSelectedEvent({EventKind::Kernel, 0});
+        window.tabs().currentTrace()->timeline().state().selection().setEvent(
+            {EventKind::Kernel, 0});
         QApplication::processEvents();
     }
     static QSplitter& upperSplitter(MainWindow& window) {

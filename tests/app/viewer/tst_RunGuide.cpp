@@ -25,6 +25,7 @@
 #include "views/explain/IdleCard.h"
 #include "views/explain/StepStrip.h"
 #include "views/sql/SqlPanel.h"
+#include "views/timeline/TimelineNavigator.h"
 #include "views/timeline/TimelineView.h"
 #include "views/timeline/TrackCanvas.h"
 
@@ -40,7 +41,7 @@ struct Shown : ShownWindow {
     bool waitForFocus() { return wait() && ShownWindow::waitForFocus(); }
     RunGuide& guide() { return page().guide(); }
     TrackCanvas& canvas() { return *timeline().findChild<TrackCanvas*>(); }
-    TimeRange visible() { return timeline().visibleRange()->range(); }
+    TimeRange visible() { return timeline().state().range().axis().range(); }
 
     /// Position on the canvas of a time in the first stream of a GPU.
     QPoint placeOf(uint32_t gpu, int64_t timeNs) {
@@ -49,9 +50,9 @@ struct Shown : ShownWindow {
             if (trace.tracks[track].kind != TrackKind::Stream ||
                 trace.streams[trace.tracks[track].subject].gpu != gpu)
                 continue;
-            timeline().scrollToTrack(track);
-            const QPoint place(int(timeline().xOf(timeNs)),
-                               timeline().trackArea(track).center().y());
+            TimelineNavigator(timeline().state()).scrollToTrack(track);
+            const QPoint place(int(timeline().places().xOf(timeNs)),
+                               timeline().places().trackArea(track).center().y());
             return canvas().mapFrom(&timeline(), place);
         }
         return {};
@@ -64,7 +65,7 @@ struct Shown : ShownWindow {
         const analysis::IdleGaps::Place place = gaps.longest().front();
         const analysis::IdleGap& gap = gaps.at(place);
         gapGpu = gaps.gpuOf(place.worker);
-        timeline().showRange(
+        timeline().state().range().zoomTo(
             {gap.range.startNs - gap.range.durationNs(), gap.range.endNs + gap.range.durationNs()});
         return gap;
     }
@@ -98,9 +99,9 @@ class TestRunGuide : public QObject {
         const TimeRange first = shown.visible();
         QVERIFY(first.startNs <= steady.startNs && first.endNs >= steady.endNs);
         QVERIFY(first.durationNs() < 2 * steady.durationNs());
-        QVERIFY(!shown.timeline().canGoBack());
+        QVERIFY(!shown.timeline().history().canGoBack());
         QTest::keyClick(&shown.timeline(), Qt::Key_0);
-        QVERIFY(shown.timeline().visibleRange()->isFitted());
+        QVERIFY(shown.timeline().state().range().axis().isFitted());
         QTest::keyClick(&shown.timeline(), Qt::Key_Home, Qt::AltModifier);
         QCOMPARE(shown.visible(), first);
     }
@@ -108,18 +109,18 @@ class TestRunGuide : public QObject {
     void traceWithoutStepsOpensAsAWhole() {
         Shown shown(withoutSteps());
         QVERIFY(shown.waitForFocus());
-        QVERIFY(shown.timeline().visibleRange()->isFitted());
+        QVERIFY(shown.timeline().state().range().axis().isFitted());
         QVERIFY(!shown.guide().strip().isVisible());
         QTest::keyClick(&shown.timeline(), Qt::Key_BracketRight);
         QTest::keyClick(&shown.timeline(), Qt::Key_Home, Qt::AltModifier);
-        QVERIFY(shown.timeline().visibleRange()->isFitted());
+        QVERIFY(shown.timeline().state().range().axis().isFitted());
     }
 
     void userViewIsKeptWhenStepsArrive() {
         Shown shown;
         QTest::keyClick(&shown.timeline(), Qt::Key_W);
         const TimeRange chosen = shown.visible();
-        QVERIFY(!shown.timeline().visibleRange()->isFitted());
+        QVERIFY(!shown.timeline().state().range().axis().isFitted());
         QVERIFY(shown.wait());
         QVERIFY(shown.guide().run() != nullptr);
         QCOMPARE(shown.visible(), chosen);
@@ -149,15 +150,18 @@ class TestRunGuide : public QObject {
         const auto& findings = shown.guide().card().findings();
         QVERIFY(!findings.empty());
         for (FindingButton* button : findings) {
-            shown.timeline().clearSelection();
-            shown.timeline().fit();
+            shown.timeline().commands().clearSelection();
+            shown.timeline().commands().fit();
             QTest::mouseClick(button, Qt::LeftButton, {}, {20, button->height() / 2});
             QVERIFY(shown.wait());
-            const EventRef event = shown.timeline().selectedEvent();
+            const EventRef event = shown.timeline().state().selection().event();
             QVERIFY(event.isValid());
             QVERIFY(shown.page().trace()->rangeOf(event).overlaps(shown.visible()));
-            QVERIFY(!shown.timeline().trackArea(shown.timeline().trackOf(event)).isEmpty());
-            QVERIFY(!shown.timeline().visibleRange()->isFitted());
+            QVERIFY(!shown.timeline()
+                         .places()
+                         .trackArea(shown.timeline().state().lanes().trackOf(event))
+                         .isEmpty());
+            QVERIFY(!shown.timeline().state().range().axis().isFitted());
         }
     }
 
@@ -236,7 +240,7 @@ class TestRunGuide : public QObject {
         const Result<analysis::IdleGaps> gaps = analysis::IdleGaps::of(*shown.page().trace());
         const auto longest = gaps->longest().front();
         const TimeRange range = gaps->at(longest).range;
-        shown.timeline().showRange(
+        shown.timeline().state().range().zoomTo(
             {range.startNs - range.durationNs(), range.endNs + range.durationNs()});
         const QPoint place = shown.placeOf(gaps->gpuOf(longest.worker), middleOf(range));
         QTest::mouseMove(&shown.canvas(), place - QPoint(4, 0));
@@ -252,18 +256,18 @@ class TestRunGuide : public QObject {
         const analysis::IdleGap gap = shown.longestGap();
         const QPoint place = shown.placeOf(shown.gapGpu, middleOf(gap.range));
         QTest::mouseClick(&shown.canvas(), Qt::LeftButton, {}, place);
-        QVERIFY(shown.timeline().hasGapMark());
+        QVERIFY(shown.timeline().state().selection().gapMark());
         QVERIFY(shown.guide().idleCard().isVisible());
         const QString text = child<FactSheet>(shown.guide().idleCard()).text();
         for (const char* part : {"idle", "Why", "Ran before", "Ran after", "In the whole run"})
             QVERIFY2(text.contains(part), qPrintable(text));
         QTest::keyClick(&shown.timeline(), Qt::Key_Escape);
-        QVERIFY(!shown.timeline().hasGapMark());
+        QVERIFY(!shown.timeline().state().selection().gapMark());
         QVERIFY(!child<DetailsPanel>(shown.page()).isVisible());
         // A link to a neighbour shows it.
         QTest::mouseClick(&shown.canvas(), Qt::LeftButton, {}, place);
         emit shown.guide().idleCard().eventActivated(gap.next);
-        QCOMPARE(shown.timeline().selectedEvent(), gap.next);
+        QCOMPARE(shown.timeline().state().selection().event(), gap.next);
         QVERIFY(child<DetailsPanel>(shown.page()).isVisible());
     }
 
@@ -271,7 +275,8 @@ class TestRunGuide : public QObject {
         Shown shown;
         QVERIFY(shown.waitForFocus());
         QTest::keyClick(&shown.timeline(), Qt::Key_I);
-        QVERIFY(QTest::qWaitFor([&] { return shown.timeline().hasGapMark(); }));
+        QVERIFY(QTest::qWaitFor(
+            [&] { return shown.timeline().state().selection().gapMark().has_value(); }));
         const analysis::IdleGaps& gaps = *shown.guide().idle().gaps();
         const auto isShown = [&](size_t rank) {
             const TimeRange range = gaps.at(gaps.longest()[rank]).range;

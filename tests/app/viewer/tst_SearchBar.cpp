@@ -55,7 +55,8 @@ class TestSearchBar : public QObject {
         QTest::keyClicks(&searched.bar.edit(), "gemm");
         QVERIFY(searched.wait(3));
         QCOMPARE(searched.bar.countText(), QString("3 hits"));
-        QVERIFY(!searched.timeline.selectedEvent().isValid());  // typing alone moves nothing
+        // Typing alone moves nothing.
+        QVERIFY(!searched.timeline.state().selection().event().isValid());
     }
 
     void enterGoesFromHitToHitAndWrapsAround() {
@@ -65,7 +66,7 @@ class TestSearchBar : public QObject {
         for (const int expected : {0, 1, 2, 0}) {
             searched.key(Qt::Key_Return);
             QCOMPARE(searched.navigator.current(), qint64(expected));
-            QCOMPARE(searched.timeline.selectedEvent(),
+            QCOMPARE(searched.timeline.state().selection().event(),
                      EventRef(EventKind::Kernel, uint32_t(expected)));
             QCOMPARE(searched.bar.countText(), QString("%1 of 3").arg(expected + 1));
         }
@@ -84,7 +85,7 @@ class TestSearchBar : public QObject {
         Searched searched;
         QTest::keyClicks(&searched.bar.edit(), "softmax");
         searched.key(Qt::Key_Return);
-        QTRY_COMPARE(searched.timeline.selectedEvent(), EventRef(EventKind::Kernel, 3));
+        QTRY_COMPARE(searched.timeline.state().selection().event(), EventRef(EventKind::Kernel, 3));
         QTRY_COMPARE(searched.bar.countText(), QString("1 of 1"));
     }
 
@@ -95,12 +96,12 @@ class TestSearchBar : public QObject {
         searched.key(Qt::Key_Return);
         searched.bar.edit().setText("softmax");
         searched.key(Qt::Key_Return);
-        QTRY_COMPARE(searched.timeline.selectedEvent(), EventRef(EventKind::Kernel, 3));
+        QTRY_COMPARE(searched.timeline.state().selection().event(), EventRef(EventKind::Kernel, 3));
     }
 
     void firstStepStartsAtTheVisibleRange() {
         Searched searched;
-        searched.timeline.visibleRange()->setRange({900'000, 2'600'000});
+        searched.timeline.state().range().axis().setRange({900'000, 2'600'000});
         QTest::keyClicks(&searched.bar.edit(), "gemm");
         QVERIFY(searched.wait(3));
         searched.key(Qt::Key_Return);
@@ -151,7 +152,7 @@ class TestSearchBar : public QObject {
         TimelineView first, second;
         first.setTrace(traceAt(0));
         second.setTrace(traceAt(5'500));
-        second.setTimeOrigin(5'000);
+        second.state().range().setOrigin(5'000);
         HitNavigator navigator({&first, &second});
         navigator.search("gemm");
         QTRY_COMPARE(navigator.count(), qint64(8));

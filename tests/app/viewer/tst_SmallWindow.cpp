@@ -137,7 +137,8 @@ class TestSmallWindow : public QObject {
             QVERIFY2(areaOf(tables).widget()->width() <= size.width(),
                      qPrintable(title + QString(" %1").arg(tables.minimumSizeHint().width())));
         }
-        shown.window.tabs().currentTrace()->timeline().setSelectedEvent({EventKind::Kernel, 0});
+        shown.window.tabs().currentTrace()->timeline().state().selection().setEvent(
+            {EventKind::Kernel, 0});
         QCOMPARE("details:" + shown.lack(), QString("details:"));
         picture("details");
         shown.window.tabs().showComparison(baseline_, candidate_);
@@ -264,7 +265,8 @@ class TestSmallWindow : public QObject {
         QTRY_COMPARE(first.lines(), first.linesIn(first.width()));
         QVERIFY(first.lines() > 1 || size.width() > 700);
         QCOMPARE(seenOf(first), first.rect());
-        QVERIFY(shown.window.tabs().currentTrace()->timeline().tracksArea().height() >= 60);
+        QVERIFY(shown.window.tabs().currentTrace()->timeline().places().tracksArea().height() >=
+                60);
         QCOMPARE(shown.window.size(), size);
     }
 

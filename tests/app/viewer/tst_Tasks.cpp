@@ -59,7 +59,7 @@ class TestTasks : public QObject {
         hand.click(hand.guide().strip(), hand.guide().strip().barOf(slowest).center());
         const auto& summary = hand.guide().run()->summary;
         const auto& step = summary.workers[slowest.worker].steps[slowest.step];
-        const TimeRange visible = hand.timeline().visibleRange()->range();
+        const TimeRange visible = hand.timeline().state().range().axis().range();
         QVERIFY(visible.startNs <= step.startNs && visible.endNs >= step.startNs + step.wallNs);
         QVERIFY(visible.durationNs() < 2 * step.wallNs);
         QCOMPARE(hand.said("slowest step"), QString());
@@ -69,10 +69,10 @@ class TestTasks : public QObject {
         TaskHand hand(withALateRank());
         QVERIFY(hand.wait());
         // Between the collective and the optimizer of an initially visible step.
-        const int64_t step = startOfAStep(hand.timeline().visibleRange()->range());
+        const int64_t step = startOfAStep(hand.timeline().state().range().axis().range());
         hand.click(hand.canvas(), hand.placeOn(0, step + 6'300 * us));
         QVERIFY(hand.wait());
-        QTRY_VERIFY(hand.timeline().hasGapMark());
+        QTRY_VERIFY(hand.timeline().state().selection().gapMark());
         QVERIFY(hand.guide().idleCard().isVisible());
         QVERIFY2(child<FactSheet>(hand.guide().idleCard()).text().contains("Why"),
                  qPrintable(child<FactSheet>(hand.guide().idleCard()).text()));
@@ -140,14 +140,15 @@ class TestTasks : public QObject {
         TaskHand hand(withALateRank());
         QVERIFY(hand.wait());
         hand.key(hand.timeline(), Qt::Key_I);
-        QTRY_VERIFY(hand.timeline().hasGapMark() && hand.guide().idleCard().isVisible());
+        QTRY_VERIFY(hand.timeline().state().selection().gapMark() &&
+                    hand.guide().idleCard().isVisible());
         QCOMPARE(hand.said("the longest gap, and why"), QString());
     }
 
     void firstViewIsSteadySteps() {
         TaskHand hand(withALateRank());
         QVERIFY(hand.wait());
-        const TimeRange visible = hand.timeline().visibleRange()->range();
+        const TimeRange visible = hand.timeline().state().range().axis().range();
         const auto& steps = hand.guide().run()->summary.workers.front().steps;
         int64_t seenNs = 0;
         for (const auto& step : steps) {
@@ -165,16 +166,16 @@ class TestTasks : public QObject {
         FindingButton& first = *hand.guide().card().findings().front();
         QVERIFY(first.isVisible());
         QCOMPARE(hand.said("what to change first"), QString());
-        const TimeRange before = hand.timeline().visibleRange()->range();
+        const TimeRange before = hand.timeline().state().range().axis().range();
         hand.click(first, first.rect().center());
-        QTRY_VERIFY(hand.timeline().visibleRange()->range() != before);
+        QTRY_VERIFY(hand.timeline().state().range().axis().range() != before);
         QCOMPARE(hand.said("its place"), QString());
     }
 
     void launchOfAKernelIsOneClick() {
         TaskHand hand(withALateRank());
         QVERIFY(hand.wait());
-        const int64_t step = startOfAStep(hand.timeline().visibleRange()->range());
+        const int64_t step = startOfAStep(hand.timeline().state().range().axis().range());
         hand.click(hand.canvas(), hand.placeOn(0, step + 1'000 * us));
         QVERIFY(child<DetailsPanel>(hand.page()).isVisible());
         const QString text = child<DetailsPanel>(hand.page()).findChild<FactSheet*>()->text();

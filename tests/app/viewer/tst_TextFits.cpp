@@ -28,6 +28,7 @@
 #include "tests/support/simulatedMachine.h"
 #include "tests/support/simulatedTraining.h"
 #include "views/details/DetailsPanel.h"
+#include "views/timeline/TimelineNavigator.h"
 #include "views/timeline/TimelineView.h"
 #include "views/topology/TopologyPanel.h"
 
@@ -119,7 +120,7 @@ class TestTextFits : public QObject {
         window.resize(800, 500);
         QVERIFY(window.searchBar().isVisible());
         QVERIFY(window.searchBar().edit().width() >= 160);
-        page->timeline().setSelectedEvent({EventKind::Kernel, 0});
+        page->timeline().state().selection().setEvent({EventKind::Kernel, 0});
         QVERIFY(child<DetailsPanel>(*page).isVisible());
     }
 
@@ -150,8 +151,8 @@ class TestTextFits : public QObject {
             QVERIFY2(QTest::qWaitFor([&] { return cutTexts(window).isEmpty(); }),
                      qPrintable(tables.tabText(index) + ": " + cutTexts(window).join(", ")));
         }
-        window.tabs().currentTrace()->timeline().scrollToTrack(0);
-        window.tabs().currentTrace()->timeline().hideTrack();
+        TimelineNavigator(window.tabs().currentTrace()->timeline().state()).scrollToTrack(0);
+        window.tabs().currentTrace()->timeline().commands().hideTrack();
         child<Finder>(window).popUp();
         QApplication::processEvents();
         QCOMPARE(cutTexts(window).join("; "), QString());

@@ -92,7 +92,7 @@ class TestTracePanels : public QObject {
         {
             Shown shown(trace_);
             shown.timeline().setFocus();
-            shown.timeline().setSelectedRange(TimeRange{1'000'000, 3'000'000});
+            shown.timeline().state().selection().setRange(TimeRange{1'000'000, 3'000'000});
             QTest::keyClick(&shown.timeline(), Qt::Key_M);
             QVERIFY(shown.marks().onTimeline().editor().isVisible());
             shown.write("the slow step");
@@ -153,11 +153,11 @@ class TestTracePanels : public QObject {
     void twoViewersOfOneTraceKeepEachOthersMarks() {
         Shown one(trace_), other(trace_);
         one.timeline().setFocus();
-        one.timeline().setSelectedRange(TimeRange{1'000'000, 2'000'000});
+        one.timeline().state().selection().setRange(TimeRange{1'000'000, 2'000'000});
         child<MarkActions>(one.window).add->trigger();
         one.write("from one");
         QTRY_VERIFY(!one.marks().keeper().isBusy());
-        other.timeline().setSelectedRange(TimeRange{3'000'000, 4'000'000});
+        other.timeline().state().selection().setRange(TimeRange{3'000'000, 4'000'000});
         child<MarkActions>(other.window).add->trigger();
         other.write("from the other");
         QTRY_COMPARE(other.marks().store().marks().size(), size_t(2));
@@ -171,7 +171,7 @@ class TestTracePanels : public QObject {
             Shown shown(trace_);
             // A folder with the name of the notes blocks even root.
             std::filesystem::create_directory(notes);
-            shown.timeline().setSelectedRange(TimeRange{1'000'000, 2'000'000});
+            shown.timeline().state().selection().setRange(TimeRange{1'000'000, 2'000'000});
             child<MarkActions>(shown.window).add->trigger();
             shown.write("kept");
             QTRY_VERIFY_WITH_TIMEOUT(!shown.marks().keeper().isBusy(), patienceMs);
@@ -203,9 +203,10 @@ class TestTracePanels : public QObject {
                           child<QTableView>(events)
                               .visualRect(child<EventTableModel>(events).index(4, 2))
                               .center());
-        QCOMPARE(shown.timeline().selectedEvent(), child<EventTableModel>(events).eventAt(4));
+        QCOMPARE(shown.timeline().state().selection().event(),
+                 child<EventTableModel>(events).eventAt(4));
         const EventRef event = child<EventTableModel>(events).eventAt(6);
-        shown.timeline().setSelectedEvent(event);
+        shown.timeline().state().selection().setEvent(event);
         QCOMPARE(child<QTableView>(events).currentIndex().row(), 6);
     }
 
@@ -214,12 +215,12 @@ class TestTracePanels : public QObject {
         auto& events = shown.show<EventsPanel>("events");
         QTRY_VERIFY(!events.isStale());
         const int all = child<EventTableModel>(events).rowCount();
-        VisibleRange& visible = *shown.timeline().visibleRange();
+        VisibleRange& visible = shown.timeline().state().range().axis();
         const TimeRange range = visible.range();
         visible.setRange({range.startNs, range.startNs + range.durationNs() / 4});
         QTRY_VERIFY(child<EventTableModel>(events).rowCount() < all);
         const int visibleRows = child<EventTableModel>(events).rowCount();
-        shown.timeline().setSelectedRange(
+        shown.timeline().state().selection().setRange(
             TimeRange{range.startNs, range.startNs + range.durationNs() / 8});
         QTRY_VERIFY(child<EventTableModel>(events).rowCount() < visibleRows);
     }
@@ -239,10 +240,10 @@ class TestTracePanels : public QObject {
         QTest::keyClick(&answer, Qt::Key_Return);
         const auto& kernels = shown.page().trace()->kernels;
         const uint32_t last = kernels.size() - 1;
-        const auto selected = shown.timeline().selectedRange();
+        const auto selected = shown.timeline().state().selection().range();
         QVERIFY(selected.has_value());
         QCOMPARE(selected->startNs, int64_t{kernels.startNs[last]});
-        QVERIFY(shown.timeline().visibleRange()->range().contains(selected->startNs));
+        QVERIFY(shown.timeline().state().range().axis().range().contains(selected->startNs));
     }
 
     void queriesAreRemembered() {

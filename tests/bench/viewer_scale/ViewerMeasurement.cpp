@@ -51,7 +51,7 @@ class Measurement {
     std::optional<double> open(QString& error) {
         auto view = std::make_unique<TimelineView>();
         view->resize(screen);
-        view->setRowHeight(RowHeight::Compact);
+        view->state().tracks().setRowHeight(RowHeight::Compact);
         view->show();
         QCoreApplication::processEvents();
         TracePtr trace;
@@ -74,7 +74,7 @@ class Measurement {
                 loop.exec();
             });
             view->setTrace(trace);
-            view->unfoldAll();
+            view->state().tracks().setAllFolded(false);
             view->repaint();
         });
         openCpu_.add(processCpuMs() - cpuBefore);
@@ -91,11 +91,11 @@ class Measurement {
         builder.finish();
         auto view = std::make_unique<TimelineView>();
         view->resize(screen);
-        view->setRowHeight(RowHeight::Compact);
+        view->state().tracks().setRowHeight(RowHeight::Compact);
         view->show();
         QCoreApplication::processEvents();
         view->setTrace(builder.take());
-        view->unfoldAll();
+        view->state().tracks().setAllFolded(false);
         view->repaint();
         const ProcessMemory after = processMemory();
         values_["emptyBytes"] = double(after.anonymousBytes - before.anonymousBytes) +
@@ -165,7 +165,8 @@ class Measurement {
     template <class Move>
     void paintFrame(FrameTimes& frames, Move move) {
         frames.paint(
-            move, [this] { view_->repaint(); }, [this] { return view_->visibleRange()->range(); });
+            move, [this] { view_->repaint(); },
+            [this] { return view_->state().range().axis().range(); });
     }
 
     /// Three times in and out again, at other places, and along the trace in between.
@@ -173,9 +174,9 @@ class Measurement {
         constexpr int zoomSteps = 80;
         constexpr int panSteps = 40;
         constexpr double factor = 1.2;
-        view_->fit();
+        view_->commands().fit();
         view_->repaint();
-        VisibleRange& visible = *view_->visibleRange();
+        VisibleRange& visible = view_->state().range().axis();
         const TimeRange whole = visible.range();
         FrameTimes frames;
         const auto show = [&](TimeRange range) {

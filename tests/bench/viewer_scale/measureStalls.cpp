@@ -78,7 +78,7 @@ Result<QJsonObject> measureStalls(const std::filesystem::path& path) {
     const TimeRange whole = page->trace()->range;
     for (int step = 1; step <= 100; ++step) {
         const int64_t ns = whole.durationNs() / 120 * step;
-        page->timeline().setSelectedRange(TimeRange{whole.startNs, whole.startNs + ns});
+        page->timeline().state().selection().setRange(TimeRange{whole.startNs, whole.startNs + ns});
         runFor(10);
     }
     runUntil([&] { return !window.isBusy(); });

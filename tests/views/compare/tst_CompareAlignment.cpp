@@ -26,8 +26,9 @@ class TestCompareAlignment : public QObject {
             numberedSteps({5'000'000, 150'000, 150'000, 150'000, 150'000}),
             numberedSteps({200'000, 200'000, 200'000, 200'000, 200'000}, 70'000));
         QVERIFY(compared.wait());
-        QCOMPARE(compared.baseline().timeOrigin(), 5'000'000);  // the warm-up is skipped
-        QCOMPARE(compared.candidate().timeOrigin(), 70'000);
+        QCOMPARE(compared.baseline().state().range().origin(),
+                 5'000'000);  // the warm-up is skipped
+        QCOMPARE(compared.candidate().state().range().origin(), 70'000);
         const TimeRange visible = compared.view.visibleRange().range();
         QVERIFY(visible.contains(0) && visible.endNs >= 4 * 150'000);
         QVERIFY(visible.durationNs() < 1'300'000);
@@ -42,8 +43,8 @@ class TestCompareAlignment : public QObject {
         step->setFocus();
         QTest::keyClick(step, Qt::Key_Up);
         QTest::keyClick(step, Qt::Key_Up);
-        QCOMPARE(compared.baseline().timeOrigin(), 50'000 + 2 * 1'000'000);
-        QCOMPARE(compared.candidate().timeOrigin(), 700'000 + 2 * 1'200'000);
+        QCOMPARE(compared.baseline().state().range().origin(), 50'000 + 2 * 1'000'000);
+        QCOMPARE(compared.candidate().state().range().origin(), 700'000 + 2 * 1'200'000);
     }
 
     void alignsAtTheStartOfTheRun() {
@@ -55,8 +56,10 @@ class TestCompareAlignment : public QObject {
             box->setFocus();
             QTest::keyClick(box, Qt::Key_Down);
         }
-        QCOMPARE(compared.baseline().timeOrigin(), compared.baseline().trace()->range.startNs);
-        QCOMPARE(compared.candidate().timeOrigin(), compared.candidate().trace()->range.startNs);
+        QCOMPARE(compared.baseline().state().range().origin(),
+                 compared.baseline().trace()->range.startNs);
+        QCOMPARE(compared.candidate().state().range().origin(),
+                 compared.candidate().trace()->range.startNs);
     }
 
     void onlyTheTypedStepsAreCompared() {
@@ -106,8 +109,8 @@ class TestCompareAlignment : public QObject {
         const int step = spy.first().first().toInt();
         QVERIFY(step >= 2 && step <= 4);
         QCOMPARE(chart.chosen(), step);
-        QCOMPARE(compared.baseline().timeOrigin(), step * 1'000'000);
-        QCOMPARE(compared.candidate().timeOrigin(), step * 1'200'000);
+        QCOMPARE(compared.baseline().state().range().origin(), step * 1'000'000);
+        QCOMPARE(compared.candidate().state().range().origin(), step * 1'200'000);
         QVERIFY(compared.view.visibleRange().range().durationNs() < 1'400'000);
     }
 
@@ -133,20 +136,21 @@ class TestCompareAlignment : public QObject {
         table.table().setCurrentIndex(table.filter().index(2, 0));
         QTest::keyClick(&table.table(), Qt::Key_Return);
         QCOMPARE(compared.view.steps().chosen(), 2);
-        QCOMPARE(compared.baseline().timeOrigin(), 2'000'000);
+        QCOMPARE(compared.baseline().state().range().origin(), 2'000'000);
     }
 
     void selectedRangeNarrowsTheComparisonOfBoth() {
         ShownComparison compared(numberedSteps(evenSteps), numberedSteps(longerSteps));
         QVERIFY(compared.wait());
-        compared.baseline().setSelectedRange(TimeRange{0, 500'000});
-        QCOMPARE(compared.candidate().selectedRange(), std::optional(TimeRange{0, 500'000}));
+        compared.baseline().state().selection().setRange(TimeRange{0, 500'000});
+        QCOMPARE(compared.candidate().state().selection().range(),
+                 std::optional(TimeRange{0, 500'000}));
         QVERIFY(compared.wait());
         QCOMPARE(compared.view.steps().stepCount(), 1);
         QCOMPARE(compared.view.runs()->baseline.selection.stretch,
                  std::optional(TimeRange{0, 500'000}));
-        compared.baseline().setSelectedRange(std::nullopt);
-        QVERIFY(!compared.candidate().selectedRange());
+        compared.baseline().state().selection().setRange(std::nullopt);
+        QVERIFY(!compared.candidate().state().selection().range());
         QVERIFY(compared.wait());
         QCOMPARE(compared.view.steps().stepCount(), 6);
     }

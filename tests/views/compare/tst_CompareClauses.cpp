@@ -96,13 +96,13 @@ class TestCompareClauses : public QObject {
         QVERIFY(place.x() >= 0);
         QTest::mouseClick(label, Qt::LeftButton, {}, place);
         QTRY_VERIFY(!compared.view.isBusy());
-        const EventRef before = compared.baseline().selectedEvent();
-        const EventRef after = compared.candidate().selectedEvent();
+        const EventRef before = compared.baseline().state().selection().event();
+        const EventRef after = compared.candidate().state().selection().event();
         QVERIFY(before.isValid() && after.isValid());
         QCOMPARE(before.kind(), EventKind::Kernel);
         QCOMPARE(after.kind(), EventKind::Kernel);
         const TimeRange shown =
-            compared.view.baseline().toTrace(compared.baseline().visibleRange()->range());
+            compared.view.baseline().toTrace(compared.baseline().state().range().axis().range());
         const TimeRange kernel = compared.baseline().trace()->rangeOf(before);
         QVERIFY(shown.startNs <= kernel.startNs && kernel.endNs <= shown.endNs);
     }
@@ -116,8 +116,8 @@ class TestCompareClauses : public QObject {
         QLabel* label = sentenceOf(compared.view.headline());
         QTest::mouseClick(label, Qt::LeftButton, {}, placeOf(*label, clause));
         QTRY_VERIFY(!compared.view.isBusy());
-        QVERIFY(compared.baseline().selectedEvent().isValid());
-        QVERIFY(compared.candidate().selectedEvent().isValid());
+        QVERIFY(compared.baseline().state().selection().event().isValid());
+        QVERIFY(compared.candidate().state().selection().event().isValid());
     }
 
     void keysReachEveryClause() {
@@ -140,7 +140,7 @@ class TestCompareClauses : public QObject {
         }
         QVERIFY(chosen.first() != chosen.last());
         QTRY_VERIFY(!compared.view.isBusy());
-        QVERIFY(compared.baseline().selectedEvent().isValid());
+        QVERIFY(compared.baseline().state().selection().event().isValid());
     }
 
     void namesInASentenceAreNoMarkup() {

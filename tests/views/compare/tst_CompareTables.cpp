@@ -91,7 +91,7 @@ class TestCompareTables : public QObject {
         QVERIFY(all > 1);
         tables.setCurrentWidget(tables.findTab("Parts"));
         const TimeRange whole = compared.baseline().trace()->range;
-        compared.baseline().setSelectedRange(
+        compared.baseline().state().selection().setRange(
             TimeRange{whole.startNs, whole.startNs + whole.durationNs() / 2});
         QVERIFY(compared.wait());
         tables.setCurrentWidget(tables.findTab("Steps"));
@@ -174,8 +174,8 @@ class TestCompareTables : public QObject {
             numberedSteps({1'200'000, 1'200'000, 1'200'000, 1'700'000, 1'200'000, 1'200'000}));
         QVERIFY(compared.wait());
         QVERIFY(compared.clickRow("Kernels", "gemm"));
-        QCOMPARE(compared.baseline().selectedEvent(), EventRef(EventKind::Kernel, 3));
-        QCOMPARE(compared.candidate().selectedEvent(), EventRef(EventKind::Kernel, 3));
+        QCOMPARE(compared.baseline().state().selection().event(), EventRef(EventKind::Kernel, 3));
+        QCOMPARE(compared.candidate().state().selection().event(), EventRef(EventKind::Kernel, 3));
         QCOMPARE(child<DetailsPanel>(compared.view).event(), EventRef(EventKind::Kernel, 3));
         const TimeRange kernel =
             compared.candidate().trace()->rangeOf(EventRef(EventKind::Kernel, 3));

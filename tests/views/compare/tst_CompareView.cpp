@@ -43,7 +43,8 @@ class TestCompareView : public QObject {
     void bothTimelinesShareOneRangeAndOneColumnOfRows() {
         ShownComparison compared(numberedSteps(evenSteps), numberedSteps(longerSteps));
         QVERIFY(compared.wait());
-        QCOMPARE(compared.candidate().visibleRange(), compared.baseline().visibleRange());
+        QCOMPARE(&compared.candidate().state().range().axis(),
+                 &compared.baseline().state().range().axis());
         QVERIFY(compared.baseline().isVisible());
         QVERIFY(!compared.candidate().isVisible());  // its tracks are shown among the baseline's
     }
@@ -93,10 +94,10 @@ class TestCompareView : public QObject {
 
     void userSelectionIsOnOneSideOnly() {
         ShownComparison compared(numberedSteps(evenSteps), numberedSteps(longerSteps));
-        compared.baseline().setSelectedEvent(EventRef(EventKind::Kernel, 1));
-        compared.candidate().setSelectedEvent(EventRef(EventKind::Kernel, 1));
-        QVERIFY(!compared.baseline().selectedEvent().isValid());
-        QVERIFY(compared.candidate().selectedEvent().isValid());
+        compared.baseline().state().selection().setEvent(EventRef(EventKind::Kernel, 1));
+        compared.candidate().state().selection().setEvent(EventRef(EventKind::Kernel, 1));
+        QVERIFY(!compared.baseline().state().selection().event().isValid());
+        QVERIFY(compared.candidate().state().selection().event().isValid());
     }
 
     void emptyRunsAreShownAndReported() {

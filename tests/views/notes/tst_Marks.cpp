@@ -65,7 +65,7 @@ class TestMarks : public QObject {
   private slots:
     void marksTheSelectedRange() {
         Shown shown;
-        shown.timeline.setSelectedRange(TimeRange{2 * ms, 5 * ms});
+        shown.timeline.state().selection().setRange(TimeRange{2 * ms, 5 * ms});
         shown.marks.addMark();
         QVERIFY(shown.marks.editor().isVisible());
         QVERIFY(shown.store.marks().empty());
@@ -80,7 +80,7 @@ class TestMarks : public QObject {
     void marksTheSelectedEventOnItsTrack() {
         Shown shown;
         const EventRef kernel(EventKind::Kernel, 5);
-        shown.timeline.setSelectedEvent(kernel);
+        shown.timeline.state().selection().setEvent(kernel);
         shown.marks.addMark();
         shown.type("this one");
         const Mark& mark = shown.store.marks().at(0);
@@ -98,8 +98,8 @@ class TestMarks : public QObject {
             return image;
         };
         shown.store.add(markAt("a", 3 * ms, "here"));
-        const int x = int(shown.timeline.xOf(3 * ms));
-        const int y = shown.timeline.tracksArea().bottom() - 3;
+        const int x = int(shown.timeline.places().xOf(3 * ms));
+        const int y = shown.timeline.places().tracksArea().bottom() - 3;
         const QColor marked = picture().pixelColor(x, y);
         shown.store.remove("a");
         shown.store.add(markAt("b", 30 * ms, "the strip stays where it is"));
@@ -117,7 +117,7 @@ class TestMarks : public QObject {
         Shown shown;
         shown.marks.addMark();
         shown.type("x");
-        const TimeRange visible = shown.timeline.visibleRange()->range();
+        const TimeRange visible = shown.timeline.state().range().axis().range();
         const int64_t middle = visible.startNs + visible.durationNs() / 2;
         QVERIFY(std::abs(shown.store.marks().at(0).range.startNs - middle) <
                 visible.durationNs() / 100);
@@ -144,11 +144,11 @@ class TestMarks : public QObject {
 
     void stripIsHiddenWithoutMarks() {
         Shown shown;
-        const int above = shown.timeline.tracksArea().top();
+        const int above = shown.timeline.places().tracksArea().top();
         shown.store.add(markAt("a", 3 * ms, "a"));
-        QCOMPARE(shown.timeline.tracksArea().top(), above + MarkStrip::stripHeight);
+        QCOMPARE(shown.timeline.places().tracksArea().top(), above + MarkStrip::stripHeight);
         shown.store.remove("a");
-        QCOMPARE(shown.timeline.tracksArea().top(), above);
+        QCOMPARE(shown.timeline.places().tracksArea().top(), above);
     }
 
     void flagIsClickedDraggedAndEdited() {
@@ -165,7 +165,8 @@ class TestMarks : public QObject {
         QTest::mouseMove(&strip, place + QPoint(120, 0));
         QTest::mouseRelease(&strip, Qt::LeftButton, {}, place + QPoint(120, 0));
         const int64_t moved = shown.store.marks()[0].range.startNs - before;
-        const int64_t expected = shown.timeline.timeAt(520) - shown.timeline.timeAt(400);
+        const int64_t expected =
+            shown.timeline.places().timeAt(520) - shown.timeline.places().timeAt(400);
         QVERIFY2(std::abs(moved - expected) <= expected / 50, qPrintable(QString::number(moved)));
         doubleClick(&strip, strip.flagOf("a").center());
         QVERIFY(shown.marks.editor().isVisible());
@@ -182,7 +183,7 @@ class TestMarks : public QObject {
         MarkStrip& strip = shown.marks.strip();
         for (const size_t count : {size_t{1}, size_t{20}, size_t{400}}) {
             Notes notes;
-            const TimeRange range = shown.timeline.visibleRange()->range();
+            const TimeRange range = shown.timeline.state().range().axis().range();
             for (size_t index = 0; index < count; ++index) {
                 const auto place = static_cast<int64_t>(index * 7919 % 1000);
                 notes.marks.push_back(markAt(std::to_string(index).c_str(),
@@ -198,7 +199,7 @@ class TestMarks : public QObject {
             std::vector<Flag> flags;
             const QFontMetrics metrics(strip.font());
             for (const Mark& mark : shown.store.marks()) {
-                const double x = shown.timeline.xOf(mark.range.startNs) - strip.x();
+                const double x = shown.timeline.places().xOf(mark.range.startNs) - strip.x();
                 if (x < 0 || x > strip.width()) continue;
                 const QString text = QString::fromStdString(mark.text);
                 const int width = text.isEmpty() ? 0 : metrics.horizontalAdvance(text) + 12;
@@ -236,7 +237,8 @@ class TestMarks : public QObject {
         doubleClick(&strip, {600, 10});
         shown.type("second");
         QCOMPARE(shown.store.marks().size(), size_t(2));
-        const double x = shown.timeline.xOf(shown.store.marks()[1].range.startNs) - strip.x();
+        const double x =
+            shown.timeline.places().xOf(shown.store.marks()[1].range.startNs) - strip.x();
         QVERIFY(std::abs(x - 600) < 2);
     }
 
@@ -276,13 +278,13 @@ class TestMarks : public QObject {
                                      std::pair("c", 8 * ms), std::pair("d", 20 * ms)})
             shown.store.add(markAt(id, at, id));
         shown.store.select("a");
-        shown.timeline.visibleRange()->setRange({1 * ms, 3 * ms});
+        shown.timeline.state().range().axis().setRange({1 * ms, 3 * ms});
         QStringList order;
         for (int i = 0; i < 4; ++i) {
             shown.marks.goToNext();
             order << QString::fromStdString(shown.store.selected());
             const Mark* mark = shown.store.find(shown.store.selected());
-            QVERIFY(shown.timeline.visibleRange()->range().contains(mark->range.startNs));
+            QVERIFY(shown.timeline.state().range().axis().range().contains(mark->range.startNs));
         }
         QCOMPARE(order, QStringList({"b", "c", "d", "d"}));
         shown.marks.goToPrevious();

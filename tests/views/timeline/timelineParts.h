@@ -31,7 +31,7 @@ struct ShownTimeline {
     views::OverviewStrip* overview() { return view.findChild<views::OverviewStrip*>(); }
 
     /// Visible range in the trace's own time.
-    TimeRange visible() const { return view.visibleRange()->range().shifted(view.timeOrigin()); }
+    TimeRange visible() const { return view.state().range().visible(); }
     double toX(int64_t timeNs) {
         return views::TimeScale{visible(), double(canvas()->width()), 0}.toX(timeNs);
     }
@@ -51,7 +51,8 @@ struct ShownTimeline {
                       views::TrackLayout::laneTop(*row, at.lane) + row->laneHeight / 2 - scrollY);
     }
     views::LayoutMetrics metrics() const {
-        return views::LayoutMetrics::forText(QFontMetrics(view.font()).height(), view.rowHeight());
+        return views::LayoutMetrics::forText(QFontMetrics(view.font()).height(),
+                                             view.state().tracks().rowHeight());
     }
 
     static void wheel(QWidget* part, QPoint at, QPoint angle,

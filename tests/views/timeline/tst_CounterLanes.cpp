@@ -67,7 +67,7 @@ TrackArrangement opened(const Trace& trace) {
 
 struct ShownCounters : ShownTimeline {
     explicit ShownCounters(const TracePtr& trace) : ShownTimeline(trace) {
-        view.setArrangement(opened(*trace));
+        view.state().tracks().setArrangement(opened(*trace));
         QApplication::processEvents();
     }
 };
@@ -145,11 +145,11 @@ class tst_CounterLanes : public QObject {
 
     void clickSelectsTheValue() {
         ShownCounters shown(trace_);
-        QSignalSpy selected(&shown.view, &TimelineView::eventSelected);
+        QSignalSpy selected(&shown.view.state().selection(), &TimelineSelection::eventChanged);
         const QPoint point = pointAt(shown, trackOf(*trace_, TrackKind::Counter), 18 * ms);
         QTest::mouseClick(shown.canvas(), Qt::LeftButton, {}, point);
         QCOMPARE(selected.count(), 1);
-        const EventRef event = shown.view.selectedEvent();
+        const EventRef event = shown.view.state().selection().event();
         QCOMPARE(event.kind(), EventKind::CounterSample);
         QVERIFY(trace_->rangeOf(event).contains(shown.toTimeNs(point.x() + 0.5)));
     }
@@ -157,19 +157,19 @@ class tst_CounterLanes : public QObject {
     void keysWalkValuesAndLanes() {
         ShownCounters shown(trace_);
         const uint32_t counter = trace_->tracks[trackOf(*trace_, TrackKind::Counter)].subject;
-        shown.view.setSelectedEvent(trace_->sampleEvent(counter, 5));
+        shown.view.state().selection().setEvent(trace_->sampleEvent(counter, 5));
         QTest::keyClick(&shown.view, Qt::Key_Right);
-        QCOMPARE(shown.view.selectedEvent(), trace_->sampleEvent(counter, 6));
+        QCOMPARE(shown.view.state().selection().event(), trace_->sampleEvent(counter, 6));
         QTest::keyClick(&shown.view, Qt::Key_Left);
         QTest::keyClick(&shown.view, Qt::Key_Left);
-        QCOMPARE(shown.view.selectedEvent(), trace_->sampleEvent(counter, 4));
+        QCOMPARE(shown.view.state().selection().event(), trace_->sampleEvent(counter, 4));
         QTest::keyClick(&shown.view, Qt::Key_Up);
-        QVERIFY(shown.view.selectedEvent().kind() != EventKind::CounterSample);
+        QVERIFY(shown.view.state().selection().event().kind() != EventKind::CounterSample);
         QTest::keyClick(&shown.view, Qt::Key_Down);
-        QCOMPARE(shown.view.selectedEvent().kind(), EventKind::CounterSample);
-        shown.view.setSelectedEvent(trace_->sampleEvent(counter, 0));
+        QCOMPARE(shown.view.state().selection().event().kind(), EventKind::CounterSample);
+        shown.view.state().selection().setEvent(trace_->sampleEvent(counter, 0));
         QTest::keyClick(&shown.view, Qt::Key_Left);
-        QCOMPARE(shown.view.selectedEvent(), trace_->sampleEvent(counter, 0));
+        QCOMPARE(shown.view.state().selection().event(), trace_->sampleEvent(counter, 0));
     }
 
     void doubleClickZoomsToTheValue() {
@@ -233,7 +233,7 @@ class tst_CounterLanes : public QObject {
         QVERIFY2(shown.canvas()->hoverCard().detail().contains("NVML, every "),
                  qPrintable(shown.canvas()->hoverCard().detail()));
         QTest::mouseClick(shown.canvas(), Qt::LeftButton, {}, {x, middle + 5});
-        const SliceLocation place = machine->locate(shown.view.selectedEvent());
+        const SliceLocation place = machine->locate(shown.view.state().selection().event());
         QCOMPARE(place.track, track);
         QCOMPARE(place.lane, 1u);
     }
@@ -381,12 +381,12 @@ class tst_CounterLanes : public QObject {
         QVERIFY2(shown.canvas()->hoverCard().title().startsWith("SM activity: "),
                  qPrintable(shown.canvas()->hoverCard().title()));
         QTest::mouseClick(shown.canvas(), Qt::LeftButton, {}, point);
-        const EventRef value = shown.view.selectedEvent();
+        const EventRef value = shown.view.state().selection().event();
         QCOMPARE(value.kind(), EventKind::CounterSample);
         // When unfolded, the same values are right below, and the head of the group is empty.
         QTest::mouseClick(shown.labels(), Qt::LeftButton, {}, QPoint(100, point.y()));
         const uint32_t first = trackOf(*machine, TrackKind::Counter, "SM activity");
-        QVERIFY(shown.view.trackArea(first).height() > shown.metrics().headerHeight);
+        QVERIFY(shown.view.places().trackArea(first).height() > shown.metrics().headerHeight);
         QCOMPARE(machine->locate(value).track, first);
         QTest::mouseMove(shown.canvas(), point + QPoint(1, 0));
         QVERIFY(!shown.canvas()->hoverCard().isVisible());

@@ -43,7 +43,7 @@ class tst_CounterScale : public QObject {
     void bothRunsShareTheScaleOfTheVisibleRange() {
         VisibleRange range;
         TimelineState baseline, candidate;
-        for (TimelineState* each : {&baseline, &candidate}) each->setVisibleRange(&range);
+        for (TimelineState* each : {&baseline, &candidate}) each->range().setAxis(&range);
         baseline.setTrace(traceWith(CounterUnit::Percent, {6.5, 6.5, 6.5}));
         candidate.setTrace(traceWith(CounterUnit::Percent, {20.6, 3, 3}));
         const PairedRows rows(baseline, candidate,
@@ -69,12 +69,12 @@ class tst_CounterScale : public QObject {
         ShownTimeline shown(trace);
         TrackArrangement unfolded;
         unfolded.unfolded = {trackPaths(trace->tracks)[size_t(trace->tracks[track].parent)]};
-        shown.view.setArrangement(unfolded);
+        shown.view.state().tracks().setArrangement(unfolded);
         QApplication::processEvents();
         TimelineState state;
         state.setTrace(trace);
-        state.setVisibleRange(shown.view.visibleRange());
-        state.setTimeOrigin(shown.view.timeOrigin());
+        state.range().setAxis(&shown.view.state().range().axis());
+        state.range().setOrigin(shown.view.state().range().origin());
         TrackLayout layout;
         layout.setTracks(trace->tracks);
         layout.setMetrics(shown.metrics());
@@ -108,7 +108,7 @@ class tst_CounterScale : public QObject {
         TimelineState state;
         state.setTrace(traceWith(CounterUnit::BytesPerSecond, {5e9, 0, 0}));
         const uint32_t track = trackOf(*state.trace(), TrackKind::Counter);
-        state.setVisible({1700 * ms, 1900 * ms});
+        state.range().setVisible({1700 * ms, 1900 * ms});
         QCOMPARE(state.counterScale({track, 0}).maxValue, 5e9);
     }
 };

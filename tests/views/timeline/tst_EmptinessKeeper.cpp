@@ -31,15 +31,16 @@ struct Shown {
         for (uint32_t track = 0; track < trace.tracks.size(); ++track)
             if (trace.tracks[track].kind == TrackKind::Stream &&
                 trace.streams[trace.tracks[track].subject].streamId == stream)
-                return !timeline.trackArea(track).isEmpty() &&
-                       timeline.trackAt(timeline.trackArea(track).center().y()) == track;
+                return !timeline.places().trackArea(track).isEmpty() &&
+                       timeline.places().trackAt(timeline.places().trackArea(track).center().y()) ==
+                           track;
         return false;
     }
     void look(int64_t fromMs, int64_t toMs) {
-        timeline.visibleRange()->setRange({fromMs * ms, toMs * ms});
+        timeline.state().range().axis().setRange({fromMs * ms, toMs * ms});
     }
     bool waitForRest() {
-        return QTest::qWaitFor([this] { return !timeline.isAboutToArrange(); });
+        return QTest::qWaitFor([this] { return !timeline.emptyTracks().isWaiting(); });
     }
     TimelineView timeline;
 };
@@ -51,24 +52,24 @@ class TestEmptinessKeeper : public QObject {
   private slots:
     void tracksEmptyInViewAreHiddenAndReturn() {
         Shown shown;
-        shown.timeline.setHidingEmpty(true);
+        shown.timeline.emptyTracks().setOn(true);
         QVERIFY(shown.waitForRest());
         QVERIFY(shown.isSeen(7) && shown.isSeen(20));
         shown.look(0, 20);
-        QVERIFY(shown.timeline.isAboutToArrange());
+        QVERIFY(shown.timeline.emptyTracks().isWaiting());
         QVERIFY2(shown.isSeen(20), "rows stay while the view moves");
         QVERIFY(shown.waitForRest());
         QVERIFY(shown.isSeen(7) && !shown.isSeen(20));
         shown.look(80, 100);
         QVERIFY(shown.waitForRest());
         QVERIFY(!shown.isSeen(7) && shown.isSeen(20));
-        shown.timeline.setHidingEmpty(false);
+        shown.timeline.emptyTracks().setOn(false);
         QVERIFY(shown.isSeen(7) && shown.isSeen(20));
     }
 
     void entirelyEmptyViewHidesNothing() {
         Shown shown;
-        shown.timeline.setHidingEmpty(true);
+        shown.timeline.emptyTracks().setOn(true);
         shown.look(40, 60);
         QVERIFY(shown.waitForRest());
         QVERIFY(shown.isSeen(7) && shown.isSeen(20));
@@ -76,7 +77,7 @@ class TestEmptinessKeeper : public QObject {
 
     void revealedTrackIsShownAtOnce() {
         Shown shown;
-        shown.timeline.setHidingEmpty(true);
+        shown.timeline.emptyTracks().setOn(true);
         shown.look(0, 20);
         QVERIFY(shown.waitForRest());
         QVERIFY(!shown.isSeen(20));
@@ -89,10 +90,20 @@ class TestEmptinessKeeper : public QObject {
 
     void hiddenEmptyTracksAreNoPartOfTheArrangement() {
         Shown shown;
-        shown.timeline.setHidingEmpty(true);
+        shown.timeline.emptyTracks().setOn(true);
         shown.look(0, 20);
         QVERIFY(shown.waitForRest());
-        QVERIFY(shown.timeline.arrangement().isDefault());
+        QVERIFY(shown.timeline.state().tracks().arrangement().isDefault());
+    }
+
+    void emptyTracksStayWithACompanion() {
+        Shown shown;
+        TimelineView companion;
+        shown.timeline.emptyTracks().setOn(true);
+        shown.timeline.setCompanion(companion, {});
+        QVERIFY(!shown.timeline.emptyTracks().isOn());
+        shown.timeline.emptyTracks().setOn(true);
+        QVERIFY(!shown.timeline.emptyTracks().isOn());
     }
 };
 

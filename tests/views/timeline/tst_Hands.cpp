@@ -50,13 +50,13 @@ class TestHands : public QObject {
   private slots:
     void rightClickOffersTheActionsOfASlice() {
         ShownTimeline shown(small_.trace);
-        shown.view.setTablesOffered(true);
-        QSignalSpy name(&shown.view, &TimelineView::nameRequested);
-        QSignalSpy list(&shown.view, &TimelineView::listRequested);
-        QSignalSpy histogram(&shown.view, &TimelineView::histogramRequested);
+        shown.view.state().setTablesOffered(true);
+        QSignalSpy name(&shown.view.state(), &TimelineState::nameRequested);
+        QSignalSpy list(&shown.view.state(), &TimelineState::listRequested);
+        QSignalSpy histogram(&shown.view.state(), &TimelineState::histogramRequested);
         const QPoint place = shown.middleOf(small_.first);
         QList<QAction*> entries = menuAt(shown, place);
-        QCOMPARE(shown.view.selectedEvent(), small_.first);
+        QCOMPARE(shown.view.state().selection().event(), small_.first);
         entryOf(entries, "Find all of this name")->trigger();
         QCOMPARE(name.takeFirst().front().toString(), QString("first_kernel"));
         entryOf(entries, "Show in the events")->trigger();
@@ -64,16 +64,16 @@ class TestHands : public QObject {
         entryOf(entries, "How long and when")->trigger();
         QCOMPARE(histogram.count(), 1);
         entryOf(entries, "Select its time as range")->trigger();
-        QCOMPARE(*shown.view.selectedRange(), (TimeRange{100'000, 200'000}));
+        QCOMPARE(*shown.view.state().selection().range(), (TimeRange{100'000, 200'000}));
         QVERIFY(!entryOf(entries, "What it caused")->isEnabled());
         entryOf(entries, "Zoom to it")->trigger();
         QVERIFY(shown.visible().durationNs() < 200'000);
         entryOf(entries, "What launched it")->trigger();
-        QCOMPARE(shown.view.selectedEvent(), small_.call);
+        QCOMPARE(shown.view.state().selection().event(), small_.call);
         closeMenus(shown);
         // Without tables, no action leads to them.
-        shown.view.setTablesOffered(false);
-        shown.view.fit();
+        shown.view.state().setTablesOffered(false);
+        shown.view.commands().fit();
         entries = menuAt(shown, place);
         QVERIFY(entryOf(entries, "Copy"));
         QVERIFY(!entryOf(entries, "Show in the events"));
@@ -91,71 +91,72 @@ class TestHands : public QObject {
         QList<QAction*> entries = menuAt(shown, shown.middleOf(forward));
         QVERIFY(!entryOf(entries, "Its forward operator")->isEnabled());
         entryOf(entries, "Its backward operator")->trigger();
-        QCOMPARE(shown.view.selectedEvent(), backward);
+        QCOMPARE(shown.view.state().selection().event(), backward);
         closeMenus(shown);
-        shown.view.fit();
+        shown.view.commands().fit();
         entries = menuAt(shown, shown.middleOf(backward));
         QVERIFY(!entryOf(entries, "What launched it"));
         entryOf(entries, "Its forward operator")->trigger();
-        QCOMPARE(shown.view.selectedEvent(), forward);
+        QCOMPARE(shown.view.state().selection().event(), forward);
         closeMenus(shown);
     }
 
     void rightClickHidesAndPinsTheTrackAndUUndoes() {
         ShownTimeline shown(small_.trace);
-        const TrackArrangement before = shown.view.arrangement();
+        const TrackArrangement before = shown.view.state().tracks().arrangement();
         const QPoint place = shown.middleOf(small_.first);
         entryOf(menuAt(shown, place), "Pin the track")->trigger();
         closeMenus(shown);
-        const TrackArrangement pinned = shown.view.arrangement();
+        const TrackArrangement pinned = shown.view.state().tracks().arrangement();
         QCOMPARE(pinned.pinned.size(), size_t(1));
-        shown.view.foldAll();
-        QVERIFY(!shown.view.arrangement().folded.empty());
-        shown.view.undoArrangement();
-        QVERIFY(shown.view.arrangement() == pinned);
-        shown.view.undoArrangement();
-        QVERIFY(shown.view.arrangement() == before);
-        shown.view.undoArrangement();
-        QVERIFY(shown.view.arrangement() == before);
+        shown.view.state().tracks().setAllFolded(true);
+        QVERIFY(!shown.view.state().tracks().arrangement().folded.empty());
+        shown.view.commands().undoArrangement();
+        QVERIFY(shown.view.state().tracks().arrangement() == pinned);
+        shown.view.commands().undoArrangement();
+        QVERIFY(shown.view.state().tracks().arrangement() == before);
+        shown.view.commands().undoArrangement();
+        QVERIFY(shown.view.state().tracks().arrangement() == before);
         // Taller rows have their own keys, and undo of folding ignores them.
-        shown.view.foldAll();
-        shown.view.setRowHeight(RowHeight::Tall);
-        shown.view.undoArrangement();
-        QCOMPARE(shown.view.rowHeight(), RowHeight::Tall);
-        QVERIFY(shown.view.arrangement().folded.empty());
+        shown.view.state().tracks().setAllFolded(true);
+        shown.view.state().tracks().setRowHeight(RowHeight::Tall);
+        shown.view.commands().undoArrangement();
+        QCOMPARE(shown.view.state().tracks().rowHeight(), RowHeight::Tall);
+        QVERIFY(shown.view.state().tracks().arrangement().folded.empty());
         // The saved arrangement is the initial one.
-        shown.view.setArrangement(pinned);
-        shown.view.undoArrangement();
-        QCOMPARE(shown.view.arrangement().pinned.size(), size_t(1));
+        shown.view.state().tracks().setArrangement(pinned);
+        shown.view.commands().undoArrangement();
+        QCOMPARE(shown.view.state().tracks().arrangement().pinned.size(), size_t(1));
     }
 
     void idlePlaceOffersItsCauseAndItsTime() {
         ShownTimeline shown(small_.trace);
-        shown.view.setEmptyPlaces([](uint32_t, int64_t timeNs) -> std::optional<EmptyPlace> {
-            if (timeNs < 200'000 || timeNs >= 300'000) return std::nullopt;
-            return EmptyPlace{"idle for 100 us", "launch-bound", Qt::red, {200'000, 300'000}};
-        });
-        QSignalSpy asked(&shown.view, &TimelineView::emptyPlaceActivated);
+        shown.view.state().setEmptyPlaces(
+            [](uint32_t, int64_t timeNs) -> std::optional<EmptyPlace> {
+                if (timeNs < 200'000 || timeNs >= 300'000) return std::nullopt;
+                return EmptyPlace{"idle for 100 us", "launch-bound", Qt::red, {200'000, 300'000}};
+            });
+        QSignalSpy asked(&shown.view.state(), &TimelineState::emptyPlaceActivated);
         const QPoint place(int(shown.toX(250'000)), shown.middleOf(small_.first).y());
         const QList<QAction*> entries = menuAt(shown, place);
         entryOf(entries, "Why is it idle?")->trigger();
         QCOMPARE(asked.count(), 1);
         entryOf(entries, "Select the gap as range")->trigger();
-        QCOMPARE(*shown.view.selectedRange(), (TimeRange{200'000, 300'000}));
+        QCOMPARE(*shown.view.state().selection().range(), (TimeRange{200'000, 300'000}));
         QVERIFY(!entryOf(entries, "Copy"));
         closeMenus(shown);
     }
 
     void sliceBecomesARangeAndBack() {
         ShownTimeline shown(small_.trace);
-        shown.view.selectTimeOfEvent();
-        QVERIFY(!shown.view.selectedRange());
+        shown.view.commands().selectTimeOfEvent();
+        QVERIFY(!shown.view.state().selection().range());
         QTest::mouseClick(shown.canvas(), Qt::LeftButton, {}, shown.middleOf(small_.second));
-        shown.view.selectTimeOfEvent();
-        QCOMPARE(*shown.view.selectedRange(), (TimeRange{300'000, 400'000}));
-        QCOMPARE(shown.view.selectedEvent(), small_.second);
-        shown.view.selectTimeOfEvent();
-        QVERIFY(!shown.view.selectedRange());
+        shown.view.commands().selectTimeOfEvent();
+        QCOMPARE(*shown.view.state().selection().range(), (TimeRange{300'000, 400'000}));
+        QCOMPARE(shown.view.state().selection().event(), small_.second);
+        shown.view.commands().selectTimeOfEvent();
+        QVERIFY(!shown.view.state().selection().range());
     }
 
     void draggedEdgesSnapToSlicesExceptWithAlt() {
@@ -164,40 +165,40 @@ class TestHands : public QObject {
         const QPoint from(int(shown.toX(100'000)) - 2, y);
         const QPoint to(int(shown.toX(400'000)) + 3, y);
         ShownTimeline::drag(shown.canvas(), from, to, Qt::LeftButton, Qt::ShiftModifier);
-        QCOMPARE(*shown.view.selectedRange(), (TimeRange{100'000, 400'000}));
+        QCOMPARE(*shown.view.state().selection().range(), (TimeRange{100'000, 400'000}));
         // By its edge, without Shift; the other edge stays.
         const QPoint edge(int(shown.toX(400'000)) + 1, y);
         ShownTimeline::drag(shown.canvas(), edge, {int(shown.toX(600'000)) - 2, y});
-        QCOMPARE(*shown.view.selectedRange(), (TimeRange{100'000, 600'000}));
+        QCOMPARE(*shown.view.state().selection().range(), (TimeRange{100'000, 600'000}));
         ShownTimeline::drag(shown.ruler(), {int(shown.toX(100'000)), 10},
                             {int(shown.toX(200'000)) + 2, 10});
-        QCOMPARE(*shown.view.selectedRange(), (TimeRange{200'000, 600'000}));
+        QCOMPARE(*shown.view.state().selection().range(), (TimeRange{200'000, 600'000}));
         // Beyond the other edge.
         ShownTimeline::drag(shown.ruler(), {int(shown.toX(600'000)), 10},
                             {int(shown.toX(100'000)), 10});
-        QCOMPARE(*shown.view.selectedRange(), (TimeRange{100'000, 200'000}));
+        QCOMPARE(*shown.view.state().selection().range(), (TimeRange{100'000, 200'000}));
         ShownTimeline::drag(shown.canvas(), {int(shown.toX(200'000)), y},
                             {int(shown.toX(300'000)) + 3, y}, Qt::LeftButton, Qt::AltModifier);
-        QVERIFY(shown.view.selectedRange()->endNs != 300'000);
-        QVERIFY(std::abs(shown.view.selectedRange()->endNs - 300'000) < 5'000);
-        QVERIFY(!shown.view.canGoBack());  // nothing was panned
+        QVERIFY(shown.view.state().selection().range()->endNs != 300'000);
+        QVERIFY(std::abs(shown.view.state().selection().range()->endNs - 300'000) < 5'000);
+        QVERIFY(!shown.view.history().canGoBack());  // nothing was panned
     }
 
     void selectionIsCopiedCompletely() {
         ShownTimeline shown(small_.trace);
         QApplication::clipboard()->clear();
-        shown.view.copySelected();
+        shown.view.commands().copySelected();
         QVERIFY(QApplication::clipboard()->text().isEmpty());
-        shown.view.setSelectedEvent(small_.second);
-        shown.view.copySelected();
+        shown.view.state().selection().setEvent(small_.second);
+        shown.view.commands().copySelected();
         const QString text = QApplication::clipboard()->text();
         QCOMPARE(text.split('\n')[1],
                  QString("second_kernel\tGPU 0 / Compute, default stream 7\t300000\t100000"));
         QCOMPARE(QApplication::clipboard()->mimeData()->data("text/tab-separated-values"),
                  text.toUtf8());
-        shown.view.clearSelection();
-        shown.view.setSelectedRange(TimeRange{7, 1'234'567});
-        shown.view.copySelected();
+        shown.view.commands().clearSelection();
+        shown.view.state().selection().setRange(TimeRange{7, 1'234'567});
+        shown.view.commands().copySelected();
         QVERIFY(QApplication::clipboard()->text().contains("selected range\t\t7\t1234560"));
     }
 
@@ -206,18 +207,18 @@ class TestHands : public QObject {
         shown.view.resize(700, 180);
         QApplication::processEvents();
         const TimeRange before = shown.visible();
-        shown.view.setWheelScrolling(true);
+        shown.view.state().options().setWheelScrolling(true);
         const QPoint middle = shown.canvas()->rect().center();
         ShownTimeline::wheel(shown.canvas(), middle, {0, -120});
         QCOMPARE(shown.visible(), before);
-        QVERIFY(shown.view.scrollPosition() > 0);
-        const int scrolled = shown.view.scrollPosition();
+        QVERIFY(shown.view.state().scroll().y() > 0);
+        const int scrolled = shown.view.state().scroll().y();
         ShownTimeline::wheel(shown.canvas(), middle, {0, 120}, Qt::ControlModifier);
         QVERIFY(shown.visible().durationNs() < before.durationNs());
-        QCOMPARE(shown.view.scrollPosition(), scrolled);
+        QCOMPARE(shown.view.state().scroll().y(), scrolled);
         ShownTimeline::wheel(shown.ruler(), {100, 8}, {0, -120});
-        QCOMPARE(shown.view.scrollPosition(), scrolled);
-        shown.view.setWheelScrolling(false);
+        QCOMPARE(shown.view.state().scroll().y(), scrolled);
+        shown.view.state().options().setWheelScrolling(false);
         const int64_t visibleNs = shown.visible().durationNs();
         ShownTimeline::wheel(shown.canvas(), middle, {0, 120});
         QVERIFY(shown.visible().durationNs() < visibleNs);

@@ -18,8 +18,8 @@ namespace {
 struct Paired {
     Paired(TracePtr baseline, TracePtr candidate) : shown(std::move(baseline)), other(&shown.view) {
         other.hide();
-        shown.view.setVisibleRange(&range);
-        other.setVisibleRange(&range);
+        shown.view.state().range().setAxis(&range);
+        other.state().range().setAxis(&range);
         other.setTrace(std::move(candidate));
         range.fit();
         shown.view.setCompanion(other, pairTracks(*shown.view.trace(), *other.trace()));
@@ -46,28 +46,28 @@ class TestPairedRows : public QObject {
         const int header = paired.shown.metrics().headerHeight;
         const QPoint ofFirst(own.x(), own.y() + header);
         QTest::mouseClick(paired.shown.canvas(), Qt::LeftButton, {}, ofFirst);
-        QCOMPARE(paired.shown.view.selectedEvent(), small.first);
-        QVERIFY(!paired.other.selectedEvent().isValid());
+        QCOMPARE(paired.shown.view.state().selection().event(), small.first);
+        QVERIFY(!paired.other.state().selection().event().isValid());
         const QPoint ofSecond(own.x(), own.y() + 2 * header);
         QTest::mouseClick(paired.shown.canvas(), Qt::LeftButton, {}, ofSecond);
-        QCOMPARE(paired.other.selectedEvent(), small.first);
+        QCOMPARE(paired.other.state().selection().event(), small.first);
     }
 
     void keysMoveTheSelectionOfTheActiveSide() {
         const SmallTrace small;
         Paired paired(small.trace, SmallTrace().trace);
-        paired.other.setSelectedEvent(small.first);
+        paired.other.state().selection().setEvent(small.first);
         QTest::keyClick(&paired.shown.view, Qt::Key_Right);
-        QCOMPARE(paired.other.selectedEvent(), small.second);
-        QVERIFY(!paired.shown.view.selectedEvent().isValid());
+        QCOMPARE(paired.other.state().selection().event(), small.second);
+        QVERIFY(!paired.shown.view.state().selection().event().isValid());
     }
 
     void bSelectsTheSameEventOnTheOtherSide() {
         const SmallTrace small;
         Paired paired(small.trace, SmallTrace().trace);
-        paired.shown.view.setSelectedEvent(small.second);
+        paired.shown.view.state().selection().setEvent(small.second);
         QTest::keyClick(&paired.shown.view, Qt::Key_B);
-        QCOMPARE(paired.other.selectedEvent(), small.second);
+        QCOMPARE(paired.other.state().selection().event(), small.second);
     }
 
     void foldingOneSideFoldsTheOther() {
@@ -89,25 +89,26 @@ class TestPairedRows : public QObject {
         const TracePtr trace = simulatedTraining({.steps = 2});
         Paired paired(trace, simulatedTraining({.steps = 2, .kernelScale = 1.5}));
         const auto areAlike = [&] {
-            return paired.shown.view.arrangement() == paired.other.arrangement();
+            return paired.shown.view.state().tracks().arrangement() ==
+                   paired.other.state().tracks().arrangement();
         };
         QTest::mouseClick(paired.shown.labels(), Qt::LeftButton, {}, {60, 10});
         for (const auto& [key, modifiers] :
              {std::pair(Qt::Key_Down, Qt::KeyboardModifiers(Qt::AltModifier)),
               std::pair(Qt::Key_P, Qt::KeyboardModifiers()),
               std::pair(Qt::Key_H, Qt::KeyboardModifiers())}) {
-            const TrackArrangement before = paired.shown.view.arrangement();
+            const TrackArrangement before = paired.shown.view.state().tracks().arrangement();
             QTest::keyClick(&paired.shown.view, key, modifiers);
-            QVERIFY(paired.shown.view.arrangement() != before);
+            QVERIFY(paired.shown.view.state().tracks().arrangement() != before);
             QVERIFY(areAlike());
         }
-        paired.shown.view.showAllTracks();
+        paired.shown.view.commands().showAllTracks();
         QVERIFY(areAlike());
         // The other side of the same track, by its own label: the second of the pinned rows.
         const int header = paired.shown.metrics().headerHeight;
         QTest::mouseClick(paired.shown.labels(), Qt::LeftButton, {}, {60, header + 10});
         QTest::keyClick(&paired.shown.view, Qt::Key_P);
-        QVERIFY(paired.other.arrangement().pinned.empty());
+        QVERIFY(paired.other.state().tracks().arrangement().pinned.empty());
         QVERIFY(areAlike());
     }
 
@@ -118,12 +119,13 @@ class TestPairedRows : public QObject {
         const int64_t longEndNs = paired.other.trace()->range.durationNs();
         QVERIFY(longEndNs > endNs + endNs / 2);
         paired.range.setRange({endNs + endNs / 4, longEndNs});
-        paired.shown.view.hideEmptyTracks();
+        paired.shown.view.commands().hideEmptyTracks();
         TrackLayout layout;
         layout.setTracks(paired.other.trace()->tracks);
-        layout.setArrangement(paired.other.arrangement());
-        const std::vector<bool> isEmpty = emptyTracks(
-            *paired.other.trace(), paired.range.range().shifted(paired.other.timeOrigin()));
+        layout.setArrangement(paired.other.state().tracks().arrangement());
+        const std::vector<bool> isEmpty =
+            emptyTracks(*paired.other.trace(),
+                        paired.range.range().shifted(paired.other.state().range().origin()));
         QVERIFY(std::ranges::count(isEmpty, false) > 5);
         for (uint32_t track = 0; track < isEmpty.size(); ++track)
             if (!isEmpty[track]) QVERIFY(!layout.isHidden(track));
@@ -132,15 +134,15 @@ class TestPairedRows : public QObject {
     void pinnedRowsOfBothSidesAreAboveTheRest() {
         const SmallTrace small;
         Paired paired(small.trace, SmallTrace().trace);
-        paired.shown.view.setSelectedEvent(small.onOtherStream);
+        paired.shown.view.state().selection().setEvent(small.onOtherStream);
         QTest::keyClick(&paired.shown.view, Qt::Key_P);
         const int header = paired.shown.metrics().headerHeight;
         const QPoint own = paired.shown.middleOf(small.onOtherStream);
         QTest::mouseClick(paired.shown.canvas(), Qt::LeftButton, {},
                           {own.x(), header + header / 2});
-        QCOMPARE(paired.other.selectedEvent(), small.onOtherStream);
+        QCOMPARE(paired.other.state().selection().event(), small.onOtherStream);
         QTest::mouseClick(paired.shown.canvas(), Qt::LeftButton, {}, {own.x(), header / 2});
-        QCOMPARE(paired.shown.view.selectedEvent(), small.onOtherStream);
+        QCOMPARE(paired.shown.view.state().selection().event(), small.onOtherStream);
     }
 
     void baselineOverlayIsDrawnOnRequest() {
@@ -158,8 +160,8 @@ class TestPairedRows : public QObject {
         auto range = std::make_unique<VisibleRange>();
         ShownTimeline shown(simulatedTraining({.steps = 2}));
         auto other = std::make_unique<TimelineView>();
-        shown.view.setVisibleRange(range.get());
-        other->setVisibleRange(range.get());
+        shown.view.state().range().setAxis(range.get());
+        other->state().range().setAxis(range.get());
         for (const int gpus : {2, 1, 2}) {
             other->setTrace(simulatedTraining({.steps = 1, .gpuCount = gpus}));
             shown.view.setCompanion(*other, pairTracks(*shown.view.trace(), *other->trace()));

@@ -119,8 +119,8 @@ class tst_RankArrows : public QObject {
         const Ranks ranks, ofOneClock(true, false);
         ShownTimeline shown(ranks.trace), certain(ofOneClock.trace);
         const auto picture = [](ShownTimeline& timeline, EventRef selected) {
-            timeline.view.unfoldAll();
-            timeline.view.setSelectedEvent(selected);
+            timeline.view.state().tracks().setAllFolded(false);
+            timeline.view.state().selection().setEvent(selected);
             QApplication::processEvents();
             return timeline.canvas()->grab().toImage();
         };

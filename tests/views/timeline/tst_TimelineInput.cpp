@@ -56,7 +56,7 @@ void tst_TimelineInput::wheelZoomsAtThePointer() {
     QFETCH(Qt::KeyboardModifiers, modifiers);
     QFETCH(int, angle);
     ShownTimeline shown(small_.trace);
-    shown.view.visibleRange()->setRange({200'000, 700'000});
+    shown.view.state().range().axis().setRange({200'000, 700'000});
     const int x = 250;
     const int64_t before = shown.toTimeNs(x);
     const int64_t durationNs = shown.visible().durationNs();
@@ -69,7 +69,7 @@ void tst_TimelineInput::wheelZoomsAtThePointer() {
 void tst_TimelineInput::shiftAndHorizontalWheelsPan() {
     ShownTimeline shown(small_.trace);
     const TimeRange start{200'000, 300'000};
-    shown.view.visibleRange()->setRange(start);
+    shown.view.state().range().axis().setRange(start);
     shown.wheel(shown.canvas(), {100, 100}, {0, -120}, Qt::ShiftModifier);
     QCOMPARE(shown.visible(), start.shifted(10'000));
     shown.wheel(shown.canvas(), {100, 100}, {120, 0});
@@ -101,35 +101,35 @@ void tst_TimelineInput::draggingTheCanvasPans_data() {
 void tst_TimelineInput::draggingTheCanvasPans() {
     QFETCH(Qt::MouseButton, button);
     ShownTimeline shown(small_.trace);
-    shown.view.visibleRange()->setRange({200'000, 400'000});
+    shown.view.state().range().axis().setRange({200'000, 400'000});
     const int64_t grabbed = shown.toTimeNs(300);
     shown.drag(shown.canvas(), {300, 100}, {420, 104}, button);
     QVERIFY(std::abs(shown.toX(grabbed) - 420) <= 1);
     QCOMPARE(shown.visible().durationNs(), 200'000);
-    QVERIFY(!shown.view.selectedEvent().isValid());
-    QVERIFY(!shown.view.selectedRange());
+    QVERIFY(!shown.view.state().selection().event().isValid());
+    QVERIFY(!shown.view.state().selection().range());
 }
 
 void tst_TimelineInput::panningStopsAtTheLimits() {
     ShownTimeline shown(small_.trace);
-    shown.view.visibleRange()->setRange({10'000, 20'000});
+    shown.view.state().range().axis().setRange({10'000, 20'000});
     for (int i = 0; i < 10; ++i) shown.drag(shown.canvas(), {10, 100}, {800, 100});
-    QCOMPARE(shown.visible().startNs, shown.view.visibleRange()->limits().startNs);
+    QCOMPARE(shown.visible().startNs, shown.view.state().range().axis().limits().startNs);
     QCOMPARE(shown.visible().durationNs(), 10'000);
 }
 
 void tst_TimelineInput::draggingTheRulerSelectsARange() {
     ShownTimeline shown(small_.trace);
-    QSignalSpy spy(&shown.view, &TimelineView::selectedRangeChanged);
+    QSignalSpy spy(&shown.view.state().selection(), &TimelineSelection::rangeChanged);
     const TimeRange expected{shown.toTimeNs(100), shown.toTimeNs(300)};
     // With Alt, so that it does not snap to a slice.
     shown.drag(shown.ruler(), {100, 10}, {300, 12}, Qt::LeftButton, Qt::AltModifier);
-    QCOMPARE(*shown.view.selectedRange(), expected);
+    QCOMPARE(*shown.view.state().selection().range(), expected);
     QVERIFY(spy.count() >= 1);
-    shown.view.setSelectedRange(std::nullopt);
+    shown.view.state().selection().setRange(std::nullopt);
     // Leftwards gives the same range.
     shown.drag(shown.ruler(), {300, 10}, {100, 12}, Qt::LeftButton, Qt::AltModifier);
-    QCOMPARE(*shown.view.selectedRange(), expected);
+    QCOMPARE(*shown.view.state().selection().range(), expected);
 }
 
 void tst_TimelineInput::shiftDraggingTheCanvasSelectsARange() {
@@ -137,24 +137,24 @@ void tst_TimelineInput::shiftDraggingTheCanvasSelectsARange() {
     const TimeRange before = shown.visible();
     const TimeRange expected{shown.toTimeNs(150), shown.toTimeNs(350)};
     shown.drag(shown.canvas(), {150, 90}, {350, 90}, Qt::LeftButton, Qt::ShiftModifier);
-    QCOMPARE(*shown.view.selectedRange(), expected);
+    QCOMPARE(*shown.view.state().selection().range(), expected);
     QCOMPARE(shown.visible(), before);
 }
 
 void tst_TimelineInput::clickingTheRulerClearsTheRange() {
     ShownTimeline shown(small_.trace);
-    shown.view.setSelectedRange(TimeRange{100, 200});
+    shown.view.state().selection().setRange(TimeRange{100, 200});
     QTest::mouseClick(shown.ruler(), Qt::LeftButton, {}, {200, 10});
-    QVERIFY(!shown.view.selectedRange());
+    QVERIFY(!shown.view.state().selection().range());
 }
 
 void tst_TimelineInput::clickingSelectsTheSlice() {
     ShownTimeline shown(small_.trace);
-    QSignalSpy spy(&shown.view, &TimelineView::eventSelected);
+    QSignalSpy spy(&shown.view.state().selection(), &TimelineSelection::eventChanged);
     for (const EventRef event : {small_.first, small_.onOtherStream, small_.third, small_.call}) {
         const QPoint at = shown.middleOf(event);
         QTest::mouseClick(shown.canvas(), Qt::LeftButton, {}, at);
-        QCOMPARE(shown.view.selectedEvent(), event);
+        QCOMPARE(shown.view.state().selection().event(), event);
         const SliceLocation location = small_.trace->locate(event);
         const Lane& lane = small_.trace->tracks[location.track].lanes[location.lane];
         QCOMPARE(lane.event[sliceAt(lane, shown.toTimeNs(at.x()), 2'000)], event);
@@ -164,11 +164,11 @@ void tst_TimelineInput::clickingSelectsTheSlice() {
 
 void tst_TimelineInput::clickingEmptySpaceClears() {
     ShownTimeline shown(small_.trace);
-    shown.view.setSelectedEvent(small_.first);
+    shown.view.state().selection().setEvent(small_.first);
     const QPoint beside =
         shown.middleOf(small_.second) + QPoint(int(shown.toX(100'000) - shown.toX(0)), 0);
     QTest::mouseClick(shown.canvas(), Qt::LeftButton, {}, beside);
-    QVERIFY(!shown.view.selectedEvent().isValid());
+    QVERIFY(!shown.view.state().selection().event().isValid());
 }
 
 void tst_TimelineInput::doubleClickZoomsToTheSlice() {
@@ -179,8 +179,9 @@ void tst_TimelineInput::doubleClickZoomsToTheSlice() {
 
 void tst_TimelineInput::draggingTheOverviewMovesTheWindow() {
     ShownTimeline shown(small_.trace);
-    shown.view.visibleRange()->setRange({200'000, 400'000});
-    const TimeScale axis{shown.view.visibleRange()->limits(), double(shown.overview()->width()), 0};
+    shown.view.state().range().axis().setRange({200'000, 400'000});
+    const TimeScale axis{shown.view.state().range().axis().limits(),
+                         double(shown.overview()->width()), 0};
     const int x = int(axis.toX(300'000));
     shown.drag(shown.overview(), {x, 20}, {x + 100, 20});
     QCOMPARE(shown.visible().durationNs(), 200'000);
@@ -189,13 +190,14 @@ void tst_TimelineInput::draggingTheOverviewMovesTheWindow() {
     QTest::mouseClick(shown.overview(), Qt::LeftButton, {}, {int(axis.toX(150'000)), 20});
     QVERIFY(std::abs(shown.visible().startNs - 50'000) < 2 * axis.nsPerPixel());
     doubleClick(shown.overview(), {x, 20});
-    QVERIFY(shown.view.visibleRange()->isFitted());
+    QVERIFY(shown.view.state().range().axis().isFitted());
 }
 
 void tst_TimelineInput::draggingTheOverviewsEdgeResizesTheWindow() {
     ShownTimeline shown(small_.trace);
-    shown.view.visibleRange()->setRange({200'000, 400'000});
-    const TimeScale axis{shown.view.visibleRange()->limits(), double(shown.overview()->width()), 0};
+    shown.view.state().range().axis().setRange({200'000, 400'000});
+    const TimeScale axis{shown.view.state().range().axis().limits(),
+                         double(shown.overview()->width()), 0};
     const int x = int(std::lround(axis.toX(400'000)));
     shown.drag(shown.overview(), {x, 20}, {x + 80, 20});
     QCOMPARE(shown.visible().startNs, 200'000);
@@ -212,10 +214,10 @@ void tst_TimelineInput::clickingALabelFolds() {
     // Its two streams are gone, so the CPU thread's calls moved up.
     const int gone = 2 * shown.metrics().headerHeight;
     QTest::mouseClick(shown.canvas(), Qt::LeftButton, {}, beforeFold - QPoint(0, gone));
-    QCOMPARE(shown.view.selectedEvent(), small_.call);
-    shown.view.unfoldAll();
+    QCOMPARE(shown.view.state().selection().event(), small_.call);
+    shown.view.state().tracks().setAllFolded(false);
     QTest::mouseClick(shown.canvas(), Qt::LeftButton, {}, shown.middleOf(small_.first));
-    QCOMPARE(shown.view.selectedEvent(), small_.first);
+    QCOMPARE(shown.view.state().selection().event(), small_.first);
 }
 
 void tst_TimelineInput::draggingTheLabelsEdgeResizesThem() {
@@ -231,25 +233,25 @@ void tst_TimelineInput::draggingTheLabelsEdgeResizesThem() {
 void tst_TimelineInput::letterKeysZoomAndPan() {
     ShownTimeline shown(small_.trace);
     const TimeRange start{300'000, 500'000};
-    shown.view.visibleRange()->setRange(start);
+    shown.view.state().range().axis().setRange(start);
     QTest::keyClick(&shown.view, Qt::Key_W);
     QVERIFY(shown.visible().durationNs() < start.durationNs());
     QVERIFY(std::abs(shown.visible().startNs + shown.visible().endNs - 800'000) < 2'000);
-    shown.view.visibleRange()->setRange(start);
+    shown.view.state().range().axis().setRange(start);
     QTest::keyClick(&shown.view, Qt::Key_S);
     QVERIFY(shown.visible().durationNs() > start.durationNs());
-    shown.view.visibleRange()->setRange(start);
+    shown.view.state().range().axis().setRange(start);
     QTest::keyClick(&shown.view, Qt::Key_D);
     QVERIFY(shown.visible().startNs > start.startNs);
     QCOMPARE(shown.visible().durationNs(), start.durationNs());
-    shown.view.visibleRange()->setRange(start);
+    shown.view.state().range().axis().setRange(start);
     QTest::keyClick(&shown.view, Qt::Key_A);
     QVERIFY(shown.visible().startNs < start.startNs);
 }
 
 void tst_TimelineInput::heldKeysKeepMoving() {
     ShownTimeline shown(small_.trace);
-    shown.view.visibleRange()->setRange({100'000, 110'000});
+    shown.view.state().range().axis().setRange({100'000, 110'000});
     QTest::keyPress(&shown.view, Qt::Key_D);
     const TimeRange afterPress = shown.visible();
     QTRY_VERIFY(shown.visible().startNs > afterPress.startNs);
@@ -261,34 +263,34 @@ void tst_TimelineInput::heldKeysKeepMoving() {
 
 void tst_TimelineInput::arrowsWalkSlicesAndLanes() {
     ShownTimeline shown(small_.trace);
-    shown.view.setSelectedEvent(small_.first);
+    shown.view.state().selection().setEvent(small_.first);
     QTest::keyClick(&shown.view, Qt::Key_Right);
-    QCOMPARE(shown.view.selectedEvent(), small_.second);
+    QCOMPARE(shown.view.state().selection().event(), small_.second);
     QTest::keyClick(&shown.view, Qt::Key_Down);
-    QCOMPARE(shown.view.selectedEvent(), small_.onOtherStream);
+    QCOMPARE(shown.view.state().selection().event(), small_.onOtherStream);
     QTest::keyClick(&shown.view, Qt::Key_Right);  // the last of its lane
-    QCOMPARE(shown.view.selectedEvent(), small_.onOtherStream);
+    QCOMPARE(shown.view.state().selection().event(), small_.onOtherStream);
     QTest::keyClick(&shown.view, Qt::Key_Up);
-    QCOMPARE(shown.view.selectedEvent(), small_.second);
-    shown.view.visibleRange()->setRange({300'000, 310'000});
+    QCOMPARE(shown.view.state().selection().event(), small_.second);
+    shown.view.state().range().axis().setRange({300'000, 310'000});
     QTest::keyClick(&shown.view, Qt::Key_Left);  // not visible: the view follows
-    QCOMPARE(shown.view.selectedEvent(), small_.first);
+    QCOMPARE(shown.view.state().selection().event(), small_.first);
     QVERIFY(shown.visible().overlaps(small_.trace->rangeOf(small_.first)));
     QCOMPARE(shown.visible().durationNs(), 10'000);
 }
 
 void tst_TimelineInput::escapeClears() {
     ShownTimeline shown(small_.trace);
-    shown.view.setSelectedEvent(small_.first);
-    shown.view.setSelectedRange(TimeRange{1, 2});
+    shown.view.state().selection().setEvent(small_.first);
+    shown.view.state().selection().setRange(TimeRange{1, 2});
     QTest::keyClick(&shown.view, Qt::Key_Escape);
-    QVERIFY(!shown.view.selectedEvent().isValid());
-    QVERIFY(!shown.view.selectedRange());
+    QVERIFY(!shown.view.state().selection().event().isValid());
+    QVERIFY(!shown.view.state().selection().range());
 }
 
 void tst_TimelineInput::shortcutsPassThrough() {
     ShownTimeline shown(small_.trace);
-    shown.view.visibleRange()->setRange({300'000, 500'000});
+    shown.view.state().range().axis().setRange({300'000, 500'000});
     QTest::keyClick(&shown.view, Qt::Key_F, Qt::ControlModifier);
     QTest::keyClick(&shown.view, Qt::Key_W, Qt::ControlModifier);
     QCOMPARE(shown.visible(), (TimeRange{300'000, 500'000}));

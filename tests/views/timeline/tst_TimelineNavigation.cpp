@@ -82,19 +82,19 @@ class tst_TimelineNavigation : public QObject {
 
 void tst_TimelineNavigation::fitsTheSelection() {
     ShownTimeline shown(small_.trace);
-    shown.view.setSelectedEvent(small_.second);
-    shown.view.setSelectedRange(TimeRange{400'000, 480'000});
+    shown.view.state().selection().setEvent(small_.second);
+    shown.view.state().selection().setRange(TimeRange{400'000, 480'000});
     QTest::keyClick(&shown.view, Qt::Key_F);
     QCOMPARE(shown.visible(), (TimeRange{390'000, 490'000}));
-    shown.view.setSelectedRange(std::nullopt);
+    shown.view.state().selection().setRange(std::nullopt);
     QTest::keyClick(&shown.view, Qt::Key_F);
     QCOMPARE(shown.visible(), (TimeRange{287'500, 412'500}));
     QTest::keyClick(&shown.view, Qt::Key_Escape);
     QTest::keyClick(&shown.view, Qt::Key_F);
-    QVERIFY(shown.view.visibleRange()->isFitted());
-    shown.view.visibleRange()->setRange({1'000, 2'000});
+    QVERIFY(shown.view.state().range().axis().isFitted());
+    shown.view.state().range().axis().setRange({1'000, 2'000});
     QTest::keyClick(&shown.view, Qt::Key_0);
-    QVERIFY(shown.view.visibleRange()->isFitted());
+    QVERIFY(shown.view.state().range().axis().isFitted());
 }
 
 void tst_TimelineNavigation::enterZoomsToTheEvent() {
@@ -102,8 +102,8 @@ void tst_TimelineNavigation::enterZoomsToTheEvent() {
     const TimeRange before = shown.visible();
     QTest::keyClick(&shown.view, Qt::Key_Return);
     QCOMPARE(shown.visible(), before);
-    shown.view.setSelectedRange(TimeRange{400'000, 480'000});
-    shown.view.setSelectedEvent(small_.second);
+    shown.view.state().selection().setRange(TimeRange{400'000, 480'000});
+    shown.view.state().selection().setEvent(small_.second);
     QTest::keyClick(&shown.view, Qt::Key_Return);
     QCOMPARE(shown.visible(), (TimeRange{287'500, 412'500}));
 }
@@ -117,13 +117,13 @@ void tst_TimelineNavigation::goesBackAndForward_data() {
 void tst_TimelineNavigation::goesBackAndForward() {
     QFETCH(Qt::Key, key);
     ShownTimeline shown(small_.trace);
-    QSignalSpy changed(&shown.view, &TimelineView::historyChanged);
+    QSignalSpy changed(&shown.view.history(), &ZoomHistory::changed);
     const TimeRange whole = shown.visible();
-    QVERIFY(!shown.view.canGoBack());
+    QVERIFY(!shown.view.history().canGoBack());
     shown.wheel(shown.canvas(), {300, 100}, {0, 480});
     const TimeRange zoomed = shown.visible();
     rest();
-    QVERIFY(shown.view.canGoBack());
+    QVERIFY(shown.view.history().canGoBack());
     QVERIFY(changed.count() > 0);
     shown.drag(shown.canvas(), {300, 300}, {200, 300});
     const TimeRange panned = shown.visible();
@@ -133,18 +133,18 @@ void tst_TimelineNavigation::goesBackAndForward() {
     QCOMPARE(shown.visible(), zoomed);
     QTest::keyClick(&shown.view, key);
     QCOMPARE(shown.visible(), whole);
-    QVERIFY(!shown.view.canGoBack());
+    QVERIFY(!shown.view.history().canGoBack());
     QTest::keyClick(&shown.view, key);
     QCOMPARE(shown.visible(), whole);
     QTest::keyClick(&shown.view, key, Qt::ShiftModifier);
     QTest::keyClick(&shown.view, key, Qt::ShiftModifier);
     QCOMPARE(shown.visible(), panned);
-    QVERIFY(!shown.view.canGoForward());
+    QVERIFY(!shown.view.history().canGoForward());
     // Navigating elsewhere clears the forward history.
     QTest::keyClick(&shown.view, key);
     shown.wheel(shown.canvas(), {300, 100}, {0, 240});
     rest();
-    QVERIFY(!shown.view.canGoForward());
+    QVERIFY(!shown.view.history().canGoForward());
 }
 
 void tst_TimelineNavigation::oneMotionIsOneStepBack() {
@@ -176,28 +176,28 @@ void tst_TimelineNavigation::growingTraceKeepsItsHistory() {
     rest();
     const TimeRange zoomed = shown.visible();
     for (int round = 0; round < 3; ++round) {
-        shown.view.moveWithoutHistory([&] {
+        shown.view.history().moveWithoutHistory([&] {
             shown.view.setTrace(small_.trace);
-            shown.view.visibleRange()->setRange(zoomed.shifted(10 * (round + 1)));
+            shown.view.state().range().axis().setRange(zoomed.shifted(10 * (round + 1)));
         });
         rest();
     }
     QVERIFY(shown.visible() != zoomed);
-    QVERIFY(shown.view.canGoBack());
-    shown.view.goBack();
-    QVERIFY(shown.view.visibleRange()->isFitted());
-    QVERIFY(!shown.view.canGoBack());
+    QVERIFY(shown.view.history().canGoBack());
+    shown.view.history().back();
+    QVERIFY(shown.view.state().range().axis().isFitted());
+    QVERIFY(!shown.view.history().canGoBack());
     // The view that the user was moving when the trace grew is its own entry.
     shown.wheel(shown.canvas(), {300, 100}, {0, 480});
     const TimeRange closer = shown.visible();
-    shown.view.moveWithoutHistory([&] {
+    shown.view.history().moveWithoutHistory([&] {
         shown.view.setTrace(small_.trace);
-        shown.view.visibleRange()->setRange(closer);
+        shown.view.state().range().axis().setRange(closer);
     });
     rest();
-    QVERIFY(shown.view.canGoBack());
-    shown.view.goBack();
-    QVERIFY(shown.view.visibleRange()->isFitted());
+    QVERIFY(shown.view.history().canGoBack());
+    shown.view.history().back();
+    QVERIFY(shown.view.state().range().axis().isFitted());
 }
 
 void tst_TimelineNavigation::newTraceHasNoHistory() {
@@ -206,7 +206,7 @@ void tst_TimelineNavigation::newTraceHasNoHistory() {
     rest();
     shown.view.setTrace(busy_.trace);
     rest();
-    QVERIFY(!shown.view.canGoBack());
+    QVERIFY(!shown.view.history().canGoBack());
     const TimeRange whole = shown.visible();
     QTest::keyClick(&shown.view, Qt::Key_Z);
     QCOMPARE(shown.visible(), whole);
@@ -229,54 +229,54 @@ void tst_TimelineNavigation::goesBackToTheTracks() {
 
 void tst_TimelineNavigation::arrowsSkipToDistinguishableSlices() {
     ShownTimeline shown(busy_.trace);
-    shown.view.setSelectedEvent(busy_.first);
+    shown.view.state().selection().setEvent(busy_.first);
     int64_t before = busy_.trace->rangeOf(busy_.first).startNs;
     for (int i = 0; i < 5; ++i) {
         QTest::keyClick(&shown.view, Qt::Key_Right);
-        const int64_t now = busy_.trace->rangeOf(shown.view.selectedEvent()).startNs;
+        const int64_t now = busy_.trace->rangeOf(shown.view.state().selection().event()).startNs;
         QVERIFY(shown.toX(now) - shown.toX(before) >= 0.99);
         QVERIFY(shown.toX(now) - shown.toX(before) < 2);
         before = now;
     }
     QTest::keyClick(&shown.view, Qt::Key_Left);
-    QVERIFY(busy_.trace->rangeOf(shown.view.selectedEvent()).startNs < before);
+    QVERIFY(busy_.trace->rangeOf(shown.view.state().selection().event()).startNs < before);
     QTest::keyClick(&shown.view, Qt::Key_End);
     QTest::keyClick(&shown.view, Qt::Key_Right);
-    QCOMPARE(shown.view.selectedEvent(), busy_.last);
+    QCOMPARE(shown.view.state().selection().event(), busy_.last);
 }
 
 void tst_TimelineNavigation::periodAndCommaGoToTheAdjacentSlice() {
     ShownTimeline shown(busy_.trace);
-    shown.view.setSelectedEvent(busy_.first);
+    shown.view.state().selection().setEvent(busy_.first);
     QTest::keyClick(&shown.view, Qt::Key_Period);
-    QCOMPARE(shown.view.selectedEvent().row(), busy_.first.row() + 1);
+    QCOMPARE(shown.view.state().selection().event().row(), busy_.first.row() + 1);
     QTest::keyClick(&shown.view, Qt::Key_Comma);
-    QCOMPARE(shown.view.selectedEvent(), busy_.first);
+    QCOMPARE(shown.view.state().selection().event(), busy_.first);
     QTest::keyClick(&shown.view, Qt::Key_Comma);
-    QCOMPARE(shown.view.selectedEvent(), busy_.first);
+    QCOMPARE(shown.view.state().selection().event(), busy_.first);
 }
 
 void tst_TimelineNavigation::arrowsRestartWhereTheLaneIsVisible() {
     ShownTimeline shown(busy_.trace);
-    shown.view.setSelectedEvent(busy_.first);
-    shown.view.visibleRange()->setRange({2'000'000, 2'010'000});
+    shown.view.state().selection().setEvent(busy_.first);
+    shown.view.state().range().axis().setRange({2'000'000, 2'010'000});
     QTest::keyClick(&shown.view, Qt::Key_Right);
-    QCOMPARE(busy_.trace->rangeOf(shown.view.selectedEvent()).startNs, 2'000'000);
+    QCOMPARE(busy_.trace->rangeOf(shown.view.state().selection().event()).startNs, 2'000'000);
     QCOMPARE(shown.visible(), (TimeRange{2'000'000, 2'010'000}));
-    shown.view.setSelectedEvent(busy_.first);
+    shown.view.state().selection().setEvent(busy_.first);
     QTest::keyClick(&shown.view, Qt::Key_Left);
-    QCOMPARE(busy_.trace->rangeOf(shown.view.selectedEvent()).startNs, 2'009'000);
+    QCOMPARE(busy_.trace->rangeOf(shown.view.state().selection().event()).startNs, 2'009'000);
 }
 
 void tst_TimelineNavigation::homeAndEndGoToTheEndsOfTheLane() {
     ShownTimeline shown(busy_.trace);
-    shown.view.setSelectedEvent(EventRef(EventKind::Kernel, 77));
-    shown.view.visibleRange()->setRange({78'000, 80'000});
+    shown.view.state().selection().setEvent(EventRef(EventKind::Kernel, 77));
+    shown.view.state().range().axis().setRange({78'000, 80'000});
     QTest::keyClick(&shown.view, Qt::Key_End);
-    QCOMPARE(shown.view.selectedEvent(), busy_.last);
+    QCOMPARE(shown.view.state().selection().event(), busy_.last);
     QVERIFY(shown.visible().overlaps(busy_.trace->rangeOf(busy_.last)));
     QTest::keyClick(&shown.view, Qt::Key_Home);
-    QCOMPARE(shown.view.selectedEvent(), busy_.first);
+    QCOMPARE(shown.view.state().selection().event(), busy_.first);
     QVERIFY(shown.visible().overlaps(busy_.trace->rangeOf(busy_.first)));
 }
 
@@ -290,23 +290,23 @@ void tst_TimelineNavigation::controlHomeAndEndScroll() {
     QCOMPARE(bar->value(), bar->maximum());
     QTest::keyClick(&shown.view, Qt::Key_Home, Qt::ControlModifier);
     QCOMPARE(bar->value(), 0);
-    QVERIFY(!shown.view.selectedEvent().isValid());
+    QVERIFY(!shown.view.state().selection().event().isValid());
 }
 
 void tst_TimelineNavigation::keysFollowFlowEvents() {
     ShownTimeline shown(busy_.trace);
-    shown.view.setSelectedEvent(busy_.call);
+    shown.view.state().selection().setEvent(busy_.call);
     QTest::keyClick(&shown.view, Qt::Key_G);
-    QCOMPARE(shown.view.selectedEvent(), busy_.first);
+    QCOMPARE(shown.view.state().selection().event(), busy_.first);
     QTest::keyClick(&shown.view, Qt::Key_G, Qt::ShiftModifier);
-    QCOMPARE(shown.view.selectedEvent(), busy_.call);
-    shown.view.setSelectedEvent(busy_.launched);
+    QCOMPARE(shown.view.state().selection().event(), busy_.call);
+    shown.view.state().selection().setEvent(busy_.launched);
     QTest::keyClick(&shown.view, Qt::Key_E);  // on to the work of the other stream
-    QCOMPARE(shown.view.selectedEvent(), busy_.waiting);
+    QCOMPARE(shown.view.state().selection().event(), busy_.waiting);
     QTest::keyClick(&shown.view, Qt::Key_E);  // no work waits for that
-    QCOMPARE(shown.view.selectedEvent(), busy_.waiting);
+    QCOMPARE(shown.view.state().selection().event(), busy_.waiting);
     QTest::keyClick(&shown.view, Qt::Key_Q);
-    QCOMPARE(shown.view.selectedEvent(), busy_.launched);
+    QCOMPARE(shown.view.state().selection().event(), busy_.launched);
 }
 
 void tst_TimelineNavigation::keysAndMouseFollowOperatorsToTheirBackward() {
@@ -322,42 +322,42 @@ void tst_TimelineNavigation::keysAndMouseFollowOperatorsToTheirBackward() {
     builder.addKernel(builder.defaultStream(), "gemm", 20'000, 900'000);
     builder.backward(forward, backward);
     ShownTimeline shown(builder.finish());
-    shown.view.setSelectedEvent(forward);
+    shown.view.state().selection().setEvent(forward);
     QVERIFY(shown.canvas()->flowLabels().empty());
     QTest::keyClick(&shown.view, Qt::Key_E);
-    QCOMPARE(shown.view.selectedEvent(), backward);
+    QCOMPARE(shown.view.state().selection().event(), backward);
     QTest::keyClick(&shown.view, Qt::Key_E);
-    QCOMPARE(shown.view.selectedEvent(), backward);
+    QCOMPARE(shown.view.state().selection().event(), backward);
     QTest::keyClick(&shown.view, Qt::Key_Q);
-    QCOMPARE(shown.view.selectedEvent(), forward);
+    QCOMPARE(shown.view.state().selection().event(), forward);
     // Its arrow leads out of view.
-    shown.view.visibleRange()->setRange({0, 150'000});
+    shown.view.state().range().axis().setRange({0, 150'000});
     QCOMPARE(shown.canvas()->flowLabels().size(), size_t{1});
     const FlowOverlay::Label label = shown.canvas()->flowLabels()[0];
     QVERIFY2(label.text.startsWith("MmBackward0 at +"), qPrintable(label.text));
     QTest::mouseClick(shown.canvas(), Qt::LeftButton, {}, label.area.center().toPoint());
-    QCOMPARE(shown.view.selectedEvent(), backward);
-    shown.view.setSelectedEvent(other);
+    QCOMPARE(shown.view.state().selection().event(), backward);
+    shown.view.state().selection().setEvent(other);
     QVERIFY(shown.canvas()->flowLabels().empty());
     QTest::keyClick(&shown.view, Qt::Key_E);
-    QCOMPARE(shown.view.selectedEvent(), other);
+    QCOMPARE(shown.view.state().selection().event(), other);
 }
 
 void tst_TimelineNavigation::arrowsOutOfViewEndInALabel() {
     ShownTimeline shown(small_.trace);
-    shown.view.setSelectedEvent(small_.call);
+    shown.view.state().selection().setEvent(small_.call);
     QVERIFY(shown.canvas()->flowLabels().empty());
-    shown.view.visibleRange()->setRange({0, 50'000});
+    shown.view.state().range().axis().setRange({0, 50'000});
     QCOMPARE(shown.canvas()->flowLabels().size(), size_t{1});
     QCOMPARE(shown.canvas()->flowLabels()[0].text, QString("first_kernel at +80.00 us"));
     QVERIFY(shown.canvas()->rect().contains(shown.canvas()->flowLabels()[0].area.toAlignedRect()));
-    shown.view.setSelectedEvent(small_.first);
-    shown.view.visibleRange()->setRange({90'000, 150'000});
+    shown.view.state().selection().setEvent(small_.first);
+    shown.view.state().range().axis().setRange({90'000, 150'000});
     QCOMPARE(shown.canvas()->flowLabels()[0].text,
              QString("cudaLaunchKernel at %1%2").arg(QChar(0x2212)).arg("80.00 us"));
     // Another stream waits, on a lower GPU.
     shown.view.setTrace(busy_.trace);
-    shown.view.setSelectedEvent(busy_.launched);
+    shown.view.state().selection().setEvent(busy_.launched);
     shown.view.resize(1100, 160);
     QApplication::processEvents();
     QVERIFY(!shown.canvas()->flowLabels().empty());
@@ -367,11 +367,11 @@ void tst_TimelineNavigation::arrowsOutOfViewEndInALabel() {
 void tst_TimelineNavigation::labelsKeepTheirEventVisible() {
     ShownTimeline shown(busy_.trace);
     shown.view.resize(1100, 160);
-    shown.view.setSelectedEvent(busy_.launched);
+    shown.view.state().selection().setEvent(busy_.launched);
     const TimeRange event = busy_.trace->rangeOf(busy_.launched);
     // The event at the left edge, in the middle and at the right edge of the view.
     for (const int64_t beforeNs : {100, 50'000, 99'000}) {
-        shown.view.visibleRange()->setRange(
+        shown.view.state().range().axis().setRange(
             {event.startNs - beforeNs, event.startNs - beforeNs + 100'000});
         QApplication::processEvents();
         const QPoint at = shown.middleOf(busy_.launched);
@@ -383,19 +383,19 @@ void tst_TimelineNavigation::labelsKeepTheirEventVisible() {
 
 void tst_TimelineNavigation::labelLeadsToItsEvent() {
     ShownTimeline shown(small_.trace);
-    shown.view.setSelectedEvent(small_.call);
-    shown.view.visibleRange()->setRange({0, 50'000});
+    shown.view.state().selection().setEvent(small_.call);
+    shown.view.state().range().axis().setRange({0, 50'000});
     const QPoint at = shown.canvas()->flowLabels()[0].area.center().toPoint();
     shown.send(shown.canvas(), at, Qt::NoButton);
     QCOMPARE(shown.canvas()->cursor().shape(), Qt::PointingHandCursor);
     QTest::mouseClick(shown.canvas(), Qt::LeftButton, {}, at);
-    QCOMPARE(shown.view.selectedEvent(), small_.first);
+    QCOMPARE(shown.view.state().selection().event(), small_.first);
     QVERIFY(shown.visible().overlaps(small_.trace->rangeOf(small_.first)));
 }
 
 void tst_TimelineNavigation::showsTheSelectedEventsPlace() {
     ShownTimeline shown(small_.trace);
-    shown.view.showPlace({500'000, 500'000}, 0);
+    TimelineNavigator(shown.view.state()).showPlace({500'000, 500'000}, 0);
     QVERIFY(shown.visible().contains(500'000));
     QVERIFY(shown.visible().durationNs() < 100'000);
 }

@@ -46,7 +46,7 @@ class tst_TimelinePainting : public QObject {
 
 void tst_TimelinePainting::restingPointerHighlightsTheName() {
     ShownTimeline shown(busy_);
-    shown.view.visibleRange()->setRange({2'000'000, 2'010'000});
+    shown.view.state().range().axis().setRange({2'000'000, 2'010'000});
     const auto pointNextToLabel = [&](uint32_t kernel) {
         return shown.middleOf(EventRef(EventKind::Kernel, kernel)) + QPoint(16, 5);
     };
@@ -66,10 +66,10 @@ void tst_TimelinePainting::highlightingCanBeDisabled() {
     ShownTimeline shown(small_.trace);
     const QPoint third = shown.middleOf(small_.third) + QPoint(0, 6);
     const QRgb plain = canvasOf(shown).pixel(third);
-    shown.view.setSelectedEvent(small_.first);
+    shown.view.state().selection().setEvent(small_.first);
     QVERIFY(canvasOf(shown).pixel(third) != plain);
-    shown.view.setHighlighting(false);
-    QVERIFY(!shown.view.isHighlighting());
+    shown.view.commands().setHighlighting(false);
+    QVERIFY(!shown.view.state().selection().isHighlighting());
     QCOMPARE(canvasOf(shown).pixel(third), plain);
 }
 
@@ -97,7 +97,7 @@ void tst_TimelinePainting::mergedSlicesShowNoSingleName() {
                               (step + 1) * eachNs - eachNs / 10);
         builder.addKernel(stream, "end", lastNs - 1'000, lastNs);
         ShownTimeline shown(builder.finish());
-        shown.view.visibleRange()->setRange({0, lastNs});
+        shown.view.state().range().axis().setRange({0, lastNs});
         const QImage image = canvasOf(shown);
         const double ratio = image.devicePixelRatio();
         const int y = shown.middleOf(EventRef(EventKind::Kernel, 0)).y();
@@ -187,10 +187,10 @@ void tst_TimelinePainting::colorsFollowTheSelectedMode() {
 
     ShownTimeline shown(trace);
     const QImage byName = canvasOf(shown);
-    shown.view.setColorMode(ColorMode::Stream);
-    QCOMPARE(shown.view.colorMode(), ColorMode::Stream);
+    shown.view.commands().setColorMode(ColorMode::Stream);
+    QCOMPARE(shown.view.state().options().colorMode(), ColorMode::Stream);
     QVERIFY(canvasOf(shown) != byName);
-    shown.view.setColorMode(ColorMode::Name);
+    shown.view.commands().setColorMode(ColorMode::Name);
     QCOMPARE(canvasOf(shown), byName);
 }
 
@@ -231,7 +231,7 @@ void tst_TimelinePainting::abnormalEndsAreMarked() {
                                      builder.processes()[0].globalPid}};
     const TracePtr trace = builder.finish();
     ShownTimeline shown(trace);
-    const QRgb color = shown.view.theme().error.rgb();
+    const QRgb color = shown.view.state().options().theme().error.rgb();
     const QImage image = canvasOf(shown);
     const int x = int(shown.toX(500'000));
     QCOMPARE(image.pixel(x, 10), color);

@@ -46,7 +46,8 @@ int pixelsOf(const QImage& image, const QColor& color) {
 void tst_TimelineView::emptyViewShowsAnInstruction() {
     ShownTimeline shown(nullptr);
     const QImage image = shown.canvas()->grab().toImage();
-    QVERIFY(pixelsOf(image, shown.view.theme().canvas) < image.width() * image.height());
+    QVERIFY(pixelsOf(image, shown.view.state().options().theme().canvas) <
+            image.width() * image.height());
     // No click here may crash.
     QTest::mouseClick(shown.canvas(), Qt::LeftButton, {}, {100, 100});
     doubleClick(shown.canvas(), {100, 100});
@@ -58,27 +59,28 @@ void tst_TimelineView::emptyViewShowsAnInstruction() {
         QTest::keyClick(&shown.view, key);
     }
     shown.view.revealEvent(EventRef(EventKind::Kernel, 5));
-    QVERIFY(!shown.view.selectedRange());
+    QVERIFY(!shown.view.state().selection().range());
 }
 
 void tst_TimelineView::traceWithoutEventsIsPainted() {
     ShownTimeline shown(SimulatedTrace().finish());
     const QImage image = shown.canvas()->grab().toImage();
-    QVERIFY(pixelsOf(image, shown.view.theme().canvas) < image.width() * image.height());
+    QVERIFY(pixelsOf(image, shown.view.state().options().theme().canvas) <
+            image.width() * image.height());
     QVERIFY(!shown.view.grab().isNull());
 }
 
 void tst_TimelineView::newTraceIsShownCompletely() {
     const SmallTrace small;
     ShownTimeline shown(small.trace);
-    shown.view.visibleRange()->setRange({1'000, 2'000});
-    shown.view.setSelectedEvent(small.first);
+    shown.view.state().range().axis().setRange({1'000, 2'000});
+    shown.view.state().selection().setEvent(small.first);
     const TracePtr other = simulatedTraining();
     shown.view.setTrace(other);
-    QVERIFY(shown.view.visibleRange()->isFitted());
+    QVERIFY(shown.view.state().range().axis().isFitted());
     QVERIFY(shown.visible().startNs <= other->range.startNs);
     QVERIFY(shown.visible().endNs >= other->range.endNs);
-    QVERIFY(!shown.view.selectedEvent().isValid());
+    QVERIFY(!shown.view.state().selection().event().isValid());
 }
 
 void tst_TimelineView::viewsOnOneRangeMoveTogether() {
@@ -86,10 +88,10 @@ void tst_TimelineView::viewsOnOneRangeMoveTogether() {
     VisibleRange shared;
     ShownTimeline left(small.trace);
     ShownTimeline right(small.trace);
-    left.view.setVisibleRange(&shared);
-    right.view.setVisibleRange(&shared);
-    left.view.setTimeOrigin(100'000);
-    right.view.setTimeOrigin(300'000);
+    left.view.state().range().setAxis(&shared);
+    right.view.state().range().setAxis(&shared);
+    left.view.state().range().setOrigin(100'000);
+    right.view.state().range().setOrigin(300'000);
     shared.setRange({0, 50'000});
     QCOMPARE(left.visible(), (TimeRange{100'000, 150'000}));
     QCOMPARE(right.visible(), (TimeRange{300'000, 350'000}));
@@ -101,20 +103,21 @@ void tst_TimelineView::viewsOnOneRangeMoveTogether() {
     QCOMPARE(right.visible(), left.visible().shifted(200'000));
     // Selections stay in each trace's own time.
     right.drag(right.ruler(), {10, 5}, {210, 5});
-    QVERIFY(right.view.selectedRange()->startNs >= 300'000);
-    QVERIFY(!left.view.selectedRange());
+    QVERIFY(right.view.state().selection().range()->startNs >= 300'000);
+    QVERIFY(!left.view.state().selection().range());
 }
 
 void tst_TimelineView::sharedRangeMayBeDestroyedFirst() {
     const SmallTrace small;
     ShownTimeline shown(small.trace);
+    VisibleRange* const own = &shown.view.state().range().axis();
     {
         VisibleRange shared;
-        shown.view.setVisibleRange(&shared);
-        QCOMPARE(shown.view.visibleRange(), &shared);
+        shown.view.state().range().setAxis(&shared);
+        QCOMPARE(&shown.view.state().range().axis(), &shared);
     }
-    QVERIFY(shown.view.visibleRange());
-    shown.view.fit();
+    QCOMPARE(&shown.view.state().range().axis(), own);
+    shown.view.commands().fit();
     QVERIFY(shown.visible().durationNs() >= small.trace->range.durationNs());
     QVERIFY(!shown.view.grab().isNull());
 }
@@ -123,19 +126,19 @@ void tst_TimelineView::revealEventMakesItVisible() {
     const TracePtr trace = simulatedTraining();
     ShownTimeline shown(trace);
     shown.view.resize(1100, 220);
-    shown.view.foldAll();
+    shown.view.state().tracks().setAllFolded(true);
     for (const EventRef event :
          {EventRef(EventKind::Kernel, trace->kernels.size() - 1), EventRef(EventKind::Api, 3),
           EventRef(EventKind::Nvtx, trace->nvtx.size() / 2), EventRef(EventKind::Memcpy, 0)}) {
         shown.view.revealEvent(event);
         QApplication::processEvents();
-        QCOMPARE(shown.view.selectedEvent(), event);
+        QCOMPARE(shown.view.state().selection().event(), event);
         const TimeRange range = trace->rangeOf(event);
         QVERIFY(shown.visible().startNs <= range.startNs && shown.visible().endNs >= range.endNs);
         QVERIFY(shown.toX(range.endNs) - shown.toX(range.startNs) >= 10);
         // Its outline is visible, so it was scrolled and unfolded to.
         const QImage image = shown.canvas()->grab().toImage();
-        QVERIFY(pixelsOf(image, shown.view.theme().text) > 20);
+        QVERIFY(pixelsOf(image, shown.view.state().options().theme().text) > 20);
     }
 }
 
@@ -151,12 +154,13 @@ void tst_TimelineView::revealingAnEventWithoutTrackOnlySelects() {
 void tst_TimelineView::hitsArePainted() {
     const SmallTrace small;
     ShownTimeline shown(small.trace);
-    const QColor color = shown.view.theme().searchHit;
+    const QColor color = shown.view.state().options().theme().searchHit;
     QCOMPARE(pixelsOf(shown.view.grab().toImage(), color), 0);
-    shown.view.setSearchHits(SearchHits::of(*small.trace, {small.second, small.onOtherStream}));
+    shown.view.state().selection().setHits(
+        SearchHits::of(*small.trace, {small.second, small.onOtherStream}));
     QVERIFY(pixelsOf(shown.canvas()->grab().toImage(), color) > 100);
     QVERIFY(pixelsOf(shown.overview()->grab().toImage(), color) > 0);
-    shown.view.setSearchHits(nullptr);
+    shown.view.state().selection().setHits(nullptr);
     QCOMPARE(pixelsOf(shown.view.grab().toImage(), color), 0);
 }
 
@@ -188,7 +192,7 @@ void tst_TimelineView::arrowsOfHiddenTracksEndAtTheirGroup() {
 void tst_TimelineView::themesRepaint() {
     const SmallTrace small;
     ShownTimeline shown(small.trace);
-    shown.view.setTheme(Theme::dark());
+    shown.view.state().options().setTheme(Theme::dark());
     const QImage image = shown.canvas()->grab().toImage();
     QVERIFY(pixelsOf(image, Theme::dark().canvas) > image.width());
     QVERIFY(pixelsOf(image, Theme::light().canvas) < 100);  // except white text on slices
@@ -203,8 +207,8 @@ void tst_TimelineView::lateTimesArePaintedLikeEarlyOnes() {
             builder.addKernel(stream, "kernel", offsetNs + i * 1'000, offsetNs + i * 1'000 + 700);
         }
         ShownTimeline shown(builder.finish());
-        shown.view.setTimeOrigin(offsetNs);
-        shown.view.visibleRange()->setRange({10'000, 20'000});
+        shown.view.state().range().setOrigin(offsetNs);
+        shown.view.state().range().axis().setRange({10'000, 20'000});
         return shown.canvas()->grab().toImage();
     };
     QCOMPARE(picture(late), picture(0));

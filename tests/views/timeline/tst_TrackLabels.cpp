@@ -9,6 +9,7 @@
 #include "tests/support/simulatedTraining.h"
 #include "tests/views/timeline/timelineParts.h"
 #include "views/timeline/LabelColumn.h"
+#include "views/timeline/TimelineNavigator.h"
 #include "views/timeline/TrackFilterBar.h"
 
 using namespace lanescope;
@@ -24,7 +25,7 @@ struct Labels : ShownTimeline {
     const TrackLayout& layout() const {
         layout_.setTracks(view.trace()->tracks);
         layout_.setMetrics(metrics());
-        layout_.setArrangement(view.arrangement());
+        layout_.setArrangement(view.state().tracks().arrangement());
         return layout_;
     }
     uint32_t find(const std::string& path) const {
@@ -82,7 +83,7 @@ class TestTrackLabels : public QObject {
 
     void dragMovesAmongSiblingsOnly() {
         Labels shown(trace_);
-        shown.view.foldAll();
+        shown.view.state().tracks().setAllFolded(true);
         const std::vector<uint32_t> before = topTracks(shown);
         QVERIFY(before.size() >= 2);
         shown.dragLabel(shown.labelOf(before[0]), shown.labelOf(before[1]));
@@ -91,7 +92,7 @@ class TestTrackLabels : public QObject {
         QVERIFY2(shown.layout().isFolded(before[0]), "a drag is no click");
         shown.dragLabel(shown.labelOf(before[0]), shown.labelOf(before[1]));
         QCOMPARE(topTracks(shown), before);
-        shown.view.unfoldAll();
+        shown.view.state().tracks().setAllFolded(false);
         const uint32_t child = shown.layout().rows()[1].track;
         const auto order = shown.layout().order();
         shown.dragLabel(shown.labelOf(child), shown.labelOf(before[0]));
@@ -100,7 +101,7 @@ class TestTrackLabels : public QObject {
 
     void escapeCancelsADrag() {
         Labels shown(trace_);
-        shown.view.foldAll();
+        shown.view.state().tracks().setAllFolded(true);
         const std::vector<uint32_t> before = topTracks(shown);
         const QPoint from = shown.labelOf(before[0]);
         const QPoint to = shown.labelOf(before[1]);
@@ -113,7 +114,7 @@ class TestTrackLabels : public QObject {
 
     void altAndArrowsMoveTheCurrentTrack() {
         Labels shown(trace_);
-        shown.view.foldAll();
+        shown.view.state().tracks().setAllFolded(true);
         const std::vector<uint32_t> before = topTracks(shown);
         shown.labels()->setFocus(Qt::TabFocusReason);
         shown.key(Qt::Key_Down, Qt::AltModifier);
@@ -127,9 +128,9 @@ class TestTrackLabels : public QObject {
 
     void pinKeepsATrackVisible() {
         Labels shown(trace_);
-        shown.view.unfoldAll();
+        shown.view.state().tracks().setAllFolded(false);
         const uint32_t last = shown.layout().rows().back().track;
-        shown.view.scrollToTrack(last);
+        TimelineNavigator(shown.view.state()).scrollToTrack(last);
         QTest::keyClick(&shown.view, Qt::Key_P);
         QVERIFY(shown.layout().isPinned(last));
         QCOMPARE(shown.layout().rows().front().track, last);
@@ -146,9 +147,9 @@ class TestTrackLabels : public QObject {
         const SmallTrace small;
         Labels shown(small.trace);
         const SliceLocation at = small.trace->locate(small.onOtherStream);
-        shown.view.setSelectedEvent(small.onOtherStream);
+        shown.view.state().selection().setEvent(small.onOtherStream);
         QTest::keyClick(&shown.view, Qt::Key_P);
-        shown.view.clearSelection();
+        shown.view.commands().clearSelection();
         shown.view.resize(1100, 200);
         shown.wheel(shown.labels(), {60, 100}, {0, -1200});
         const LayoutRow* row = shown.layout().rowOf(at.track);
@@ -157,7 +158,7 @@ class TestTrackLabels : public QObject {
         const QPoint middle(int(shown.toX(range.startNs + range.durationNs() / 2)),
                             TrackLayout::laneTop(*row, 0) + row->laneHeight / 2);
         QTest::mouseClick(shown.canvas(), Qt::LeftButton, {}, middle);
-        QCOMPARE(shown.view.selectedEvent(), small.onOtherStream);
+        QCOMPARE(shown.view.state().selection().event(), small.onOtherStream);
     }
 
     void hidingLeavesAChipThatRestores() {
@@ -181,7 +182,7 @@ class TestTrackLabels : public QObject {
 
     void contextMenuOffersAllActions() {
         Labels shown(trace_);
-        shown.view.unfoldAll();
+        shown.view.state().tracks().setAllFolded(false);
         const uint32_t gpu = shown.layout().rows().front().track;
         Labels::choose(shown.menuOf(gpu), "Fold with all in it");
         QVERIFY(shown.layout().isFolded(gpu));
@@ -232,7 +233,7 @@ class TestTrackLabels : public QObject {
 
     void arrowsWalkTheLabelsAsATree() {
         Labels shown(trace_);
-        shown.view.foldAll();
+        shown.view.state().tracks().setAllFolded(true);
         shown.labels()->setFocus(Qt::TabFocusReason);
         const uint32_t first = shown.layout().rows().front().track;
         shown.key(Qt::Key_Right);
@@ -250,27 +251,27 @@ class TestTrackLabels : public QObject {
 
     void tracksEmptyInViewCanBeHidden() {
         Labels shown(trace_);
-        shown.view.visibleRange()->setRange({0, 1'000});  // before most of them begin
-        const std::vector<bool> isEmpty = emptyTracks(
-            *trace_, shown.view.visibleRange()->range().shifted(shown.view.timeOrigin()));
+        shown.view.state().range().axis().setRange({0, 1'000});  // before most of them begin
+        const std::vector<bool> isEmpty =
+            emptyTracks(*trace_, shown.view.state().range().visible());
         const size_t rows = shown.layout().rows().size();
-        shown.view.hideEmptyTracks();
+        shown.view.commands().hideEmptyTracks();
         QVERIFY(!shown.layout().hiddenTracks().empty());
         for (uint32_t track = 0; track < trace_->tracks.size(); ++track)
             if (shown.layout().rowOf(track)) QVERIFY(!isEmpty[track]);
         for (const uint32_t track : shown.layout().hiddenTracks()) QVERIFY(isEmpty[track]);
-        shown.view.showAllTracks();
+        shown.view.commands().showAllTracks();
         QCOMPARE(shown.layout().rows().size(), rows);
     }
 
     void rowsHaveThreeHeights() {
         Labels shown(trace_);
         const int normal = shown.layout().totalHeight();
-        shown.view.setRowHeight(RowHeight::Compact);
+        shown.view.state().tracks().setRowHeight(RowHeight::Compact);
         QVERIFY(shown.layout().totalHeight() < normal);
-        shown.view.setRowHeight(RowHeight::Tall);
+        shown.view.state().tracks().setRowHeight(RowHeight::Tall);
         QVERIFY(shown.layout().totalHeight() > normal);
-        QCOMPARE(shown.view.arrangement().height, RowHeight::Tall);
+        QCOMPARE(shown.view.state().tracks().arrangement().height, RowHeight::Tall);
     }
 
   private:

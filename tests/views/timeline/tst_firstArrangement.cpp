@@ -152,12 +152,12 @@ class TestFirstArrangement : public QObject {
         TimelineView timeline;
         timeline.resize(1000, 330);
         timeline.setTrace(trace);
-        timeline.setFirstArrangement(firstArrangement(*trace));
+        timeline.state().tracks().setDefaultArrangement(firstArrangement(*trace));
         timeline.show();
         int seen = 0;
         for (uint32_t track = 0; track < trace->tracks.size(); ++track)
             if (trace->tracks[track].kind == TrackKind::Gpu &&
-                timeline.trackArea(track).height() > 8)
+                timeline.places().trackArea(track).height() > 8)
                 ++seen;
         QCOMPARE(seen, 8);
     }
@@ -179,18 +179,18 @@ class TestFirstArrangement : public QObject {
         timeline.resize(1000, 480);
         timeline.setTrace(trace);
         const TrackArrangement first = firstArrangement(*trace);
-        timeline.setFirstArrangement(first);
-        QVERIFY(timeline.arrangement() == first);
-        timeline.unfoldAll();
-        timeline.setFirstRange(TimeRange{100'000, 300'000});
-        QVERIFY(timeline.arrangement() != first);
-        timeline.arrangeAsAtFirst();
-        QVERIFY(timeline.arrangement() == first);
-        QVERIFY(!timeline.visibleRange()->isFitted());
+        timeline.state().tracks().setDefaultArrangement(first);
+        QVERIFY(timeline.state().tracks().arrangement() == first);
+        timeline.state().tracks().setAllFolded(false);
+        timeline.state().range().setDefaultRange(TimeRange{100'000, 300'000});
+        QVERIFY(timeline.state().tracks().arrangement() != first);
+        timeline.commands().restoreDefaults();
+        QVERIFY(timeline.state().tracks().arrangement() == first);
+        QVERIFY(!timeline.state().range().axis().isFitted());
         timeline.setTrace(ranksOf(1));
-        timeline.arrangeAsAtFirst();
-        QVERIFY(timeline.arrangement().isDefault());
-        QVERIFY(timeline.visibleRange()->isFitted());
+        timeline.commands().restoreDefaults();
+        QVERIFY(timeline.state().tracks().arrangement().isDefault());
+        QVERIFY(timeline.state().range().axis().isFitted());
     }
 };
 

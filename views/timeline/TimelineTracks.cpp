@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "views/timeline/TimelineTracks.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace lanescope::views {
+namespace {
+
+/// The max number of undo steps of the arrangement.
+constexpr size_t maxUndoSteps = 100;
+
+/// Returns the part of an arrangement that can be undone: the row height has keys for both
+/// directions.
+TrackArrangement withoutHeight(TrackArrangement arrangement) {
+    arrangement.height = RowHeight::Normal;
+    return arrangement;
+}
+
+}  // namespace
+
+void TrackScroll::setViewportHeight(int height) {
+    if (height == viewportHeight_) return;
+    viewportHeight_ = height;
+    emit viewportChanged();
+}
+
+int TrackScroll::maxY() const {
+    return std::max(0, layout_.totalHeight() - viewportHeight_);
+}
+
+void TrackScroll::setY(int y) {
+    const int next = std::clamp(y, 0, maxY());
+    if (next == y_) return;
+    y_ = next;
+    emit scrolled();
+}
+
+int TrackScroll::pinnedHeight() const {
+    const int height = layout_.pinnedHeight();
+    return 3 * height <= 2 * viewportHeight_ ? height : 0;
+}
+
+int TrackScroll::toScreenY(int layoutY) const {
+    return layoutY < pinnedHeight() ? layoutY : layoutY - y_;
+}
+
+int TrackScroll::toLayoutY(int screenY) const {
+    return screenY < pinnedHeight() ? screenY : screenY + y_;
+}
+
+std::array<TrackScroll::Band, 2> TrackScroll::bands(int height) const {
+    const int pinned = pinnedHeight();
+    return {Band{layout_.rowsBetween(pinned + y_, y_ + height), y_, pinned, height},
+            Band{layout_.rowsBetween(0, pinned), 0, 0, pinned}};
+}
+
+TimelineTracks::TimelineTracks(QObject* parent) : QObject(parent) {
+    connect(&scroll_, &TrackScroll::viewportChanged, this, &TimelineTracks::emitChange);
+}
+
+void TimelineTracks::setTracks(std::span<const Track> tracks) {
+    tracks_ = tracks;
+    undo_.clear();
+    default_ = {};
+    layout_.setTracks(tracks);
+    counterparts_.clear();
+    filterText_.clear();
+    setCurrent(noIndex);
+    scroll_.reset();
+}
+
+void TimelineTracks::arrange(const std::function<void(TrackLayout&)>& change) {
+    TrackArrangement before = withoutHeight(layout_.arrangement());
+    layout_.beginChanges();
+    change(layout_);
+    layout_.endChanges();
+    if (withoutHeight(layout_.arrangement()) != before) {
+        if (undo_.size() == maxUndoSteps) undo_.erase(undo_.begin());
+        undo_.push_back(std::move(before));
+    }
+    if (layout_.filter().empty()) filterText_.clear();
+    emitChange();
+}
+
+bool TimelineTracks::undo() {
+    if (undo_.empty()) return false;
+    const TrackArrangement before = std::move(undo_.back());
+    undo_.pop_back();
+    layout_.setArrangement(before);
+    emitChange();
+    return true;
+}
+
+void TimelineTracks::setFolded(uint32_t track, bool isFolded) {
+    arrange([&](TrackLayout& layout) { layout.setFolded(track, isFolded); });
+}
+
+void TimelineTracks::setAllFolded(bool isFolded) {
+    arrange([&](TrackLayout& layout) { layout.setAllFolded(isFolded); });
+}
+
+void TimelineTracks::reveal(uint32_t track) {
+    if (!layout_.reveal(track)) return;
+    arrange([](TrackLayout&) {});
+}
+
+void TimelineTracks::setFilterText(const QString& text) {
+    if (text == filterText_) return;
+    const bool isEmpty = text.trimmed().isEmpty() || tracks_.empty();
+    std::vector<bool> matches;
+    if (!isEmpty) matches = matchTracks(tracks_, text);
+    filterText_ = text;
+    arrange([&](TrackLayout& layout) { layout.setFilter(std::move(matches)); });
+}
+
+void TimelineTracks::setArrangement(const TrackArrangement& arrangement) {
+    apply(arrangement);
+    undo_.clear();
+}
+
+void TimelineTracks::setDefaultArrangement(TrackArrangement arrangement) {
+    default_ = std::move(arrangement);
+    setArrangement(default_);
+}
+
+void TimelineTracks::restoreDefault() {
+    apply(default_);
+}
+
+void TimelineTracks::apply(const TrackArrangement& arrangement) {
+    arrange([&](TrackLayout& layout) { layout.setArrangement(arrangement); });
+    setRowHeight(arrangement.height);
+}
+
+void TimelineTracks::setTextHeight(int pixels) {
+    textHeight_ = pixels;
+    setRowHeight(rowHeight());
+}
+
+void TimelineTracks::setRowHeight(RowHeight height) {
+    arrange([&](TrackLayout& layout) {
+        layout.setMetrics(LayoutMetrics::forText(textHeight_, height));
+    });
+}
+
+void TimelineTracks::setCurrent(uint32_t track) {
+    if (track == current_) return;
+    current_ = track;
+    emit currentChanged();
+}
+
+void TimelineTracks::setCounterparts(std::vector<uint32_t> tracks) {
+    counterparts_ = std::move(tracks);
+    emit changed();
+}
+
+uint32_t TimelineTracks::counterpartOf(uint32_t track) const {
+    return track < counterparts_.size() ? counterparts_[track] : noIndex;
+}
+
+bool TimelineTracks::isUnmatched(uint32_t track) const {
+    return !counterparts_.empty() && counterpartOf(track) == noIndex;
+}
+
+void TimelineTracks::emitChange() {
+    emit changed();
+    scroll_.setY(scroll_.y());
+}
+
+}  // namespace lanescope::views

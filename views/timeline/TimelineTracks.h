@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include <QObject>
+#include <array>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "model/trace/Track.h"
+#include "views/timeline/TrackLayout.h"
+
+namespace lanescope::views {
+
+/// The vertical scroll position of the rows of a layout. Pinned rows stay while the others scroll
+/// under them: screen heights count from the top of the canvas, layout heights from the top of all
+/// rows. In pixels. GUI thread.
+class TrackScroll : public QObject {
+    Q_OBJECT
+
+  public:
+    /// `layout` outlives this.
+    explicit TrackScroll(const TrackLayout& layout) : layout_(layout) {}
+
+    void setViewportHeight(int height);
+    int viewportHeight() const { return viewportHeight_; }
+    int y() const { return y_; }
+    int maxY() const;
+    /// Clamps to `maxY`.
+    void setY(int y);
+    /// Goes to the top without a signal, for another trace.
+    void reset() { y_ = 0; }
+
+    /// Returns the height of the pinned part; 0 if it would leave too little room.
+    int pinnedHeight() const;
+    /// Converts a layout height to a screen height.
+    int toScreenY(int layoutY) const;
+    /// Converts a screen height to a layout height.
+    int toLayoutY(int screenY) const;
+    /// A part of the screen whose rows scroll together.
+    struct Band {
+        std::span<const LayoutRow> rows;
+        int scrollY = 0;          ///< To subtract from layout heights.
+        int top = 0, bottom = 0;  ///< On the screen; rows are clipped to this.
+    };
+    /// Returns the bands of a screen of this height: the scrolling rows, then the pinned ones.
+    std::array<Band, 2> bands(int height) const;
+
+  signals:
+    void scrolled();
+    void viewportChanged();
+
+  private:
+    const TrackLayout& layout_;
+    int viewportHeight_ = 0;
+    int y_ = 0;
+};
+
+/// The arrangement of the tracks of a timeline: folding, order, hidden and pinned tracks, filter,
+/// row height, the current track and the counterparts in another timeline. GUI thread.
+class TimelineTracks : public QObject {
+    Q_OBJECT
+
+  public:
+    explicit TimelineTracks(QObject* parent = nullptr);
+
+    /// Resets everything but the row height. `tracks` must outlive this or the next `setTracks`.
+    /// Call `arrange` afterwards to emit the change.
+    void setTracks(std::span<const Track> tracks);
+    const TrackLayout& layout() const { return layout_; }
+    TrackScroll& scroll() { return scroll_; }
+    const TrackScroll& scroll() const { return scroll_; }
+
+    /// Changes the layout and emits one signal. Changes of folding, order, hidden and pinned tracks
+    /// can be undone.
+    void arrange(const std::function<void(TrackLayout&)>& change);
+    /// Undoes the last change of the arrangement; returns false if there is none.
+    bool undo();
+    void setFolded(uint32_t track, bool isFolded);
+    void setAllFolded(bool isFolded);
+    void reveal(uint32_t track);
+    /// Shows only tracks with all of these words in title or subtitle; empty for all tracks.
+    void setFilterText(const QString& text);
+    const QString& filterText() const { return filterText_; }
+
+    /// Returns order, folding and so on of the tracks, to be stored for later runs.
+    TrackArrangement arrangement() const { return layout_.arrangement(); }
+    /// Also clears the undo steps.
+    void setArrangement(const TrackArrangement& arrangement);
+    /// Sets and shows the default arrangement of the tracks, if not that of the trace.
+    void setDefaultArrangement(TrackArrangement arrangement);
+    const TrackArrangement& defaultArrangement() const { return default_; }
+    /// Returns to the default arrangement; can be undone.
+    void restoreDefault();
+
+    /// Sets the height of a line of text, which the heights of rows depend on.
+    void setTextHeight(int pixels);
+    void setRowHeight(RowHeight height);
+    RowHeight rowHeight() const { return layout_.metrics().rowHeight; }
+
+    /// Returns the track that track commands and label keys apply to, or `noIndex`.
+    uint32_t current() const { return current_; }
+    void setCurrent(uint32_t track);
+
+    /// Sets, by track, the counterpart in another trace, or `noIndex`. Empty without another trace.
+    void setCounterparts(std::vector<uint32_t> tracks);
+    uint32_t counterpartOf(uint32_t track) const;
+    /// Returns true if another trace exists without a counterpart of this track.
+    bool isUnmatched(uint32_t track) const;
+
+  signals:
+    void changed();  ///< Emitted on a change of the arrangement, heights or scroll limits.
+    void currentChanged();
+
+  private:
+    void apply(const TrackArrangement& arrangement);
+    void emitChange();
+
+    std::span<const Track> tracks_;
+    TrackLayout layout_;
+    TrackScroll scroll_{layout_};
+    std::vector<TrackArrangement> undo_;  ///< The latest last.
+    TrackArrangement default_;
+    QString filterText_;
+    int textHeight_ = 0;
+    uint32_t current_ = noIndex;
+    std::vector<uint32_t> counterparts_;
+};
+
+}  // namespace lanescope::views
