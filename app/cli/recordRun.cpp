@@ -23,6 +23,7 @@
 #include "app/cli/Output.h"
 #include "app/cli/TraceClosing.h"
 #include "capture/record/OutputName.h"
+#include "model/format/Subprocess.h"
 #include "model/format/checksums.h"
 #include "model/system/system.h"
 #include "model/text/formatValue.h"
@@ -52,50 +53,25 @@ struct Sent {
     bool wasEndedByUs = false;
 };
 
-void writeAll(int file, const void* bytes, size_t size) {
-    const char* at = static_cast<const char*>(bytes);
-    while (size > 0) {
-        const ssize_t written = ::write(file, at, size);
-        if (written < 0 && errno == EINTR) continue;
-        if (written <= 0) return;
-        at += written;
-        size -= static_cast<size_t>(written);
-    }
-}
-
-std::string readAll(int file) {
-    std::string text;
-    char buffer[4096];
-    for (;;) {
-        const ssize_t count = ::read(file, buffer, sizeof(buffer));
-        if (count < 0 && errno == EINTR) continue;
-        if (count <= 0) return text;
-        text.append(buffer, static_cast<size_t>(count));
-    }
-}
-
 /// Redirects the streams; returns an error sentence, or empty on success.
 std::string redirect(const std::filesystem::path& output) {
-    const int nothing = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
-    const int file = ::open(output.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    const UniqueFd nothing(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+    const UniqueFd file(::open(output.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
     const bool isDone = nothing >= 0 && file >= 0 && ::dup2(nothing, STDIN_FILENO) >= 0 &&
                         ::dup2(file, STDOUT_FILENO) >= 0 && ::dup2(file, STDERR_FILENO) >= 0;
     if (!isDone) return fmt::format("Cannot write {}: {}.", output.string(), std::strerror(errno));
-    ::close(nothing);
-    ::close(file);
     return {};
 }
 
-[[noreturn]] void doAndLeave(int answer, const std::filesystem::path& output,
-                             const std::function<RunEnd()>& work) {
+void sendEnd(int answer, const std::filesystem::path& output, const std::function<RunEnd()>& work) {
     RunEnd end;
     if (!output.empty()) end.problem = redirect(output);
     if (end.problem.empty()) end = work();
     std::fflush(nullptr);
     const Sent sent{end.exitStatus, end.wasEndedByUs};
-    writeAll(answer, &sent, sizeof(sent));
-    writeAll(answer, end.problem.data(), end.problem.size());
-    ::_exit(0);
+    // The parent reports a short answer.
+    static_cast<void>(writeAll(answer, &sent, sizeof(sent)) &&
+                      writeAll(answer, end.problem.data(), end.problem.size()));
 }
 
 RunEnd endOf(std::string_view answer, int status) {
@@ -140,36 +116,25 @@ int RunSignals::received() const {
 
 RunEnd RunSignals::runInChild(const std::filesystem::path& output,
                               const std::function<RunEnd()>& work) {
-    std::array<int, 2> pipe{};
-    if (!system::openPipe(pipe))
-        return {1, false, fmt::format("Cannot make a pipe: {}.", std::strerror(errno))};
     std::fflush(nullptr);
     // Blocked until the run has its own handlers.
     sigset_t held, before;
     sigemptyset(&held);
     for (const int number : numbers) sigaddset(&held, number);
     sigprocmask(SIG_BLOCK, &held, &before);
-    const pid_t child = ::fork();
-    if (child == 0) {
+    Subprocess child = Subprocess::fork([&](int answer) {
         restoreHandlers();
         sigprocmask(SIG_SETMASK, &before, nullptr);
-        ::close(pipe[0]);
-        doAndLeave(pipe[1], output, work);
-    }
+        sendEnd(answer, output, work);
+    });
     const int failure = errno;
-    running = child > 0 ? child : 0;
+    running = std::max(child.pid(), 0);
     sigprocmask(SIG_SETMASK, &before, nullptr);
-    ::close(pipe[1]);
-    std::string answer;
-    int status = 0;
-    if (child > 0) {
-        answer = readAll(pipe[0]);
-        while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
-        }
-    }
+    if (child.pid() < 0)
+        return {1, false, fmt::format("Cannot start a process: {}.", std::strerror(failure))};
+    const std::string answer = child.output();
+    const int status = child.wait();
     running = 0;
-    ::close(pipe[0]);
-    if (child < 0) return {1, false, fmt::format("Cannot fork: {}.", std::strerror(failure))};
     return endOf(answer, status);
 }
 

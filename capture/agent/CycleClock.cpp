@@ -11,6 +11,8 @@
 
 #if defined(__x86_64__)
 #include <cpuid.h>
+
+#include "model/format/UniqueFd.h"
 #endif
 
 namespace lanescope::agent {
@@ -24,12 +26,9 @@ constexpr int readings = 5;
 /// Returns true if the kernel has found the processor's counters unfit for timekeeping.
 bool kernelDistrustsCycles() {
     char name[32] = {};
-    const int file = ::open("/sys/devices/system/clocksource/clocksource0/current_clocksource",
-                            O_RDONLY | O_CLOEXEC);
-    if (file < 0) return false;
-    const ssize_t bytes = ::read(file, name, sizeof name - 1);
-    ::close(file);
-    if (bytes <= 0) return false;
+    const UniqueFd file(::open("/sys/devices/system/clocksource/clocksource0/current_clocksource",
+                               O_RDONLY | O_CLOEXEC));
+    if (file < 0 || readAll(file, name, sizeof name - 1) == 0) return false;
     for (const char* slow : {"hpet", "acpi_pm", "jiffies", "refined-jiffies"}) {
         if (std::strncmp(name, slow, std::strlen(slow)) == 0) return true;
     }

@@ -11,6 +11,7 @@
 
 #include "capture/log/launcherRank.h"
 #include "capture/log/maskSecrets.h"
+#include "model/format/UniqueFd.h"
 #include "model/format/factNames.h"
 #include "model/format/version.h"
 
@@ -20,12 +21,10 @@ namespace {
 
 /// Reads a small file of /proc, by default with zero bytes as spaces.
 std::string readSmallFile(const char* path, bool zeroAsSpace = true) {
-    const int descriptor = ::open(path, O_RDONLY | O_CLOEXEC);
-    if (descriptor < 0) return {};
+    const UniqueFd file(::open(path, O_RDONLY | O_CLOEXEC));
+    if (file < 0) return {};
     char buffer[4096];
-    const ssize_t count = ::read(descriptor, buffer, sizeof buffer);
-    ::close(descriptor);
-    std::string text(buffer, count > 0 ? static_cast<size_t>(count) : 0);
+    std::string text(buffer, readAll(file, buffer, sizeof buffer));
     if (!zeroAsSpace) return text;
     std::replace(text.begin(), text.end(), '\0', ' ');
     while (!text.empty() && std::isspace(static_cast<unsigned char>(text.back()))) text.pop_back();

@@ -18,6 +18,7 @@
 
 #include "model/format/OutputFile.h"
 #include "model/format/Sqlite.h"
+#include "model/format/UniqueFd.h"
 
 namespace lanescope::capture {
 
@@ -110,10 +111,9 @@ bool copyLogToFile(sqlite3* database) {
 bool copyTo(const std::filesystem::path& path, sqlite3* source) {
     // Ensures a new file and no link, whatever has the name.
     ::unlink(path.c_str());
-    const int made =
-        ::open(path.c_str(), O_CREAT | O_EXCL | O_NOFOLLOW | O_WRONLY | O_CLOEXEC, 0600);
+    UniqueFd made(::open(path.c_str(), O_CREAT | O_EXCL | O_NOFOLLOW | O_WRONLY | O_CLOEXEC, 0600));
     if (made < 0) return false;
-    ::close(made);
+    made.reset();
     const Connection target = connectTo(path);
     if (!target) return false;
     sqlite3_exec(target.get(), "PRAGMA journal_mode = OFF; PRAGMA synchronous = NORMAL", nullptr,
@@ -130,9 +130,8 @@ Result<void> replaceByCopy(const std::filesystem::path& path, sqlite3* source) {
     const std::filesystem::path copy = copyOf(path);
     bool isDone = copyTo(copy, source);
     if (isDone) {
-        const int file = ::open(copy.c_str(), O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+        const UniqueFd file(::open(copy.c_str(), O_RDWR | O_NOFOLLOW | O_CLOEXEC));
         isDone = file >= 0 && markWithoutLog(file);
-        if (file >= 0) ::close(file);
     }
     if (isDone && publishFile(copy, path, IfExists::Replace)) return {};
     ::unlink(copy.c_str());
@@ -169,24 +168,22 @@ Result<void> endLiveJournal(Database& database) {
 
 Result<void> settleJournal(const std::filesystem::path& path) {
     const auto open = [&] { return ::open(path.c_str(), O_RDWR | O_NOFOLLOW | O_CLOEXEC); };
-    int file = open();
+    UniqueFd file(open());
     std::optional<bool> answer = file >= 0 ? usesLog(file) : std::nullopt;
     const bool hasLog = answer && *answer;
     if (hasLog) {
-        ::close(file);
+        file.reset();
         const Connection database = connectTo(path);
         if (!database) return fail("The trace {} could not be opened to finish it.", path.string());
         if (!copyLogToFile(database.get()))
             if (auto replaced = replaceByCopy(path, database.get()); !replaced) return replaced;
-        file = open();
+        file.reset(open());
         answer = file >= 0 ? usesLog(file) : std::nullopt;
     }
     const bool isSettled = answer && (!*answer || markWithoutLog(file));
-    const int problem = errno;
-    if (file >= 0) ::close(file);
     if (!isSettled)
-        return fail("The trace {} could not be finished: {}.", path.string(),
-                    std::strerror(problem));
+        return fail("The trace {} could not be finished: {}.", path.string(), std::strerror(errno));
+    file.reset();
     if (hasLog) removeJournal(path);
     return {};
 }

@@ -34,6 +34,7 @@
 #include "capture/sample/ProcFile.h"
 #include "capture/threads/ForeignMemory.h"
 #include "capture/threads/StateRuns.h"
+#include "model/format/Subprocess.h"
 #include "model/format/optionValues.h"
 
 namespace lanescope::capture {
@@ -187,7 +188,7 @@ namespace {
 
 constexpr unsigned timeLimitSeconds = 20;
 
-[[noreturn]] void answer(int answerFile, const std::function<std::string()>& question) {
+void answer(int answerFile, const std::function<std::string()>& question) {
     ::signal(SIGALRM, SIG_DFL);
     ::alarm(timeLimitSeconds);
     ::unsetenv("CUDA_INJECTION64_PATH");
@@ -198,31 +199,16 @@ constexpr unsigned timeLimitSeconds = 20;
         ::dup2(null, STDERR_FILENO);
     }
     const std::string text = question();
-    const bool isWritten = ::write(answerFile, text.data(), text.size()) >= 0;
-    ::_exit(isWritten ? 0 : 1);
+    if (!writeAll(answerFile, text.data(), text.size())) ::_exit(1);
 }
 
 }  // namespace
 
 std::optional<std::string> probe(const std::function<std::string()>& question) {
-    int ends[2] = {-1, -1};
-    if (::pipe2(ends, O_CLOEXEC) != 0) return std::nullopt;
-    const pid_t pid = ::fork();
-    if (pid == 0) answer(ends[1], question);
-    ::close(ends[1]);
-    std::string text;
-    char buffer[512];
-    for (;;) {
-        const ssize_t got = pid > 0 ? ::read(ends[0], buffer, sizeof(buffer)) : 0;
-        if (got < 0 && errno == EINTR) continue;
-        if (got <= 0) break;
-        text.append(buffer, static_cast<size_t>(got));
-    }
-    ::close(ends[0]);
-    int status = 0;
-    if (pid < 0) return std::nullopt;
-    while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
-    }
+    Subprocess child = Subprocess::fork([&](int output) { answer(output, question); });
+    if (child.pid() < 0) return std::nullopt;
+    std::string text = child.output();
+    const int status = child.wait();
     if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) return std::nullopt;
     return text;
 }
@@ -337,34 +323,11 @@ Check checkCupti() {
         "Install it: pip install nvidia-cuda-cupti, or the CUDA toolkit, then set CUDA_HOME."};
 }
 
-namespace {
-
-/// A child that idles until this object is destroyed.
-class IdleChild {
-  public:
-    IdleChild() : pid_(::fork()) {
-        if (pid_ == 0) {
-            for (;;) ::pause();
-        }
-    }
-    ~IdleChild() {
-        if (pid_ <= 0) return;
-        ::kill(pid_, SIGKILL);
-        while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) continue;
-    }
-    IdleChild(const IdleChild&) = delete;
-    IdleChild& operator=(const IdleChild&) = delete;
-    pid_t pid() const { return pid_; }
-
-  private:
-    const pid_t pid_;
-};
-
-}  // namespace
-
 Check checkThreads() {
     static const uint64_t probe = 0x5ca1ab1e5ca1ab1e;
-    const IdleChild child;
+    const Subprocess child = Subprocess::fork([](int) {
+        for (;;) ::pause();
+    });
     if (child.pid() < 0)
         return {CheckStatus::Warning,
                 "threads",

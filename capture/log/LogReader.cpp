@@ -37,40 +37,13 @@ bool isGoodBlock(const BlockHeader& block) {
 Result<LogReader> LogReader::open(const std::filesystem::path& path) {
     LogReader reader;
     reader.path_ = path;
-    reader.file_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    reader.file_.reset(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
     if (reader.file_ < 0)
         return fail("Cannot read the log {}: {}.", path.string(), std::strerror(errno));
     struct stat status {};
     if (fstat(reader.file_, &status) != 0 || !S_ISREG(status.st_mode))
         return fail("{} is not a regular file, so it is no log.", path.string());
     return reader;
-}
-
-LogReader::LogReader(LogReader&& other) noexcept {
-    *this = std::move(other);
-}
-
-LogReader& LogReader::operator=(LogReader&& other) noexcept {
-    if (this == &other) return *this;
-    if (file_ >= 0) ::close(file_);
-    path_ = std::move(other.path_);
-    file_ = std::exchange(other.file_, -1);
-    part_ = other.part_;
-    offset_ = other.offset_;
-    earlierBytes_ = other.earlierBytes_;
-    skippedBytes_ = other.skippedBytes_;
-    retriedAt_ = other.retriedAt_;
-    expectedSequence_ = other.expectedSequence_;
-    header_ = other.header_;
-    progress_ = other.progress_;
-    bytesNotUnderstood_ = other.bytesNotUnderstood_;
-    isDamaged_ = other.isDamaged_;
-    payload_ = std::move(other.payload_);
-    return *this;
-}
-
-LogReader::~LogReader() {
-    if (file_ >= 0) ::close(file_);
 }
 
 Result<uint64_t> LogReader::fileBytes() const {
@@ -113,9 +86,9 @@ Result<size_t> LogReader::pollBlocks(const PassRecord& pass, size_t maxBlocks) {
 bool LogReader::goToNextPart() {
     if (!header_) return false;
     const std::string next = path_.string() + "." + std::to_string(part_ + 1);
-    const int file = ::open(next.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    UniqueFd file(::open(next.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
     if (file < 0) return false;
-    const int present = std::exchange(file_, file);
+    std::swap(file, file_);
     FileHeader header{};
     struct stat status {};
     const Result<bool> read = readAt(&header, sizeof header, 0);
@@ -124,12 +97,9 @@ bool LogReader::goToNextPart() {
                         header.version <= formatVersion && header.headerBytes >= sizeof header &&
                         header.headerBytes <= maxHeaderBytes && header.pid == header_->pid &&
                         header.part == part_ + 1;
-    file_ = present;
+    std::swap(file, file_);
     const Result<uint64_t> bytes = fileBytes();
-    if (!isNext || !bytes) {
-        ::close(file);
-        return false;
-    }
+    if (!isNext || !bytes) return false;
     // The present file may have grown before the next was begun.
     BlockHeader block{};
     const uint64_t left = *bytes - std::min(*bytes, offset_);
@@ -137,13 +107,11 @@ bool LogReader::goToNextPart() {
     if (more && *more && isGoodBlock(block) && left >= sizeof block + block.payloadBytes &&
         offset_ != retriedAt_) {
         retriedAt_ = offset_;
-        ::close(file);
         return true;
     }
     skippedBytes_ += left;
     earlierBytes_ += offset_;
-    ::close(file_);
-    file_ = file;
+    file_ = std::move(file);
     ++part_;
     offset_ = header.headerBytes;
     retriedAt_ = UINT64_MAX;
@@ -205,17 +173,9 @@ Result<LogReader::Step> LogReader::readBlock(uint64_t fileBytes, const PassRecor
 
 /// Returns false if the file ends earlier; a file may shrink while it is read.
 Result<bool> LogReader::readAt(void* target, size_t bytes, uint64_t offset) const {
-    size_t done = 0;
-    while (done < bytes) {
-        const ssize_t count = ::pread(file_, static_cast<char*>(target) + done, bytes - done,
-                                      static_cast<off_t>(offset + done));
-        if (count < 0 && errno == EINTR) continue;
-        if (count < 0)
-            return fail("Cannot read the log {}: {}.", path_.string(), std::strerror(errno));
-        if (count == 0) return false;
-        done += static_cast<size_t>(count);
-    }
-    return true;
+    if (readAllAt(file_, target, bytes, offset) == bytes) return true;
+    if (errno == 0) return false;
+    return fail("Cannot read the log {}: {}.", path_.string(), std::strerror(errno));
 }
 
 void LogReader::passRecords(std::span<const std::byte> payload, const PassRecord& pass) {

@@ -13,6 +13,7 @@
 #include "capture/log/Records.h"
 #include "capture/log/dispatchRecord.h"
 #include "model/format/Result.h"
+#include "model/format/UniqueFd.h"
 
 namespace lanescope::log {
 
@@ -34,12 +35,6 @@ class LogReader {
     /// Opens `path` for reading; it may still be empty. Fails with a sentence if it is not a
     /// regular file or cannot be opened. Never follows a symbolic link.
     static Result<LogReader> open(const std::filesystem::path& path);
-
-    LogReader(LogReader&& other) noexcept;
-    LogReader& operator=(LogReader&& other) noexcept;
-    LogReader(const LogReader&) = delete;
-    LogReader& operator=(const LogReader&) = delete;
-    ~LogReader();
 
     /// Passes the records of at most `maxBlocks` whole new blocks to `receive`, in order. A
     /// receiver is a function object with an overload for each record that it wants: `receive(const
@@ -80,7 +75,7 @@ class LogReader {
     void passRecords(std::span<const std::byte> payload, const PassRecord& pass);
 
     std::filesystem::path path_;
-    int file_ = -1;
+    UniqueFd file_;
     uint32_t part_ = 0;
     uint64_t offset_ = 0;        ///< In the present file.
     uint64_t earlierBytes_ = 0;  ///< Read from earlier files.

@@ -6,6 +6,8 @@
 
 #include <charconv>
 
+#include "model/format/UniqueFd.h"
+
 namespace lanescope::log {
 
 namespace {
@@ -14,13 +16,9 @@ namespace {
 std::string monotonicClockName() {
     char text[128];
     std::string name;
-    const int file = ::open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
-    if (file >= 0) {
-        const ssize_t bytes = ::read(file, text, sizeof text);
-        ::close(file);
-        if (bytes > 0) name.assign(text, static_cast<size_t>(bytes));
-        while (!name.empty() && name.back() == '\n') name.pop_back();
-    }
+    const UniqueFd file(::open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC));
+    if (file >= 0) name.assign(text, readAll(file, text, sizeof text));
+    while (!name.empty() && name.back() == '\n') name.pop_back();
     const ssize_t bytes = ::readlink("/proc/self/ns/time", text, sizeof text);
     if (bytes > 0) name.append("/").append(text, static_cast<size_t>(bytes));
     return name;

@@ -4,12 +4,13 @@
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <sys/un.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstddef>
 #include <cstring>
+
+#include "model/format/UniqueFd.h"
 
 namespace lanescope::log {
 
@@ -28,12 +29,11 @@ int readAnswer(int socket) {
     message.msg_controllen = sizeof room;
     const ssize_t bytes = ::recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
     if (bytes < 0) return -1;
-    int descriptor = -1;
+    UniqueFd descriptor;
     if (const cmsghdr* const header = CMSG_FIRSTHDR(&message);
         header && header->cmsg_type == SCM_RIGHTS && header->cmsg_len == CMSG_LEN(sizeof(int)))
-        std::memcpy(&descriptor, CMSG_DATA(header), sizeof descriptor);
-    if (bytes == sizeof answer && answer.error == 0) return descriptor;
-    if (descriptor >= 0) ::close(descriptor);
+        descriptor.reset(*reinterpret_cast<const int*>(CMSG_DATA(header)));
+    if (bytes == sizeof answer && answer.error == 0) return descriptor.release();
     errno = bytes == sizeof answer ? answer.error : EPROTO;
     return -1;
 }
@@ -54,19 +54,15 @@ int requestLog(std::string_view door, DoorAction action, std::string_view name, 
     }
     std::memcpy(address.sun_path + 1, door.data(), door.size());
     std::memcpy(question.name, name.data(), name.size());
-    const int socket = ::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+    const UniqueFd socket(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
     if (socket < 0) return -1;
     for (const int time : {SO_SNDTIMEO, SO_RCVTIMEO})
         ::setsockopt(socket, SOL_SOCKET, time, &replyTimeout, sizeof replyTimeout);
     const auto length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + door.size());
-    int descriptor = -1;
     if (::connect(socket, reinterpret_cast<const sockaddr*>(&address), length) == 0 &&
         ::send(socket, &question, sizeof question, MSG_NOSIGNAL) == sizeof question)
-        descriptor = readAnswer(socket);
-    const int problem = errno;
-    ::close(socket);
-    errno = problem;
-    return descriptor;
+        return readAnswer(socket);
+    return -1;
 }
 
 std::string lostLogText(int error, std::string_view program) {

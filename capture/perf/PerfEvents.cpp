@@ -146,11 +146,8 @@ Result<PerfSettings> tryPerfEvents() {
     for (const bool seesKernel : {true, false}) {
         settings.seesKernel = seesKernel;
         perf_event_attr asked = perfAttributes(settings);
-        const int event = openEvent(asked, 0, -1);
-        if (event >= 0) {
-            ::close(event);
-            return settings;
-        }
+        const UniqueFd event(openEvent(asked, 0, -1));
+        if (event >= 0) return settings;
         if (errno != EACCES && errno != EPERM) break;
     }
     return fail("{}", refusalNow(errno));
@@ -169,13 +166,13 @@ Result<PerfEvents> PerfEvents::open(pid_t process, PerfSettings settings) {
     for (const int core : cores) {
         perf_event_attr asked = perfAttributes(settings);
         asked.wakeup_watermark = static_cast<uint32_t>(ringBytes / 4);
-        const int event = openEvent(asked, process, core);
+        UniqueFd event(openEvent(asked, process, core));
         if (event < 0) {
             if (errno == ENODEV) continue;  // The core has just been taken offline.
             return fail("{}", refusalNow(errno));
         }
-        events.descriptors_.push_back(event);
         PerfRing ring = mapRing(event, ringBytes);
+        events.descriptors_.push_back(std::move(event));
         if (!ring)
             return fail(
                 "The kernel lends no buffers for perf events ({}): 'sysctl "
@@ -186,11 +183,6 @@ Result<PerfEvents> PerfEvents::open(pid_t process, PerfSettings settings) {
     }
     if (events.rings_.empty()) return fail("No core was found to have perf events on.");
     return events;
-}
-
-PerfEvents::~PerfEvents() {
-    rings_.clear();
-    for (const int event : descriptors_) ::close(event);
 }
 
 namespace {
@@ -211,17 +203,13 @@ struct PerfDrain::Work {
         : events(std::move(ofKernel)),
           log(std::move(file)),
           wakeUp(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {}
-    ~Work() {
-        if (wakeUp >= 0) ::close(wakeUp);
-    }
-    Work(const Work&) = delete;
 
     void run();
     void drain();
 
     PerfEvents events;
     PerfLog log;
-    const int wakeUp;
+    const UniqueFd wakeUp;
     std::atomic<bool> isOver = false;
     std::vector<pollfd> waiting;
     std::vector<std::byte> taken;  ///< Copy of one ring, allocated at the start.

@@ -17,6 +17,7 @@
 #include "capture/perf/PerfLog.h"
 #include "capture/perf/perfAttributes.h"
 #include "model/format/Result.h"
+#include "model/format/UniqueFd.h"
 
 namespace lanescope::capture {
 
@@ -71,19 +72,15 @@ class PerfEvents {
     /// Opens the events of `process`, a child of ours that has not run its program yet. Fails with
     /// the refusing setting and the remedy.
     static Result<PerfEvents> open(pid_t process, PerfSettings settings);
-    PerfEvents(PerfEvents&& other) noexcept = default;
-    PerfEvents& operator=(PerfEvents&&) = delete;
-    ~PerfEvents();
-
     const PerfSettings& settings() const { return settings_; }
-    const std::vector<int>& descriptors() const { return descriptors_; }
+    const std::vector<UniqueFd>& descriptors() const { return descriptors_; }
     std::vector<PerfRing>& rings() { return rings_; }
 
   private:
     PerfEvents() = default;
 
     PerfSettings settings_;
-    std::vector<int> descriptors_;
+    std::vector<UniqueFd> descriptors_;
     std::vector<PerfRing> rings_;
 };
 

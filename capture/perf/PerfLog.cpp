@@ -49,16 +49,6 @@ Result<PerfLog> PerfLog::into(int file, const PerfSettings& settings, uint64_t m
     return log;
 }
 
-PerfLog::PerfLog(PerfLog&& other) noexcept
-    : file_(std::exchange(other.file_, -1)),
-      maxBytes_(other.maxBytes_),
-      bytes_(other.bytes_),
-      bytesNotKept_(other.bytesNotKept_) {}
-
-PerfLog::~PerfLog() {
-    if (file_ >= 0) ::close(file_);
-}
-
 void PerfLog::add(uint32_t core, std::span<const std::byte> records) {
     const PerfPiece piece{perfPieceMagic, PerfPieceKind::Records, core,
                           static_cast<uint32_t>(records.size())};
@@ -88,7 +78,7 @@ bool PerfLog::write(const PerfPiece& piece, std::span<const std::byte> body) {
 }
 
 Result<PerfLogFile> PerfLogFile::open(const std::filesystem::path& path) {
-    const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
     if (file < 0) return fail("Cannot open {}: {}.", path.string(), std::strerror(errno));
     struct stat facts {};
     void* memory = MAP_FAILED;
@@ -97,7 +87,6 @@ Result<PerfLogFile> PerfLogFile::open(const std::filesystem::path& path) {
     if (isFile)
         memory =
             ::mmap(nullptr, static_cast<size_t>(facts.st_size), PROT_READ, MAP_PRIVATE, file, 0);
-    ::close(file);
     if (memory == MAP_FAILED)
         return fail("{} holds no samples: it is cut in its first bytes or cannot be read.",
                     path.string());

@@ -11,6 +11,7 @@
 #include "capture/perf/perfAttributes.h"
 #include "capture/perf/perfRecords.h"
 #include "model/format/Result.h"
+#include "model/format/UniqueFd.h"
 
 namespace lanescope::capture {
 
@@ -57,9 +58,6 @@ class PerfLog {
                                   uint64_t maxBytes);
     /// Uses an open file and takes its ownership.
     static Result<PerfLog> into(int file, const PerfSettings& settings, uint64_t maxBytes);
-    PerfLog(PerfLog&& other) noexcept;
-    PerfLog& operator=(PerfLog&&) = delete;
-    ~PerfLog();
 
     /// Adds records of a core. Records that do not fit, on the disk or within `maxBytes`, are
     /// counted, and nothing follows them.
@@ -70,7 +68,7 @@ class PerfLog {
     PerfLog(int file, uint64_t maxBytes) : file_(file), maxBytes_(maxBytes) {}
     bool write(const PerfPiece& piece, std::span<const std::byte> body);
 
-    int file_ = -1;
+    UniqueFd file_;
     uint64_t maxBytes_ = 0, bytes_ = 0, bytesNotKept_ = 0;
 };
 

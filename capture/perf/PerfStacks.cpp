@@ -13,6 +13,7 @@
 
 #include "capture/log/clocks.h"
 #include "capture/perf/LibDw.h"
+#include "model/format/UniqueFd.h"
 
 namespace lanescope::capture {
 
@@ -37,13 +38,9 @@ std::span<const std::byte> ownVdso() {
 int vdsoFile() {
     const auto bytes = ownVdso();
     if (bytes.empty()) return -1;
-    const int file = ::memfd_create("vdso", MFD_CLOEXEC);
-    if (file < 0) return -1;
-    if (::write(file, bytes.data(), bytes.size()) != static_cast<ssize_t>(bytes.size())) {
-        ::close(file);
-        return -1;
-    }
-    return file;
+    UniqueFd file(::memfd_create("vdso", MFD_CLOEXEC));
+    if (file < 0 || !writeAll(file, bytes.data(), bytes.size())) return -1;
+    return file.release();
 }
 
 /// Returns true for `_start` and for the thread starters of C libraries, but not for every function

@@ -12,6 +12,7 @@
 #include <system_error>
 
 #include "capture/log/clocks.h"
+#include "model/format/UniqueFd.h"
 #include "model/format/optionValues.h"
 
 namespace lanescope::capture {
@@ -50,19 +51,9 @@ bool isSameFile(const std::filesystem::path& one, const std::filesystem::path& o
 
 Result<std::string> wholeFile(const std::filesystem::path& path) {
     std::string bytes;
-    std::vector<char> room(size_t{1} << 16);
-    const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    ssize_t got = file < 0 ? -1 : 0;
-    while (file >= 0) {
-        got = ::read(file, room.data(), room.size());
-        if (got < 0 && errno == EINTR) continue;
-        if (got <= 0) break;
-        bytes.append(room.data(), static_cast<size_t>(got));
-    }
-    const int problem = errno;
-    if (file >= 0) ::close(file);
-    if (got < 0)
-        return fail("Cannot read the agent {}: {}.", path.string(), std::strerror(problem));
+    const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    if (file < 0 || !readToEnd(file, bytes))
+        return fail("Cannot read the agent {}: {}.", path.string(), std::strerror(errno));
     return bytes;
 }
 

@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "capture/log/clocks.h"
+#include "model/format/Subprocess.h"
 
 namespace lanescope::capture {
 
@@ -24,22 +25,6 @@ namespace {
 constexpr size_t maxEntriesBytes = 32 * 1024;
 constexpr size_t maxEntries = 4;
 constexpr int firstSignalStatus = 128;
-
-void closeIfOpen(int file) {
-    if (file >= 0) ::close(file);
-}
-
-void closeForGood(int& file) {
-    if (file >= 0) ::close(file);
-    file = -1;
-}
-
-std::vector<char*> pointersTo(const std::vector<std::string>& texts) {
-    std::vector<char*> pointers;
-    for (const std::string& text : texts) pointers.push_back(const_cast<char*>(text.c_str()));
-    pointers.push_back(nullptr);
-    return pointers;
-}
 
 /// Data that the child needs to execute the program, made before the fork.
 struct Launch {
@@ -84,10 +69,8 @@ struct Launch {
 /// not.
 Error missingInterpreter(const std::string& program) {
     char line[256] = {};
-    const int file = ::open(program.c_str(), O_RDONLY | O_CLOEXEC);
-    const ssize_t bytes = file >= 0 ? ::read(file, line, sizeof line - 1) : -1;
-    closeIfOpen(file);
-    std::string_view rest(line, bytes > 0 ? static_cast<size_t>(bytes) : 0);
+    const UniqueFd file(::open(program.c_str(), O_RDONLY | O_CLOEXEC));
+    std::string_view rest(line, readAll(file, line, sizeof line - 1));
     if (!rest.starts_with("#!"))
         return {
             fmt::format("Cannot run {}: the loader that it names is not on this machine, as "
@@ -111,8 +94,12 @@ Result<ChildProcess> ChildProcess::fork(const std::filesystem::path& program,
                                         const std::vector<std::string>& environment) {
     int gate[2] = {-1, -1};
     int failure[2] = {-1, -1};
-    if (::pipe2(gate, O_CLOEXEC) != 0 || ::pipe2(failure, O_CLOEXEC) != 0)
-        return fail("Cannot start {}: {}.", program.string(), std::strerror(errno));
+    const bool hasPipes = ::pipe2(gate, O_CLOEXEC) == 0 && ::pipe2(failure, O_CLOEXEC) == 0;
+    ChildProcess child;
+    child.gate_.reset(gate[1]);
+    child.failure_.reset(failure[0]);
+    const UniqueFd childsGate(gate[0]), childsFailure(failure[1]);
+    if (!hasPipes) return fail("Cannot start {}: {}.", program.string(), std::strerror(errno));
     // Everything that the child needs is made before the fork.
     const std::string path = program.string();
     std::vector<std::string> shellWords{"/bin/sh", path};
@@ -130,28 +117,21 @@ Result<ChildProcess> ChildProcess::fork(const std::filesystem::path& program,
         ::close(gate[1]);
         executeProgram(gate[0], failure[1], launch);
     }
-    const int problem = errno;
-    ::close(gate[0]);
-    ::close(failure[1]);
-    ChildProcess child;
+    if (pid < 0) return fail("Cannot start {}: {}.", path, std::strerror(errno));
     child.program_ = path;
     child.pid_ = pid;
-    child.gate_ = gate[1];
-    child.failure_ = failure[0];
-    if (pid < 0) return fail("Cannot start {}: {}.", path, std::strerror(problem));
     return child;
 }
 
 ChildProcess::ChildProcess(ChildProcess&& other) noexcept
     : program_(std::move(other.program_)),
       pid_(std::exchange(other.pid_, -1)),
-      gate_(std::exchange(other.gate_, -1)),
-      failure_(std::exchange(other.failure_, -1)) {}
+      gate_(std::move(other.gate_)),
+      failure_(std::move(other.failure_)) {}
 
 ChildProcess::~ChildProcess() {
     const bool isWaiting = gate_ >= 0 && pid_ > 0;
-    closeForGood(gate_);
-    closeForGood(failure_);
+    gate_.reset();
     if (isWaiting) wait();
 }
 
@@ -164,26 +144,19 @@ Result<void, StartProblem> ChildProcess::begin(const std::vector<std::string>& l
     text += '\0';
     if (lastEntries.size() > maxEntries || text.size() > maxEntriesBytes)
         return problemOf({"The path of the output or the options of record are too long."});
-    size_t sent = 0;
-    ssize_t done = 0;
-    while (sent < text.size()) {
-        done = ::write(gate_, text.data() + sent, text.size() - sent);
-        if (done < 0 && errno == EINTR) continue;
-        if (done <= 0 && errno == EPIPE) {
-            const int status = wait();
-            return problemOf({fmt::format("{} was not started: a signal came first.", program_)},
-                             status > firstSignalStatus ? status - firstSignalStatus : 0);
-        }
-        if (done <= 0)
+    if (!writeAll(gate_, text.data(), text.size())) {
+        if (errno != EPIPE)
             return problemOf({fmt::format("Cannot start {}: {}.", program_, std::strerror(errno))});
-        sent += static_cast<size_t>(done);
+        const int status = wait();
+        return problemOf({fmt::format("{} was not started: a signal came first.", program_)},
+                         status > firstSignalStatus ? status - firstSignalStatus : 0);
     }
-    closeForGood(gate_);
+    gate_.reset();
     int problem = 0;
-    do done = ::read(failure_, &problem, sizeof(problem));  // Ends when the program is executed.
-    while (done < 0 && errno == EINTR);
-    closeForGood(failure_);
-    if (done != static_cast<ssize_t>(sizeof(problem))) return {};
+    // Ends when the program is executed.
+    const bool hasFailed = readAll(failure_, &problem, sizeof problem) == sizeof problem;
+    failure_.reset();
+    if (!hasFailed) return {};
     wait();
     if (problem == ENOENT) return problemOf(missingInterpreter(program_));
     return problemOf({fmt::format("Cannot run {}: {}.", program_, std::strerror(problem))});

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "model/format/Result.h"
+#include "model/format/UniqueFd.h"
 
 namespace lanescope::capture {
 
@@ -46,8 +47,8 @@ class ChildProcess {
 
     std::string program_;
     pid_t pid_ = -1;
-    int gate_ = -1;  ///< Writing the last entries starts the program; closing it cancels the start.
-    int failure_ = -1;  ///< Receives the child's errno if it could not begin.
+    UniqueFd gate_;  ///< Writing the last entries starts the program; closing it cancels the start.
+    UniqueFd failure_;  ///< Receives the child's errno if it could not begin.
 };
 
 /// Reaps ended processes that became our children after their parents had ended. Does not wait.

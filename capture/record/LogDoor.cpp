@@ -26,11 +26,6 @@ constexpr int maxPendingConnections = 128;
 constexpr int maxAncestors = 1000;
 constexpr timeval connectionTimeout{0, 200'000};
 
-void closeIfOpen(int& file) {
-    if (file >= 0) ::close(file);
-    file = -1;
-}
-
 /// Returns 0 if there is no such process.
 pid_t parentOf(pid_t pid) {
     std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
@@ -75,27 +70,24 @@ LogDoor::LogDoor() {
     address.sun_family = AF_UNIX;
     std::memcpy(address.sun_path + 1, name.data(), name.size());
     const auto length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
-    socket_ = ::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    socket_.reset(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
     if (socket_ >= 0 && ::bind(socket_, reinterpret_cast<const sockaddr*>(&address), length) == 0 &&
         ::listen(socket_, maxPendingConnections) == 0)
         name_ = name;
     else
-        closeIfOpen(socket_);
+        socket_.reset();
 }
 
 LogDoor::~LogDoor() {
-    if (thread_.joinable()) {
-        isStopping_ = true;
-        ::shutdown(socket_, SHUT_RDWR);  // wakes it
-        thread_.join();
-    }
-    closeIfOpen(socket_);
-    closeIfOpen(folder_);
+    if (!thread_.joinable()) return;
+    isStopping_ = true;
+    ::shutdown(socket_, SHUT_RDWR);  // wakes it
+    thread_.join();
 }
 
 void LogDoor::open(const std::filesystem::path& runFolder) {
     if (name_.empty()) return;
-    folder_ = ::open(runFolder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    folder_.reset(::open(runFolder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (folder_ < 0) return;
     sigset_t all, previous;
     sigfillset(&all);
@@ -113,14 +105,13 @@ void LogDoor::run() {
     while (!isStopping_) {
         pollfd source{socket_, POLLIN, 0};
         if (::poll(&source, 1, checkPeriodMs) <= 0) continue;
-        int connection = ::accept4(socket_, nullptr, nullptr, SOCK_CLOEXEC);
+        const UniqueFd connection(::accept4(socket_, nullptr, nullptr, SOCK_CLOEXEC));
         if (connection < 0) continue;
         try {
             answer(connection);
         } catch (const std::exception&) {
             // Without memory the requester gets no answer, and reports the failure itself.
         }
-        closeIfOpen(connection);
     }
 }
 
@@ -134,7 +125,7 @@ void LogDoor::answer(int connection) const {
         !isDescendant(peer.pid) ||
         ::recv(connection, &question, sizeof question, 0) != sizeof question)
         return;
-    int descriptor = -1;
+    UniqueFd descriptor;
     log::DoorReply received{fulfil(question, peer.pid, descriptor)};
     iovec part{&received, sizeof received};
     alignas(cmsghdr) char room[CMSG_SPACE(sizeof(int))] = {};
@@ -147,15 +138,14 @@ void LogDoor::answer(int connection) const {
         cmsghdr* const header = CMSG_FIRSTHDR(&message);
         header->cmsg_level = SOL_SOCKET;
         header->cmsg_type = SCM_RIGHTS;
-        header->cmsg_len = CMSG_LEN(sizeof descriptor);
-        std::memcpy(CMSG_DATA(header), &descriptor, sizeof descriptor);
+        header->cmsg_len = CMSG_LEN(sizeof(int));
+        *reinterpret_cast<int*>(CMSG_DATA(header)) = descriptor;
     }
     ::sendmsg(connection, &message, MSG_NOSIGNAL);
-    closeIfOpen(descriptor);
 }
 
 /// Opens the requested file and sets `descriptor`. Returns 0, or errno.
-int LogDoor::fulfil(const log::DoorRequest& question, int pid, int& descriptor) const {
+int LogDoor::fulfil(const log::DoorRequest& question, int pid, UniqueFd& descriptor) const {
     const std::string name(question.name, ::strnlen(question.name, sizeof question.name));
     if (question.version != log::DoorRequest::currentVersion || !log::isLogName(name))
         return EINVAL;
@@ -167,9 +157,9 @@ int LogDoor::fulfil(const log::DoorRequest& question, int pid, int& descriptor) 
     const bool isNew = question.action == log::DoorAction::BeginLog;
     if (!isLogFile(name) || (!isNew && question.action != log::DoorAction::OpenAgain))
         return EINVAL;
-    descriptor = ::openat(
+    descriptor.reset(::openat(
         folder_, name.c_str(),
-        O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW | (isNew ? O_CREAT | O_EXCL : 0), 0600);
+        O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW | (isNew ? O_CREAT | O_EXCL : 0), 0600));
     return descriptor >= 0 ? 0 : errno;
 }
 

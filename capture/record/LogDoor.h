@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "capture/log/logDoor.h"
+#include "model/format/UniqueFd.h"
 
 namespace lanescope::capture {
 
@@ -30,10 +31,10 @@ class LogDoor {
   private:
     void run();
     void answer(int connection) const;
-    int fulfil(const log::DoorRequest& question, int pid, int& descriptor) const;
+    int fulfil(const log::DoorRequest& question, int pid, UniqueFd& descriptor) const;
 
     std::string name_;
-    int socket_ = -1, folder_ = -1;
+    UniqueFd socket_, folder_;
     std::atomic<bool> isStopping_{false};
     std::thread thread_;
 };

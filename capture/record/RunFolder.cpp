@@ -30,11 +30,10 @@ namespace {
 /// Returns true while another process records into the folder. Keeps errno.
 bool isLockedByAnother(const std::filesystem::path& folder) {
     const int saved = errno;
-    const int file =
-        ::open((folder / runInfoFileName).c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    const UniqueFd file(
+        ::open((folder / runInfoFileName).c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
     const bool isLocked =
         file >= 0 && ::flock(file, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
-    if (file >= 0) ::close(file);
     errno = saved;
     return isLocked;
 }
@@ -105,13 +104,6 @@ Result<RunFolder> RunFolder::takeOver(const std::filesystem::path& path) {
     return folder;
 }
 
-RunFolder::RunFolder(RunFolder&& other) noexcept
-    : path_(std::move(other.path_)), lock_(std::exchange(other.lock_, -1)) {}
-
-RunFolder::~RunFolder() {
-    if (lock_ >= 0) ::close(lock_);
-}
-
 void RunFolder::remove() {
     for (const std::string& name : log::namesIn(path_))
         if (isOfLog(name) || name == runInfoFileName || name == runInfoWithMachineFileName ||
@@ -123,7 +115,7 @@ void RunFolder::remove() {
 /// If the file is missing or the file system has no locks, the run is not locked.
 Result<void> RunFolder::lock() {
     const std::filesystem::path file = path_ / runInfoFileName;
-    lock_ = ::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    lock_.reset(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
     if (lock_ >= 0 && ::flock(lock_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
         return fail("The run in {} is still being recorded: wait for it, or end it.",
                     path_.string());

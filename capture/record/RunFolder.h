@@ -7,6 +7,7 @@
 #include "capture/collector/Collector.h"
 #include "capture/collector/RunInfo.h"
 #include "model/format/Result.h"
+#include "model/format/UniqueFd.h"
 
 namespace lanescope::capture {
 
@@ -20,10 +21,6 @@ class RunFolder {
     /// recorded.
     static Result<RunFolder> takeOver(const std::filesystem::path& path);
 
-    RunFolder(RunFolder&& other) noexcept;
-    RunFolder& operator=(RunFolder&&) = delete;
-    ~RunFolder();
-
     const std::filesystem::path& path() const { return path_; }
     /// Deletes the logs, the facts of `record`, and the folder; keeps the folder if it contains
     /// anything else.
@@ -34,7 +31,7 @@ class RunFolder {
     Result<void> lock();
 
     std::filesystem::path path_;
-    int lock_ = -1;
+    UniqueFd lock_;
 };
 
 /// Path of a recording's trace, and the folder for its logs next to it. The owner of the folder

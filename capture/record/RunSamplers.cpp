@@ -3,7 +3,6 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <spawn.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -29,6 +28,7 @@
 #include "capture/log/namesIn.h"
 #include "capture/record/OutputName.h"
 #include "capture/record/Recorder.h"
+#include "model/format/Subprocess.h"
 #include "model/format/factNames.h"
 
 namespace lanescope::capture {
@@ -77,31 +77,6 @@ std::vector<char*> samplerEnvironment() {
     return entries;
 }
 
-/// Starts the sampler with its own streams, process group and signal settings.
-int spawn(pid_t& pid, const std::vector<char*>& words, int input) {
-    posix_spawn_file_actions_t files;
-    ::posix_spawn_file_actions_init(&files);
-    ::posix_spawn_file_actions_adddup2(&files, input, STDIN_FILENO);
-    ::posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-    ::posix_spawn_file_actions_addopen(&files, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-    posix_spawnattr_t attributes;
-    ::posix_spawnattr_init(&attributes);
-    ::posix_spawnattr_setflags(
-        &attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-    sigset_t none, all;
-    ::sigemptyset(&none);
-    ::sigfillset(&all);
-    ::posix_spawnattr_setpgroup(&attributes, 0);
-    ::posix_spawnattr_setsigmask(&attributes, &none);
-    ::posix_spawnattr_setsigdefault(&attributes, &all);
-    const std::vector<char*> environment = samplerEnvironment();
-    const int problem =
-        ::posix_spawn(&pid, ownProgram, &files, &attributes, words.data(), environment.data());
-    ::posix_spawnattr_destroy(&attributes);
-    ::posix_spawn_file_actions_destroy(&files);
-    return problem;
-}
-
 bool endsUntil(int process, std::chrono::steady_clock::time_point deadline) {
     pollfd ended{process, POLLIN, 0};
     int result = 0;
@@ -113,43 +88,26 @@ bool endsUntil(int process, std::chrono::steady_clock::time_point deadline) {
     return result != 0;
 }
 
-void closePipeEnd(int& file) {
-    if (file >= 0) ::close(file);
-    file = -1;
-}
-
 }  // namespace
 
 Result<SamplerProcess> SamplerProcess::start(const SamplerOptions& options) {
-    std::vector<std::string> texts{"lanescope", std::string(samplerCommand)};
-    for (std::string& word : options.words()) texts.push_back(std::move(word));
-    std::vector<char*> words;
-    for (std::string& text : texts) words.push_back(text.data());
-    words.push_back(nullptr);
+    std::vector<std::string> words{"lanescope", std::string(samplerCommand)};
+    for (std::string& word : options.words()) words.push_back(std::move(word));
     int ends[2] = {-1, -1};
     if (::pipe2(ends, O_CLOEXEC) != 0)
         return fail("Cannot start a sampler: {}.", std::strerror(errno));
-    SamplerProcess process;
-    process.input_ = ends[1];
-    const int problem = spawn(process.pid_, words, ends[0]);
-    ::close(ends[0]);
-    if (problem != 0) return fail("Cannot start a sampler: {}.", std::strerror(problem));
-    process.process_ = static_cast<int>(::syscall(SYS_pidfd_open, process.pid_, 0));
-    return process;
-}
-
-SamplerProcess::SamplerProcess(SamplerProcess&& other) noexcept
-    : pid_(other.pid_),
-      input_(std::exchange(other.input_, -1)),
-      process_(std::exchange(other.process_, -1)) {}
-
-SamplerProcess::~SamplerProcess() {
-    closePipeEnd(input_);
-    closePipeEnd(process_);
-}
-
-void SamplerProcess::requestEnd() {
-    closePipeEnd(input_);
+    const UniqueFd input(ends[0]);
+    SamplerProcess sampler;
+    sampler.input_.reset(ends[1]);
+    sampler.pid_ = Subprocess::spawn(ownProgram, words,
+                                     {.environment = samplerEnvironment().data(),
+                                      .input = input,
+                                      .hasOwnGroup = true,
+                                      .hasDefaultSignals = true})
+                       .release();
+    if (sampler.pid_ < 0) return fail("Cannot start a sampler: {}.", std::strerror(errno));
+    sampler.process_.reset(static_cast<int>(::syscall(SYS_pidfd_open, sampler.pid_, 0)));
+    return sampler;
 }
 
 bool SamplerProcess::waitUntil(std::chrono::steady_clock::time_point deadline) {
@@ -157,7 +115,7 @@ bool SamplerProcess::waitUntil(std::chrono::steady_clock::time_point deadline) {
     if (process_ < 0) return true;  // An old kernel without pidfds: it ends by itself later.
     const bool hasEnded = endsUntil(process_, deadline);
     if (!hasEnded) {
-        ::syscall(SYS_pidfd_send_signal, process_, SIGKILL, nullptr, 0);
+        ::syscall(SYS_pidfd_send_signal, static_cast<int>(process_), SIGKILL, nullptr, 0);
         // Immediately, unless it is stuck in a driver call.
         endsUntil(process_, std::chrono::steady_clock::now() + untilKilled);
     }

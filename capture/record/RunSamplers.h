@@ -11,6 +11,7 @@
 #include "capture/collector/Collector.h"
 #include "capture/sample/runSampler.h"
 #include "model/format/Result.h"
+#include "model/format/UniqueFd.h"
 
 namespace lanescope::capture {
 
@@ -26,12 +27,9 @@ class SamplerProcess {
   public:
     /// Starts one; does not wait until it samples.
     static Result<SamplerProcess> start(const SamplerOptions& options);
-    SamplerProcess(SamplerProcess&& other) noexcept;
-    SamplerProcess& operator=(SamplerProcess&&) = delete;
-    ~SamplerProcess();
 
     pid_t pid() const { return pid_; }
-    void requestEnd();
+    void requestEnd() { input_.reset(); }
     /// Waits until `deadline`, then kills it, and reaps it. Returns false if it had to be killed.
     bool waitUntil(std::chrono::steady_clock::time_point deadline);
 
@@ -39,8 +37,8 @@ class SamplerProcess {
     SamplerProcess() = default;
 
     pid_t pid_ = -1;
-    int input_ = -1;    ///< Its standard input, to which nothing is ever written.
-    int process_ = -1;  ///< A pidfd, because its number may be reused after it was reaped.
+    UniqueFd input_;    ///< Its standard input, to which nothing is ever written.
+    UniqueFd process_;  ///< A pidfd, because its number may be reused after it was reaped.
 };
 
 struct RecordOptions;

@@ -9,7 +9,6 @@
 #include <charconv>
 #include <filesystem>
 #include <system_error>
-#include <utility>
 
 #include "capture/log/namesIn.h"
 
@@ -24,17 +23,6 @@ constexpr size_t maxBytes = 4u << 20;
 
 ProcFile::ProcFile(const std::string& path)
     : descriptor_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {}
-
-ProcFile::ProcFile(ProcFile&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
-
-ProcFile& ProcFile::operator=(ProcFile&& other) noexcept {
-    std::swap(descriptor_, other.descriptor_);
-    return *this;
-}
-
-ProcFile::~ProcFile() {
-    if (descriptor_ >= 0) ::close(descriptor_);
-}
 
 std::string_view ProcFile::read(std::vector<char>& buffer) const {
     if (buffer.size() < firstBytes) buffer.resize(firstBytes);

@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "model/format/UniqueFd.h"
+
 namespace lanescope::capture {
 
 /// A file of /proc or /sys that is kept open and read repeatedly.
@@ -15,9 +17,6 @@ class ProcFile {
   public:
     ProcFile() = default;
     explicit ProcFile(const std::string& path);
-    ProcFile(ProcFile&& other) noexcept;
-    ProcFile& operator=(ProcFile&& other) noexcept;
-    ~ProcFile();
 
     bool isOpen() const { return descriptor_ >= 0; }
     /// Returns its present content; empty if it cannot be read any more. Valid until the next call
@@ -28,7 +27,7 @@ class ProcFile {
     std::string_view readLine(std::vector<char>& buffer) const;
 
   private:
-    int descriptor_ = -1;
+    UniqueFd descriptor_;
 };
 
 /// Removes the text up to and including `separator` from the front of `text` and returns it without

@@ -31,17 +31,11 @@ constexpr size_t maxAtOnce = 4096;
 
 MomentPipe::MomentPipe(const std::filesystem::path& runFolder) {
     // Opened for writing too, so that it does not end when the last process closes it.
-    descriptor_ = ::open((runFolder / log::momentPipeName).c_str(),
-                         O_RDWR | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW);
+    descriptor_.reset(::open((runFolder / log::momentPipeName).c_str(),
+                             O_RDWR | O_NONBLOCK | O_CLOEXEC | O_NOFOLLOW));
     struct stat status {};
-    if (descriptor_ >= 0 && (::fstat(descriptor_, &status) != 0 || !S_ISFIFO(status.st_mode))) {
-        ::close(descriptor_);
-        descriptor_ = -1;
-    }
-}
-
-MomentPipe::~MomentPipe() {
-    if (descriptor_ >= 0) ::close(descriptor_);
+    if (descriptor_ >= 0 && (::fstat(descriptor_, &status) != 0 || !S_ISFIFO(status.st_mode)))
+        descriptor_.reset();
 }
 
 void MomentPipe::take(std::vector<log::MomentMessage>& moments) {

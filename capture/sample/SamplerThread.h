@@ -13,6 +13,7 @@
 #include "capture/log/MonotonicCondition.h"
 #include "capture/sample/SampleLog.h"
 #include "capture/sample/Sampler.h"
+#include "model/format/UniqueFd.h"
 
 namespace lanescope::capture {
 
@@ -35,16 +36,13 @@ class MomentPipe {
   public:
     /// Opens the existing pipe of a run; without it no messages arrive.
     explicit MomentPipe(const std::filesystem::path& runFolder);
-    MomentPipe(const MomentPipe&) = delete;
-    MomentPipe& operator=(const MomentPipe&) = delete;
-    ~MomentPipe();
 
     /// Returns a descriptor that is readable when a message waits; -1 without a pipe.
     int descriptor() const { return descriptor_; }
     void take(std::vector<log::MomentMessage>& moments);
 
   private:
-    int descriptor_ = -1;
+    UniqueFd descriptor_;
 };
 
 /// Thread that runs a sampler at a steady pace, on turns that all such threads share. Its calls may

@@ -25,17 +25,6 @@ namespace {
 
 constexpr size_t bufferBytes = size_t{1} << 20;
 
-int writeAll(int descriptor, std::span<const std::byte> bytes) {
-    while (!bytes.empty()) {
-        const ssize_t written = ::write(descriptor, bytes.data(), bytes.size());
-        if (written < 0 && errno == EINTR) continue;
-        if (written < 0) return errno;
-        if (written == 0) return EIO;
-        bytes = bytes.subspan(static_cast<size_t>(written));
-    }
-    return 0;
-}
-
 /// Returns 0 or an errno value. A file system without fsync is no failure.
 int syncToDisk(int descriptor) {
     const int problem = system::flushToDisk(descriptor);
@@ -48,10 +37,8 @@ std::filesystem::path folderOf(const std::filesystem::path& path) {
 
 /// Flushes the folder so that the name survives a power cut. Failures are ignored.
 void syncFolder(const std::filesystem::path& path) {
-    const int folder = ::open(folderOf(path).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (folder < 0) return;
-    static_cast<void>(system::flushToDisk(folder));
-    ::close(folder);
+    const UniqueFd folder(::open(folderOf(path).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (folder >= 0) static_cast<void>(system::flushToDisk(folder));
 }
 
 /// Returns 0 or an errno value. A link fails if the target exists, a rename does not.
@@ -105,7 +92,7 @@ AtomicFile::AtomicFile(int descriptor, std::string partial, std::filesystem::pat
     : descriptor_(descriptor), partial_(std::move(partial)), path_(std::move(path)) {}
 
 AtomicFile::AtomicFile(AtomicFile&& other) noexcept
-    : descriptor_(std::exchange(other.descriptor_, -1)),
+    : descriptor_(std::move(other.descriptor_)),
       partial_(std::exchange(other.partial_, {})),
       path_(std::move(other.path_)),
       buffer_(std::move(other.buffer_)),
@@ -113,7 +100,6 @@ AtomicFile::AtomicFile(AtomicFile&& other) noexcept
       error_(other.error_) {}
 
 AtomicFile::~AtomicFile() {
-    if (descriptor_ >= 0) ::close(descriptor_);
     if (!partial_.empty()) ::unlink(partial_.c_str());
 }
 
@@ -180,27 +166,17 @@ void AtomicFile::write(std::span<const std::byte> bytes) {
         return;
     }
     flush();
-    if (error_ == 0) error_ = writeAll(descriptor_, bytes);
+    if (error_ == 0 && !writeAll(descriptor_, bytes.data(), bytes.size())) error_ = errno;
 }
 
 void AtomicFile::flush() {
-    if (error_ == 0) error_ = writeAll(descriptor_, buffer_);
+    if (error_ == 0 && !writeAll(descriptor_, buffer_.data(), buffer_.size())) error_ = errno;
     buffer_.clear();
 }
 
 void AtomicFile::writeAtStart(std::span<const std::byte> bytes) {
     flush();
-    off_t at = 0;
-    while (error_ == 0 && !bytes.empty()) {
-        const ssize_t written = ::pwrite(descriptor_, bytes.data(), bytes.size(), at);
-        if (written < 0 && errno == EINTR) continue;
-        if (written <= 0) {
-            error_ = written < 0 ? errno : EIO;
-            return;
-        }
-        at += written;
-        bytes = bytes.subspan(static_cast<size_t>(written));
-    }
+    if (error_ == 0 && !writeAllAt(descriptor_, bytes.data(), bytes.size(), 0)) error_ = errno;
 }
 
 Result<void> AtomicFile::commit() {
@@ -210,7 +186,7 @@ Result<void> AtomicFile::commit() {
     if (error_ == 0) error_ = linkName(partial_.c_str(), path_.c_str(), IfExists::Replace);
     if (error_ != 0) return fail("Cannot write {}: {}.", path_.string(), std::strerror(error_));
     partial_.clear();
-    ::close(std::exchange(descriptor_, -1));
+    descriptor_.reset();
     syncFolder(path_);
     return {};
 }
@@ -225,9 +201,8 @@ Result<void> writeAtomically(const std::filesystem::path& path, std::string_view
 
 Result<void> flushToDisk(const std::filesystem::path& path) {
     // A link would become the trace, and could later lead elsewhere.
-    const int file = ::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+    const UniqueFd file(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
     const int problem = file < 0 ? errno : syncToDisk(file);
-    if (file >= 0) ::close(file);
     if (problem != 0)
         return fail("Cannot bring {} to disk: {}.", path.string(), std::strerror(problem));
     return {};
@@ -346,23 +321,10 @@ Result<TemporaryFile> TemporaryFile::create(const std::filesystem::path& folder)
                 folders.front().string(), std::strerror(firstError));
 }
 
-TemporaryFile::TemporaryFile(TemporaryFile&& other) noexcept
-    : descriptor_(std::exchange(other.descriptor_, -1)), folder_(std::move(other.folder_)) {}
-
-TemporaryFile::~TemporaryFile() {
-    if (descriptor_ >= 0) ::close(descriptor_);
-}
-
 Result<void> TemporaryFile::write(std::span<const unsigned char> bytes) {
-    while (!bytes.empty()) {
-        const ssize_t written = ::write(descriptor_, bytes.data(), bytes.size());
-        if (written < 0 && errno == EINTR) continue;
-        if (written < 0)
-            return fail("A temporary file in {} could not be written: {}.", folder_.string(),
-                        std::strerror(errno));
-        bytes = bytes.subspan(static_cast<size_t>(written));
-    }
-    return {};
+    if (writeAll(descriptor_, bytes.data(), bytes.size())) return {};
+    return fail("A temporary file in {} could not be written: {}.", folder_.string(),
+                std::strerror(errno));
 }
 
 uint64_t TemporaryFile::freeBytes() const {

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "model/format/Result.h"
+#include "model/format/UniqueFd.h"
 
 namespace lanescope {
 
@@ -63,7 +64,7 @@ class AtomicFile {
     void flush();
     int linkTemporaryName();
 
-    int descriptor_ = -1;
+    UniqueFd descriptor_;
     std::string partial_;  ///< Temporary name until the commit; empty if the file is nameless.
     std::filesystem::path path_;
     std::vector<std::byte> buffer_;
@@ -131,9 +132,6 @@ class TemporaryFile {
   public:
     /// Creates the file in `folder`, or in one of `temporaryFolders`; for the owner only.
     static Result<TemporaryFile> create(const std::filesystem::path& folder = {});
-    TemporaryFile(TemporaryFile&& other) noexcept;
-    TemporaryFile& operator=(TemporaryFile&&) = delete;
-    ~TemporaryFile();
 
     Result<void> write(std::span<const unsigned char> bytes);
     /// Returns the bytes that this user can still write to the same file system.
@@ -145,7 +143,7 @@ class TemporaryFile {
     TemporaryFile(int descriptor, std::filesystem::path folder)
         : descriptor_(descriptor), folder_(std::move(folder)) {}
 
-    int descriptor_ = -1;
+    UniqueFd descriptor_;
     std::filesystem::path folder_;
 };
 

@@ -15,6 +15,7 @@
 #include <system_error>
 
 #include "model/format/ReadWatch.h"
+#include "model/format/UniqueFd.h"
 #include "model/format/checkFile.h"
 
 namespace lanescope {
@@ -322,12 +323,12 @@ Result<Database> Database::create(const std::filesystem::path& path) {
     std::error_code error;
     const std::filesystem::path absolute = std::filesystem::absolute(path, error);
     if (error) return fail("Cannot create {}: {}.", result.path_, error.message());
-    const int file = ::open(absolute.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
+    UniqueFd file(::open(absolute.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0600));
     if (file < 0) {
         if (errno == EEXIST) return fail("The file {} exists: choose another name.", result.path_);
         return fail("Cannot create {}: {}.", result.path_, std::strerror(errno));
     }
-    ::close(file);
+    file.reset();
     sqlite3* raw = nullptr;
     // A link that replaced the file meanwhile is not followed. Links in the path of the folder are
     // the user's own.

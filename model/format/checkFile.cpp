@@ -13,6 +13,8 @@
 #include <string_view>
 #include <system_error>
 
+#include "model/format/UniqueFd.h"
+
 namespace lanescope {
 
 Result<uint64_t> checkFile(const std::filesystem::path& path) {
@@ -58,13 +60,10 @@ Result<void> checkSqliteHeader(const std::filesystem::path& path) {
     const Result<uint64_t> size = checkFile(path);
     if (!size) return fail(size.error());
     // A file may have been replaced by a pipe since it was checked.
-    const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (file < 0) return fail("Cannot read {}: {}.", path.string(), std::strerror(errno));
+    const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
     std::array<unsigned char, sqliteHeaderBytes> header{};
-    const ssize_t got = ::pread(file, header.data(), header.size(), 0);
-    const int problem = errno;
-    ::close(file);
-    if (got < 0) return fail("Cannot read {}: {}.", path.string(), std::strerror(problem));
+    const ssize_t got = file < 0 ? -1 : ::pread(file, header.data(), header.size(), 0);
+    if (got < 0) return fail("Cannot read {}: {}.", path.string(), std::strerror(errno));
     return checkSqliteHeader(std::span(header).first(static_cast<size_t>(got)), *size, path);
 }
 

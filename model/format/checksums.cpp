@@ -13,6 +13,7 @@
 #include <cstring>
 #include <optional>
 
+#include "model/format/UniqueFd.h"
 #include "model/format/checkFile.h"
 
 namespace lanescope {
@@ -47,25 +48,12 @@ uint32_t checksumOfEnd(const SealEnd& end) {
 
 /// Returns 0 or an errno value. A file that ends early is an I/O error.
 int readAll(int file, std::span<std::byte> to, uint64_t at) {
-    while (!to.empty()) {
-        const ssize_t got = ::pread(file, to.data(), to.size(), static_cast<off_t>(at));
-        if (got < 0 && errno == EINTR) continue;
-        if (got <= 0) return got < 0 ? errno : EIO;
-        at += static_cast<uint64_t>(got);
-        to = to.subspan(static_cast<size_t>(got));
-    }
-    return 0;
+    if (readAllAt(file, to.data(), to.size(), at) == to.size()) return 0;
+    return errno != 0 ? errno : EIO;
 }
 
 int writeAll(int file, Bytes bytes, uint64_t at) {
-    while (!bytes.empty()) {
-        const ssize_t put = ::pwrite(file, bytes.data(), bytes.size(), static_cast<off_t>(at));
-        if (put < 0 && errno == EINTR) continue;
-        if (put <= 0) return put < 0 ? errno : EIO;
-        at += static_cast<uint64_t>(put);
-        bytes = bytes.subspan(static_cast<size_t>(put));
-    }
-    return 0;
+    return writeAllAt(file, bytes.data(), bytes.size(), at) ? 0 : errno;
 }
 
 struct Header {
@@ -159,7 +147,7 @@ uint32_t changeCounterIn(std::span<const std::byte> header) {
 }
 
 Result<void> sealPages(const std::filesystem::path& path) {
-    const int file = ::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+    const UniqueFd file(::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW));
     int error = file < 0 ? errno : 0;
     std::array<std::byte, sqliteHeaderBytes> bytes{};
     struct stat status {};
@@ -169,7 +157,6 @@ Result<void> sealPages(const std::filesystem::path& path) {
     const bool isWhole = header && uint64_t{header->pageBytes} * header->pageCount <=
                                        static_cast<uint64_t>(status.st_size);
     if (isWhole) error = seal(file, *header);
-    if (file >= 0) ::close(file);
     if (error != 0)
         return fail("The checksums of {} could not be written: {}.", path.string(),
                     std::strerror(error));

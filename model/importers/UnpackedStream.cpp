@@ -15,6 +15,7 @@
 #include <span>
 #include <vector>
 
+#include "model/format/UniqueFd.h"
 #include "model/format/checkFile.h"
 #include "model/text/formatValue.h"
 
@@ -32,26 +33,13 @@ bool isGzip(const unsigned char* bytes, size_t count) {
            std::equal(std::begin(gzipMark), std::end(gzipMark), bytes);
 }
 
-/// Reads like `read`, but returns fewer bytes only at the end of the file. Returns -1 on failure.
-ssize_t readAll(int descriptor, unsigned char* bytes, size_t count) {
-    size_t done = 0;
-    while (done < count) {
-        const ssize_t read = ::read(descriptor, bytes + done, count - done);
-        if (read < 0 && errno == EINTR) continue;
-        if (read < 0) return done > 0 ? static_cast<ssize_t>(done) : -1;
-        if (read == 0) break;
-        done += static_cast<size_t>(read);
-    }
-    return static_cast<ssize_t>(done);
-}
-
 }  // namespace
 
 /// The state of decompression. zlib's `gzread` would drop the data of a buffer in front of a
 /// corrupt place.
 struct UnpackedStream::Packed {
     z_stream stream{};
-    int descriptor = -1;
+    UniqueFd descriptor;
     bool isReady = false;   ///< `stream` must be ended.
     bool isInside = false;  ///< Within a gzip member.
     bool isEnd = false;
@@ -65,20 +53,19 @@ struct UnpackedStream::Packed {
     Packed& operator=(const Packed&) = delete;
     ~Packed() {
         if (isReady) inflateEnd(&stream);
-        if (descriptor >= 0) ::close(descriptor);
     }
 
     /// Reads more compressed bytes. Returns their number, 0 at the end, or -1 with `errno` on
     /// failure.
     ssize_t refill() {
         if (stream.avail_in > 0) std::memmove(input.data(), stream.next_in, stream.avail_in);
-        const ssize_t count =
-            readAll(descriptor, input.data() + stream.avail_in, input.size() - stream.avail_in);
+        const size_t room = input.size() - stream.avail_in;
+        const size_t count = readAll(descriptor, input.data() + stream.avail_in, room);
         stream.next_in = input.data();
-        if (count <= 0) return count;
+        if (count == 0) return room == 0 || errno == 0 ? 0 : -1;
         stream.avail_in += static_cast<unsigned>(count);
         bytesRead += static_cast<uint64_t>(count);
-        return count;
+        return static_cast<ssize_t>(count);
     }
 
     /// Advances to the next gzip member. Bytes after the last one are ignored, like gzip does.
@@ -113,29 +100,24 @@ Result<UnpackedStream> UnpackedStream::open(const std::filesystem::path& path) {
     const Result<uint64_t> bytes = checkFile(path);
     if (!bytes) return fail(bytes.error());
     // The path may meanwhile be a pipe.
-    const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    const UniqueFd descriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
     if (descriptor < 0) return fail("Cannot read {}: {}.", path.string(), std::strerror(errno));
-    Result<UnpackedStream> stream = open(descriptor, path);
-    ::close(descriptor);
-    return stream;
+    return open(descriptor, path);
 }
 
 Result<UnpackedStream> UnpackedStream::open(int descriptor, const std::filesystem::path& path) {
     UnpackedStream stream;
     stream.path_ = path;
     struct stat status {};
-    const int own = ::fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
-    if (own < 0 || ::fstat(own, &status) != 0 || ::lseek(own, 0, SEEK_SET) != 0) {
-        const int error = errno;
-        if (own >= 0) ::close(own);
-        return fail("Cannot read {}: {}.", path.string(), std::strerror(error));
-    }
+    UniqueFd own(::fcntl(descriptor, F_DUPFD_CLOEXEC, 0));
+    if (own < 0 || ::fstat(own, &status) != 0 || ::lseek(own, 0, SEEK_SET) != 0)
+        return fail("Cannot read {}: {}.", path.string(), std::strerror(errno));
     stream.fileBytes_ = static_cast<uint64_t>(status.st_size);
     stream.packed_ = std::make_unique<Packed>();
     Packed& packed = *stream.packed_;
-    packed.descriptor = own;
+    packed.descriptor = std::move(own);
     unsigned char start[std::size(gzipMark)]{};
-    const ssize_t count = ::pread(own, start, sizeof start, 0);
+    const ssize_t count = ::pread(packed.descriptor, start, sizeof start, 0);
     stream.isCompressed_ = count > 0 && isGzip(start, static_cast<size_t>(count));
     if (!stream.isCompressed_) return stream;
     packed.input.resize(bufferBytes);

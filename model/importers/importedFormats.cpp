@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/importers/importedFormats.h"
 
-#include <fcntl.h>
-#include <signal.h>
-#include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <chrono>
 #include <cstdlib>
 #include <optional>
@@ -17,6 +13,7 @@
 #include <system_error>
 #include <thread>
 
+#include "model/format/Subprocess.h"
 #include "model/importers/events/JsonCursor.h"
 #include "model/importers/inspector/readInspectorTrace.h"
 #include "model/importers/kineto/readKinetoTrace.h"
@@ -27,7 +24,6 @@
 #include "model/importers/sqlite/readSqliteTrace.h"
 #include "model/importers/unreadableFormats.h"
 #include "model/importers/xplane/readXplaneTrace.h"
-#include "model/system/system.h"
 
 namespace lanescope {
 
@@ -222,37 +218,14 @@ std::optional<fs::path> findExporter() {
 /// Runs a program without input and output and returns its exit status, or -1 if it did not exit.
 /// Ends it with all its children as soon as `isWanted` returns false.
 int runQuietly(const std::vector<std::string>& words, const std::function<bool()>& isWanted) {
-    std::vector<char*> arguments;
-    for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
-    arguments.push_back(nullptr);
-    posix_spawn_file_actions_t files;
-    ::posix_spawn_file_actions_init(&files);
-    ::posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    ::posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-    ::posix_spawn_file_actions_addopen(&files, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-    posix_spawnattr_t attributes;
-    ::posix_spawnattr_init(&attributes);
-    ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP);
-    ::posix_spawnattr_setpgroup(&attributes, 0);
-    pid_t child = -1;
-    const int error = ::posix_spawn(&child, words.front().c_str(), &files, &attributes,
-                                    arguments.data(), system::environment());
-    ::posix_spawnattr_destroy(&attributes);
-    ::posix_spawn_file_actions_destroy(&files);
-    if (error != 0) return -1;
-    int status = 0;
-    bool isStopped = false;
-    for (pid_t ended = 0; ended != child;) {
-        ended = ::waitpid(child, &status, WNOHANG);
-        if (ended < 0 && errno != EINTR) return -1;
-        if (ended == child) break;
-        if (!isStopped && !isWanted()) {
-            isStopped = true;
-            ::kill(-child, SIGKILL);
-        }
+    Subprocess child = Subprocess::spawn(words.front(), words, {.hasOwnGroup = true});
+    if (child.pid() < 0) return -1;
+    for (;;) {
+        if (const std::optional<int> status = child.poll())
+            return *status >= 0 && WIFEXITED(*status) ? WEXITSTATUS(*status) : -1;
+        if (!isWanted()) return -1;
         std::this_thread::sleep_for(std::chrono::milliseconds(50));
     }
-    return !isStopped && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
 /// Returns true if the existing export belongs to this report.

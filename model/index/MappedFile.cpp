@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "model/format/UniqueFd.h"
 #include "model/system/system.h"
 
 namespace lanescope {
@@ -129,7 +130,7 @@ void* mapped(int descriptor, size_t bytes) {
 }  // namespace
 
 std::optional<MappedFile> MappedFile::open(const std::filesystem::path& path, Access access) {
-    const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    const UniqueFd descriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
     if (descriptor < 0) return std::nullopt;
     struct stat status {};
     void* memory = nullptr;
@@ -141,7 +142,6 @@ std::optional<MappedFile> MappedFile::open(const std::filesystem::path& path, Ac
         maps = access == Access::Mapped || (access == Access::Fitting && isFit);
         memory = maps ? mapped(descriptor, bytes) : copyOf(descriptor, bytes);
     }
-    ::close(descriptor);
     if (memory == nullptr) return std::nullopt;
     const std::span<const std::byte> content(static_cast<const std::byte*>(memory), bytes);
     return MappedFile(content, maps ? MappingGuard::of(content) : std::nullopt);

@@ -13,6 +13,7 @@
 
 #include "model/format/Result.h"
 #include "model/format/Sqlite.h"
+#include "model/format/UniqueFd.h"
 #include "model/format/checksums.h"
 #include "model/format/tables/Schema.h"
 #include "model/index/IndexFile.h"
@@ -77,13 +78,13 @@ std::vector<std::filesystem::path> indexPaths(const std::filesystem::path& trace
 
 std::optional<SourceKey> sourceKeyOf(const std::filesystem::path& trace) {
     // The path may meanwhile be a pipe.
-    const int file = ::open(trace.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    UniqueFd file(::open(trace.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
     if (file < 0) return std::nullopt;
     struct stat status {};
     std::optional<uint64_t> ends;
     if (::fstat(file, &status) == 0 && S_ISREG(status.st_mode))
         ends = hashOfEnds(file, static_cast<uint64_t>(status.st_size));
-    ::close(file);
+    file.reset();
     if (!ends) return std::nullopt;
     SourceKey key;
     key.bytes = static_cast<uint64_t>(status.st_size);

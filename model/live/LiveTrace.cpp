@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <system_error>
 
+#include "model/format/UniqueFd.h"
 #include "model/format/checkFile.h"
 #include "model/live/TraceMirror.h"
 
@@ -41,9 +42,9 @@ fs::path logFolderOf(const LiveTrace& live) {
 
 LiveState stateOf(const LiveTrace& live) {
     // The trace gets its name before the lock is released, so the checks are in reverse order.
-    const int file = ::open((logFolderOf(live) / "session.json").c_str(), O_RDONLY | O_CLOEXEC);
+    UniqueFd file(::open((logFolderOf(live) / "session.json").c_str(), O_RDONLY | O_CLOEXEC));
     const bool isHeld = file >= 0 && ::flock(file, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
-    if (file >= 0) ::close(file);
+    file.reset();
     if (isFile(live.finished) && !isFile(live.partial)) return LiveState::Finished;
     return isHeld ? LiveState::Recording : LiveState::Abandoned;
 }

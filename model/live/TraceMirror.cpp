@@ -69,16 +69,6 @@ void TraceMirror::Close::operator()(sqlite3* database) const {
     sqlite3_close_v2(database);
 }
 
-TraceMirror::TraceMirror(TraceMirror&& other) noexcept
-    : partial_(std::move(other.partial_)),
-      descriptor_(std::exchange(other.descriptor_, -1)),
-      copy_(std::move(other.copy_)),
-      tables_(std::move(other.tables_)) {}
-
-TraceMirror::~TraceMirror() {
-    if (descriptor_ >= 0) ::close(descriptor_);
-}
-
 Result<TraceMirror> TraceMirror::create(fs::path partial) {
     TraceMirror mirror(std::move(partial));
     if (auto made = mirror.makeCopy(); !made) return fail(made.error());
@@ -101,7 +91,7 @@ Result<void> TraceMirror::makeCopy() {
     }
     sqlite3* raw = nullptr;
     if (made) {
-        descriptor_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+        descriptor_.reset(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
         const int code = sqlite3_open_v2(path.c_str(), &raw,
                                          SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, nullptr);
         copy_.reset(raw);

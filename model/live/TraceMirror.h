@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "model/format/Result.h"
+#include "model/format/UniqueFd.h"
 
 struct sqlite3;
 
@@ -28,10 +29,6 @@ class TraceMirror {
     int descriptor() const { return descriptor_; }
     const std::filesystem::path& partial() const { return partial_; }
 
-    TraceMirror(TraceMirror&& other) noexcept;
-    TraceMirror& operator=(TraceMirror&&) = delete;
-    ~TraceMirror();
-
   private:
     struct Close {
         void operator()(sqlite3* database) const;
@@ -51,7 +48,7 @@ class TraceMirror {
     Result<int64_t> copyRows(sqlite3* source, Table& table, int64_t maxRows);
 
     std::filesystem::path partial_;
-    int descriptor_ = -1;
+    UniqueFd descriptor_;
     Connection copy_;
     std::vector<Table> tables_;
 };

@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <charconv>
 #include <chrono>
@@ -21,6 +20,7 @@
 #include <thread>
 
 #include "model/format/OutputFile.h"
+#include "model/format/UniqueFd.h"
 #include "model/format/checkFile.h"
 #include "model/format/checksums.h"
 
@@ -216,14 +216,9 @@ class FolderLock {
                std::chrono::steady_clock::now() < deadline)
             std::this_thread::sleep_for(lockInterval);
     }
-    FolderLock(const FolderLock&) = delete;
-    FolderLock& operator=(const FolderLock&) = delete;
-    ~FolderLock() {
-        if (folder_ >= 0) ::close(folder_);
-    }
 
   private:
-    int folder_;
+    const UniqueFd folder_;
 };
 
 /// The file gets the permissions of the trace.
@@ -253,21 +248,10 @@ struct Content {
 
 /// Returns the content of a file. Standard streams may throw on a disk error.
 Result<std::string> textOf(const fs::path& path) {
-    const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
     std::string text;
-    std::array<char, 65536> part;
-    ssize_t got = file < 0 ? -1 : 1;
-    while (got > 0 && text.size() <= maxFileBytes) {
-        got = ::read(file, part.data(), part.size());
-        if (got < 0 && errno == EINTR)
-            got = 1;
-        else if (got > 0)
-            text.append(part.data(), static_cast<size_t>(got));
-    }
-    const int problem = errno;
-    if (file >= 0) ::close(file);
-    if (got < 0)
-        return fail("The notes {} cannot be read: {}.", path.string(), std::strerror(problem));
+    if (file < 0 || !readToEnd(file, text, maxFileBytes))
+        return fail("The notes {} cannot be read: {}.", path.string(), std::strerror(errno));
     return text;
 }
 
