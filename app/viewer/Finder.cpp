@@ -10,6 +10,7 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
+#include "model/format/text.h"
 #include "views/text/shownText.h"
 
 namespace lanescope::viewer {
@@ -96,7 +97,7 @@ void FinderModel::setEntries(std::vector<FinderEntry> entries) {
     entries_ = std::move(entries);
     lowered_.clear();
     for (const FinderEntry& entry : entries_)
-        lowered_.push_back(views::lowerAscii((entry.text + ' ' + entry.detail).toStdString()));
+        lowered_.push_back(lowerCase((entry.text + ' ' + entry.detail).toStdString()));
     names_.reset();
     matches_.clear();
     endResetModel();

@@ -6,6 +6,7 @@
 #include <QPointer>
 
 #include "app/viewer/ViewerActions.h"
+#include "model/format/text.h"
 #include "views/jobs/LatestJob.h"
 #include "views/text/shownText.h"
 #include "views/text/typedText.h"
@@ -110,7 +111,7 @@ FinderNames distinctNames(const Trace& trace) {
         add(trace.apiCalls.name[row], QT_TRANSLATE_NOOP("FinderModel", "CUDA API call"));
     result.lowered.reserve(result.names.size());
     for (const FinderNames::Name& name : result.names)
-        result.lowered.push_back(views::lowerAscii(name.text));
+        result.lowered.push_back(lowerCase(name.text));
     return result;
 }
 

@@ -13,6 +13,7 @@
 #include "capture/log/LogFormat.h"
 #include "capture/log/clocks.h"
 #include "model/format/optionValues.h"
+#include "model/format/text.h"
 
 namespace lanescope::agent {
 
@@ -105,21 +106,11 @@ bool MomentNotifier::isPipeOurs() {
 
 namespace {
 
-char lower(char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-}
-bool isLetter(char c) {
-    return lower(c) >= 'a' && lower(c) <= 'z';
-}
-bool isDigit(char c) {
-    return c >= '0' && c <= '9';
-}
-
 /// Removes `word` from the front of `name`. Returns false if `name` does not begin with it.
 bool takeWord(std::string_view& name, std::string_view word) {
     if (name.size() < word.size()) return false;
     for (size_t i = 0; i < word.size(); ++i) {
-        if (lower(name[i]) != word[i]) return false;
+        if (lowerCase(name[i]) != word[i]) return false;
     }
     name.remove_prefix(word.size());
     return true;

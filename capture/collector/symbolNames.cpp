@@ -12,10 +12,6 @@ namespace {
 
 constexpr size_t none = std::string_view::npos;
 
-bool startsWith(std::string_view text, std::string_view prefix) {
-    return text.substr(0, prefix.size()) == prefix;
-}
-
 /// Returns the length of the bracketed text at the beginning of `text`, such as "<a<b> >"; all of
 /// it if the brackets do not close.
 size_t bracketedLength(std::string_view text) {
@@ -34,9 +30,9 @@ size_t operatorLength(std::string_view text) {
     // Longer signs precede their prefixes.
     static constexpr std::string_view signs[] = {"()", "[]", "<=>", "<<=", ">>=", "->*", "<<",
                                                  ">>", "<=", ">=",  "->",  "<",   ">"};
-    if (!startsWith(text, word)) return 0;
+    if (!text.starts_with(word)) return 0;
     for (const std::string_view sign : signs)
-        if (startsWith(text.substr(word.size()), sign)) return word.size() + sign.size();
+        if (text.substr(word.size()).starts_with(sign)) return word.size() + sign.size();
     return 0;
 }
 
@@ -55,9 +51,9 @@ std::string_view shortFunctionName(std::string_view name) {
         const size_t operatorBytes = at == begin ? operatorLength(rest) : 0;
         if (operatorBytes > 0) {
             at += operatorBytes;
-        } else if (startsWith(rest, anonymous)) {
+        } else if (rest.starts_with(anonymous)) {
             at += anonymous.size();
-        } else if (startsWith(rest, "::")) {
+        } else if (rest.starts_with("::")) {
             at += 2;
             begin = at;
             end = none;
@@ -69,7 +65,7 @@ std::string_view shortFunctionName(std::string_view name) {
             if (end == none) end = at;
             at += bracketedLength(rest);
             // Parameters end the name, unless something is defined inside the function.
-            if (rest.front() == '(' && !startsWith(name.substr(at), "::")) break;
+            if (rest.front() == '(' && !name.substr(at).starts_with("::")) break;
         } else {
             at += rest.front() == '{' ? bracketedLength(rest) : 1;
         }

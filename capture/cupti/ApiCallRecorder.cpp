@@ -72,19 +72,15 @@ constexpr std::string_view explaining[] = {
     "cuCtxEnablePeerAccess",
 };
 
-bool startsWith(std::string_view text, std::string_view prefix) {
-    return text.substr(0, prefix.size()) == prefix;
-}
-
 }  // namespace
 
 DriverCallKind driverCallKind(std::string_view callbackName, bool onlyWork) {
     for (const NamedKind& named : working) {
-        if (startsWith(callbackName, named.prefix)) return named.kind;
+        if (callbackName.starts_with(named.prefix)) return named.kind;
     }
     const bool explains = !onlyWork && std::any_of(std::begin(explaining), std::end(explaining),
                                                    [&](std::string_view prefix) {
-                                                       return startsWith(callbackName, prefix);
+                                                       return callbackName.starts_with(prefix);
                                                    });
     return explains ? DriverCallKind::Other : DriverCallKind::None;
 }

@@ -36,6 +36,7 @@
 #include "capture/threads/StateRuns.h"
 #include "model/format/Subprocess.h"
 #include "model/format/optionValues.h"
+#include "model/format/text.h"
 
 namespace lanescope::capture {
 
@@ -148,7 +149,7 @@ Check checkOtherProfilers(const std::filesystem::path& processes) {
                                                           "compute-saniti"};
     std::string found;
     for (const std::string& pid : log::namesIn(processes)) {
-        if (pid.empty() || pid.find_first_not_of("0123456789") != std::string::npos) continue;
+        if (!isNumber(pid)) continue;
         std::string name = readAll(processes / pid / "comm");
         while (!name.empty() && name.back() == '\n') name.pop_back();
         const bool isOtherProfiler =

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "capture/log/launcherRank.h"
 
-#include <algorithm>
 #include <cstdlib>
+
+#include "model/format/text.h"
 
 namespace lanescope::log {
 
@@ -28,10 +29,7 @@ constexpr Variables launchers[] = {
 std::string number(const char* name) {
     const char* value = name ? std::getenv(name) : nullptr;
     const std::string text = value ? value : "";
-    const bool isNumber = !text.empty() && text.size() <= 9 &&
-                          std::all_of(text.begin(), text.end(),
-                                      [](char digit) { return digit >= '0' && digit <= '9'; });
-    return isNumber ? text : std::string();
+    return isNumber(text) && text.size() <= 9 ? text : std::string();
 }
 
 /// Returns true in a batch script, which runs once and outside every step.

@@ -11,6 +11,7 @@
 #include <cstring>
 
 #include "model/format/UniqueFd.h"
+#include "model/format/text.h"
 
 namespace lanescope::log {
 
@@ -75,8 +76,7 @@ std::string lostLogText(int error, std::string_view program) {
 bool isLogName(std::string_view name) {
     return !name.empty() && name.front() != '.' &&
            std::all_of(name.begin(), name.end(), [](char c) {
-               return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-                      c == '.' || c == '-' || c == '_';
+               return isDigit(c) || isLetter(c) || c == '.' || c == '-' || c == '_';
            });
 }
 

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 
+#include "model/format/text.h"
+
 namespace lanescope::log {
 
 namespace {
@@ -26,17 +28,8 @@ constexpr std::array knownKeys{
     KnownKey{"npm_", 20}, KnownKey{"pypi-", 20},       KnownKey{"eyJ", 30},
 };
 
-bool isUpper(char c) {
-    return c >= 'A' && c <= 'Z';
-}
-bool isLetter(char c) {
-    return isUpper(c) || (c >= 'a' && c <= 'z');
-}
 bool isOfName(char c) {
-    return isLetter(c) || (c >= '0' && c <= '9') || c == '_' || c == '-' || c == '.';
-}
-bool isSpace(char c) {
-    return c == ' ' || c == '\t' || c == '\n' || c == '\r';
+    return isLetter(c) || isDigit(c) || c == '_' || c == '-' || c == '.';
 }
 /// Returns true if `c` ends an unquoted value.
 bool endsValue(char c) {
@@ -59,7 +52,7 @@ std::vector<std::string> wordsOf(std::string_view name) {
             isUpper(c) && at > 0 && isLetter(name[at - 1]) && !isUpper(name[at - 1]);
         if (!isInWord || beginsByCapital) words.emplace_back();
         isInWord = true;
-        words.back() += isUpper(c) ? static_cast<char>(c - 'A' + 'a') : c;
+        words.back() += lowerCase(c);
     }
     return words;
 }

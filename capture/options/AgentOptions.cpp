@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "model/format/optionValues.h"
+#include "model/format/text.h"
 
 namespace lanescope::agent {
 
@@ -54,8 +55,7 @@ std::optional<int64_t> number(std::string_view text, int64_t maxValue) {
 
 bool isPlain(char character) {
     static constexpr std::string_view others = "._-+/*?[]";
-    return (character >= '0' && character <= '9') || (character >= 'a' && character <= 'z') ||
-           (character >= 'A' && character <= 'Z') || others.find(character) != others.npos;
+    return isDigit(character) || isLetter(character) || others.find(character) != others.npos;
 }
 
 /// Encodes a value as in a URL, so that it contains no separator of the text.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/analysis/rangePattern.h"
 
+#include "model/format/text.h"
 #include "model/text/knownRangeName.h"
 
 namespace lanescope {
@@ -9,36 +10,22 @@ std::string rangePattern(std::string_view name) {
     std::string pattern;
     bool wasDigit = false;
     for (const char c : name) {
-        const bool isDigit = c >= '0' && c <= '9';
-        if (!isDigit)
+        if (!isDigit(c))
             pattern += c;
         else if (!wasDigit)
             pattern += '#';
-        wasDigit = isDigit;
+        wasDigit = isDigit(c);
     }
     return pattern;
 }
-
-namespace {
-
-bool isLower(char letter) {
-    return letter >= 'a' && letter <= 'z';
-}
-bool isUpper(char letter) {
-    return letter >= 'A' && letter <= 'Z';
-}
-
-}  // namespace
 
 std::vector<std::string> wordsOf(std::string_view name) {
     std::vector<std::string> words;
     char before = ' ';
     for (const char letter : name) {
-        const bool isLetter = isLower(letter) || isUpper(letter);
-        const bool wasLetter = isLower(before) || isUpper(before);
-        if (isLetter) {
-            if (!wasLetter || (isUpper(letter) && isLower(before))) words.emplace_back();
-            words.back() += isUpper(letter) ? static_cast<char>(letter - 'A' + 'a') : letter;
+        if (isLetter(letter)) {
+            if (!isLetter(before) || (isUpper(letter) && isLower(before))) words.emplace_back();
+            words.back() += lowerCase(letter);
         }
         before = letter;
     }

@@ -7,6 +7,7 @@
 
 #include "model/analysis/rangePattern.h"
 #include "model/analysis/stepRanges.h"
+#include "model/format/text.h"
 #include "model/text/formatValue.h"
 
 namespace lanescope {
@@ -105,7 +106,7 @@ Result<void> parseAlignment(std::string_view text, CompareSelection& selection) 
     }
     // A '#' before digits at the end counts ranges; any other belongs to the name.
     size_t digits = text.size();
-    while (digits > 0 && text[digits - 1] >= '0' && text[digits - 1] <= '9') --digits;
+    while (digits > 0 && isDigit(text[digits - 1])) --digits;
     std::string_view name = text;
     selection.occurrence = 0;
     if (digits < text.size() && digits > 0 && text[digits - 1] == '#') {

@@ -13,6 +13,7 @@
 #include "model/analysis/StepParts.h"
 #include "model/format/Result.h"
 #include "model/format/optionValues.h"
+#include "model/format/text.h"
 #include "model/text/formatValue.h"
 
 namespace lanescope::compare {
@@ -59,16 +60,6 @@ class ConditionScanner {
 
 namespace {
 
-// Not <cctype>: letters must not depend on the locale.
-bool isSpace(char c) {
-    return c == ' ' || c == '\t' || c == '\n' || c == '\r';
-}
-bool isDigit(char c) {
-    return c >= '0' && c <= '9';
-}
-bool isLetter(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
 bool isWordCharacter(char c) {
     return isLetter(c) || isDigit(c) || c == '_';
 }

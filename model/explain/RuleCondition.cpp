@@ -7,21 +7,16 @@
 #include <optional>
 
 #include "model/format/optionValues.h"
+#include "model/format/text.h"
 #include "model/text/formatValue.h"
 
 namespace lanescope::explain {
 
 namespace {
 
-std::string_view trimmed(std::string_view text) {
-    while (text.starts_with(' ')) text.remove_prefix(1);
-    while (text.ends_with(' ')) text.remove_suffix(1);
-    return text;
-}
-
 std::optional<double> parsePercent(std::string_view text) {
     if (!text.ends_with('%')) return std::nullopt;
-    text = trimmed(text.substr(0, text.size() - 1));
+    text = trimmed(text.substr(0, text.size() - 1), " ");
     double value = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     const bool isWhole = error == std::errc() && end == text.data() + text.size();
@@ -31,7 +26,7 @@ std::optional<double> parsePercent(std::string_view text) {
 }  // namespace
 
 Result<const Rule*> parseRule(std::string_view text, RuleList rules) {
-    if (const Rule* rule = ruleCalled(trimmed(text), rules)) return rule;
+    if (const Rule* rule = ruleCalled(trimmed(text, " "), rules)) return rule;
     std::string names;
     for (const Rule* rule : rules) names += (names.empty() ? "" : ", ") + std::string(rule->id);
     return fail("There is no rule \"{}\"; there are: {}.", printable(text), names);
@@ -41,14 +36,14 @@ Result<RuleCondition> parseRuleCondition(std::string_view text, RuleList rules) 
     RuleCondition condition;
     condition.text = std::string(text);
     const size_t sign = text.find('>');
-    const std::string_view name = trimmed(text.substr(0, sign));
+    const std::string_view name = trimmed(text.substr(0, sign), " ");
     if (name != "any") {
         const Result<const Rule*> rule = parseRule(name, rules);
         if (!rule) return fail(rule.error());
         condition.rule = *rule;
     }
     if (sign == std::string_view::npos) return condition;
-    const std::string_view threshold = trimmed(text.substr(sign + 1));
+    const std::string_view threshold = trimmed(text.substr(sign + 1), " ");
     if (const std::optional<double> share = parsePercent(threshold)) {
         condition.aboveShare = *share;
         return condition;

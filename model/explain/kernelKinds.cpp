@@ -132,10 +132,7 @@ std::string longKernelText(const WorkerSummary& worker, const Contributor& kerne
 int64_t ofTypicalStepNs(const WorkerSummary& worker, StepPart part) {
     std::vector<int64_t> times;
     for (const StepSummary& step : worker.steps) times.push_back(step.parts[part]);
-    if (times.empty()) return 0;
-    const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
-    std::nth_element(times.begin(), middle, times.end());
-    return *middle;
+    return upperMedianOf(std::move(times));
 }
 
 bool isFill(const Contributor& each) {

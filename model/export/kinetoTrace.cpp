@@ -9,6 +9,7 @@
 #include <string>
 
 #include "model/export/exportRows.h"
+#include "model/format/text.h"
 #include "model/trace/collectives.h"
 #include "model/trace/kinds/Details.h"
 #include "model/trace/kinds/eventFacts.h"
@@ -23,8 +24,7 @@ constexpr size_t pieceSize = 64 * 1024;
 /// Returns "allreduce" for "AllReduce".
 std::string torchName(std::string_view operation) {
     std::string name;
-    for (const char c : operation)
-        name += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+    for (const char c : operation) name += lowerCase(c);
     return name;
 }
 

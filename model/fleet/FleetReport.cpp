@@ -21,6 +21,7 @@
 #include "model/format/Sqlite.h"
 #include "model/format/TimeRange.h"
 #include "model/format/checkFile.h"
+#include "model/numbers/Statistics.h"
 #include "model/text/formatValue.h"
 
 namespace lanescope::fleet {
@@ -488,10 +489,7 @@ class ReportReader {
         std::vector<float> walls;
         for (const float wall : report_->wall_)
             if (!std::isnan(wall)) walls.push_back(wall);
-        if (walls.empty()) return;
-        const auto middle = walls.begin() + static_cast<std::ptrdiff_t>(walls.size() / 2);
-        std::nth_element(walls.begin(), middle, walls.end());
-        report_->medianStepNs_ = *middle;
+        if (!walls.empty()) report_->medianStepNs_ = upperMedianOf(std::move(walls));
     }
 
     Database database_;

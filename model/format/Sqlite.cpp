@@ -17,6 +17,7 @@
 #include "model/format/ReadWatch.h"
 #include "model/format/UniqueFd.h"
 #include "model/format/checkFile.h"
+#include "model/format/text.h"
 
 namespace lanescope {
 
@@ -130,14 +131,6 @@ int harden(sqlite3* database, uint64_t fileBytes) {
                                   nullptr, nullptr, nullptr);
     sqlite3_set_authorizer(database, authorizeRead, nullptr);
     return code;
-}
-
-/// Lower-cases a name as SQLite does to compare column names.
-std::string lowerCase(std::string_view name) {
-    std::string lower(name);
-    for (char& letter : lower)
-        if (letter >= 'A' && letter <= 'Z') letter = static_cast<char>(letter - 'A' + 'a');
-    return lower;
 }
 
 /// Returns device and inode, which identify a file whatever its name.
@@ -422,7 +415,7 @@ bool Database::hasTable(std::string_view table) const {
 
 bool Database::hasColumn(std::string_view table, std::string_view column) const {
     return hasTable(table) &&
-           std::ranges::count(columns(table), Column{lowerCase(column), true}) > 0;
+           std::ranges::count(columns(table), Column{lowerCase(std::string(column)), true}) > 0;
 }
 
 std::vector<Database::Column> Database::columns(std::string_view table) const {
@@ -431,7 +424,8 @@ std::vector<Database::Column> Database::columns(std::string_view table) const {
     auto statement = prepare(fmt::format("PRAGMA table_xinfo({})", table));
     if (!statement) return columns;
     for (auto row = statement->step(); row && *row; row = statement->step())
-        columns.push_back({lowerCase(statement->text(nameAt)), statement->integer(hiddenAt) == 0});
+        columns.push_back(
+            {lowerCase(std::string(statement->text(nameAt))), statement->integer(hiddenAt) == 0});
     return columns;
 }
 

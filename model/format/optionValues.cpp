@@ -6,19 +6,14 @@
 #include <system_error>
 #include <utility>
 
+#include "model/format/text.h"
+
 namespace lanescope {
 
 namespace {
 
 constexpr double nsPerSecond = 1e9;
 constexpr double maxNs = 9e18;
-
-std::string_view trimmed(std::string_view text) {
-    constexpr std::string_view spaces = " \t";
-    const size_t from = text.find_first_not_of(spaces);
-    if (from == std::string_view::npos) return {};
-    return text.substr(from, text.find_last_not_of(spaces) - from + 1);
-}
 
 }  // namespace
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cctype>
 #include <optional>
 #include <string>
 #include <string_view>
+
+#include "model/format/text.h"
 
 namespace lanescope {
 
@@ -19,8 +20,7 @@ inline std::optional<int> rankInName(std::string_view name) {
     if (!name.empty() && (name.front() == '-' || name.front() == '_')) name.remove_prefix(1);
     int rank = 0;
     bool isNumber = false;
-    for (; !name.empty() && std::isdigit(static_cast<unsigned char>(name.front())) != 0;
-         name.remove_prefix(1)) {
+    for (; !name.empty() && isDigit(name.front()); name.remove_prefix(1)) {
         rank = rank * 10 + (name.front() - '0');
         isNumber = true;
         if (rank >= maxRank) return std::nullopt;

@@ -8,6 +8,47 @@
 
 namespace lanescope {
 
+// Letters are ASCII only and independent of the locale: names are code, and other characters must
+// match exactly. Header-only, because the agent does not link `model`.
+
+constexpr bool isDigit(char c) {
+    return c >= '0' && c <= '9';
+}
+constexpr bool isUpper(char c) {
+    return c >= 'A' && c <= 'Z';
+}
+constexpr bool isLower(char c) {
+    return c >= 'a' && c <= 'z';
+}
+constexpr bool isLetter(char c) {
+    return isUpper(c) || isLower(c);
+}
+/// Returns true for white space of JSON: blank, tab, line feed and carriage return.
+constexpr bool isSpace(char c) {
+    return c == ' ' || c == '\t' || c == '\n' || c == '\r';
+}
+constexpr char lowerCase(char c) {
+    return isUpper(c) ? static_cast<char>(c - 'A' + 'a') : c;
+}
+inline std::string lowerCase(std::string text) {
+    for (char& c : text) c = lowerCase(c);
+    return text;
+}
+
+/// Returns true if the text is at least one digit and nothing else.
+constexpr bool isNumber(std::string_view text) {
+    for (const char c : text)
+        if (!isDigit(c)) return false;
+    return !text.empty();
+}
+
+/// Returns the text without the `spaces` at both ends.
+constexpr std::string_view trimmed(std::string_view text, std::string_view spaces = " \t") {
+    const size_t from = text.find_first_not_of(spaces);
+    if (from == std::string_view::npos) return {};
+    return text.substr(from, text.find_last_not_of(spaces) - from + 1);
+}
+
 /// Returns the length of the valid UTF-8 sequence at the start of `text`, which must not be empty;
 /// 0 if invalid.
 size_t utf8SequenceLength(std::string_view text);

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "model/numbers/Statistics.h"
 #include "model/trace/tasks.h"
 
 namespace lanescope {
@@ -14,12 +15,6 @@ namespace {
 /// Threshold of the ratio longest to shortest: beyond it, bars of equal width would put nearly all
 /// events into the first.
 constexpr double logarithmicRatioThreshold = 20;
-
-int64_t medianOf(std::vector<int64_t> values) {
-    const auto middle = values.begin() + static_cast<ptrdiff_t>(values.size() / 2);
-    std::nth_element(values.begin(), middle, values.end());
-    return *middle;
-}
 
 template <class Value>
 std::vector<Value> inOrder(const std::vector<Value>& values, const std::vector<size_t>& order) {
@@ -73,7 +68,7 @@ NameOccurrences occurrencesOf(const Trace& trace, EventRef event, const std::sto
         std::minmax_element(found.durationNs.begin(), found.durationNs.end());
     found.minNs = *minNs;
     found.maxNs = *maxNs;
-    found.medianNs = medianOf(found.durationNs);
+    found.medianNs = upperMedianOf(found.durationNs);
     return found;
 }
 

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <charconv>
 #include <limits>
 #include <map>
@@ -14,6 +13,7 @@
 #include <tuple>
 
 #include "model/analysis/StepSelection.h"
+#include "model/format/text.h"
 #include "model/trace/collectives.h"
 
 namespace lanescope {
@@ -102,7 +102,7 @@ struct Collected {
 /// Returns the number at the end of a name: 12 for "ProfilerStep#12".
 std::optional<int64_t> numberAtEnd(std::string_view name) {
     size_t begin = name.size();
-    while (begin > 0 && std::isdigit(static_cast<unsigned char>(name[begin - 1])) != 0) --begin;
+    while (begin > 0 && isDigit(name[begin - 1])) --begin;
     int64_t value = 0;
     const auto [end, error] =
         std::from_chars(name.data() + begin, name.data() + name.size(), value);

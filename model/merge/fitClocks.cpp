@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "model/merge/fitLines.h"
+#include "model/numbers/Statistics.h"
 
 namespace lanescope {
 
@@ -43,12 +44,6 @@ constexpr double minSpreadNs = 20;
 /// Maximum distance of a side's values from its line, relative to the jump.
 constexpr double maxDistanceShare = 0.25;
 
-double middleOf(std::vector<double> values) {
-    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-    std::nth_element(values.begin(), middle, values.end());
-    return *middle;
-}
-
 /// The events of a block as one.
 struct Value {
     double s = 0, ns = 0;
@@ -66,8 +61,8 @@ std::vector<Value> valuesOf(std::span<const ClockDistance> distances, size_t siz
             off.push_back(distances[i].ns);
             at.push_back(static_cast<double>(distances[i].atNs - distances.front().atNs) * 1e-9);
         }
-        value.ns = middleOf(std::move(off));
-        value.s = middleOf(std::move(at));
+        value.ns = upperMedianOf(std::move(off));
+        value.s = upperMedianOf(std::move(at));
         values.push_back(value);
     }
     return values;
@@ -87,9 +82,9 @@ Line lineThrough(std::span<const Value> values) {
                 slopes.push_back((values[j].ns - values[i].ns) / (values[j].s - values[i].s));
     Line line;
     line.s = values[values.size() / 2].s;
-    line.nsPerS = slopes.empty() ? 0 : middleOf(std::move(slopes));
+    line.nsPerS = upperMedianOf(std::move(slopes));
     for (const Value& value : values) off.push_back(value.ns - line.nsPerS * (value.s - line.s));
-    line.ns = middleOf(std::move(off));
+    line.ns = upperMedianOf(std::move(off));
     return line;
 }
 
@@ -104,7 +99,7 @@ double noiseOf(std::span<const Value> values) {
             std::abs(values[i].ns - values[i - 1].ns * (1 - share) - values[i + 1].ns * share));
     }
     constexpr double normal = 1.4826 / 1.2247;  // for a median of such distances
-    return off.empty() ? 0 : normal * middleOf(std::move(off));
+    return normal * upperMedianOf(std::move(off));
 }
 
 bool fits(std::span<const Value> values, const Line& line, double tolerance) {

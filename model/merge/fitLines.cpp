@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "model/numbers/Statistics.h"
+
 namespace lanescope {
 
 /// Equations of least squares: a positive definite matrix, and the right side.
@@ -93,13 +95,6 @@ class TopTwo {
     uint32_t clock_ = UINT32_MAX;
     double first_ = -std::numeric_limits<double>::infinity(), second_ = first_;
 };
-
-double medianOf(std::vector<double> values) {
-    if (values.empty()) return 0;
-    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-    std::nth_element(values.begin(), middle, values.end());
-    return *middle;
-}
 
 /// Fits lines. The unknowns are, for each clock but the first, its offset at the origin in ns and
 /// its drift in ns per second.
@@ -237,7 +232,7 @@ class LineFitter {
         std::vector<double> ends;
         for (const Point& point : points) ends.push_back(corrected(point.clock, point.timeNs));
         const double middle =
-            points.size() > 2 ? medianOf(ends) : std::midpoint(ends.front(), ends.back());
+            points.size() > 2 ? upperMedianOf(ends) : std::midpoint(ends.front(), ends.back());
         for (size_t i = 0; i < points.size(); ++i) {
             const double u = (ends[i] - middle) / (6 * spreadNs_);
             weights[i] *= u * u < 1 ? (1 - u * u) * (1 - u * u) : 0;
@@ -313,11 +308,11 @@ class LineFitter {
             std::vector<double> ends;
             for (const Point& point : points) ends.push_back(corrected(point.clock, point.timeNs));
             const double middle =
-                points.size() > 2 ? medianOf(ends) : std::midpoint(ends.front(), ends.back());
+                points.size() > 2 ? upperMedianOf(ends) : std::midpoint(ends.front(), ends.back());
             for (const double end : ends) distances.push_back(std::abs(end - middle));
         }
         constexpr double normal = 1.4826;  // from a median of distances to a standard deviation
-        spreadNs_ = std::max(minEndSpreadNs, normal * medianOf(std::move(distances)));
+        spreadNs_ = std::max(minEndSpreadNs, normal * upperMedianOf(std::move(distances)));
     }
 
     /// Sets errors: three standard deviations where a clock is known worst, plus twice the spread
@@ -356,7 +351,7 @@ class LineFitter {
                     if (&each != &point) others.push_back(corrected(each.clock, each.timeNs));
                 found[point.clock].push_back(
                     {originNs_ + std::llround(point.timeNs),
-                     corrected(point.clock, point.timeNs) - medianOf(others)});
+                     corrected(point.clock, point.timeNs) - upperMedianOf(others)});
             }
         }
         for (auto& each : found) std::sort(each.begin(), each.end());
@@ -377,7 +372,7 @@ class LineFitter {
                 for (size_t at = part * own.size() / parts; at < (part + 1) * own.size() / parts;
                      ++at)
                     there.push_back(std::abs(own[at].ns));
-                worst = std::max(worst, medianOf(std::move(there)));
+                worst = std::max(worst, upperMedianOf(std::move(there)));
             }
             // Up to here it is noise, which the error already includes.
             if (worst > 3 * spreadNs_) clocks_[clock].errorNs += 1.1 * worst;

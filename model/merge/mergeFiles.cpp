@@ -2,7 +2,6 @@
 #include "model/merge/mergeFiles.h"
 
 #include <algorithm>
-#include <cctype>
 #include <iterator>
 #include <limits>
 #include <set>
@@ -18,6 +17,7 @@
 #include "model/format/checksums.h"
 #include "model/format/optionValues.h"
 #include "model/format/sourceNames.h"
+#include "model/format/text.h"
 #include "model/importers/TraceFormat.h"
 #include "model/index/openTrace.h"
 
@@ -33,7 +33,6 @@ constexpr size_t maxFiles = 4096;
 /// Compares names with numbers by value: "rank10" after "rank9".
 bool isBefore(const fs::path& a, const fs::path& b) {
     const std::string left = a.filename().string(), right = b.filename().string();
-    const auto isDigit = [](char c) { return std::isdigit(static_cast<unsigned char>(c)) != 0; };
     size_t i = 0, j = 0;
     while (i < left.size() && j < right.size()) {
         if (!isDigit(left[i]) || !isDigit(right[j])) {
@@ -42,7 +41,7 @@ bool isBefore(const fs::path& a, const fs::path& b) {
             ++j;
             continue;
         }
-        const auto numberAt = [&isDigit](const std::string& name, size_t& at) {
+        const auto numberAt = [](const std::string& name, size_t& at) {
             while (at < name.size() && name[at] == '0') ++at;
             const size_t begin = at;
             while (at < name.size() && isDigit(name[at])) ++at;

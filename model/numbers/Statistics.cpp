@@ -14,14 +14,12 @@ namespace {
 
 template <class T>
 double middle(std::span<T> values) {
-    if (values.empty()) return 0;
-    const auto upper = values.begin() + values.size() / 2;
-    std::nth_element(values.begin(), upper, values.end());
-    if (values.size() % 2 == 1) return static_cast<double>(*upper);
+    const T upper = upperMedianOf(values);
+    if (values.empty() || values.size() % 2 == 1) return static_cast<double>(upper);
     // The lower middle is the largest value that nth_element put below the upper one. Both are
     // halved before they are added, because values of a corrupt file may overflow.
-    const auto lower = std::max_element(values.begin(), upper);
-    return static_cast<double>(*lower) / 2 + static_cast<double>(*upper) / 2;
+    const auto lower = std::max_element(values.begin(), values.begin() + values.size() / 2);
+    return static_cast<double>(*lower) / 2 + static_cast<double>(upper) / 2;
 }
 
 }  // namespace

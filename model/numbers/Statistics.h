@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <span>
 #include <vector>
 
@@ -24,6 +27,14 @@ Statistics statisticsOf(std::span<int64_t> values);
 /// Returns the median as in `Statistics`; reorders `values`. 0 for an empty set. O(n).
 double medianOf(std::span<int64_t> values);
 double medianOf(std::span<double> values);
+
+/// Returns the middle value, the greater one of two; 0 for an empty set. O(n).
+template <class Values>
+auto upperMedianOf(Values values) {
+    const auto middle = std::begin(values) + static_cast<std::ptrdiff_t>(std::size(values) / 2);
+    std::nth_element(std::begin(values), middle, std::end(values));
+    return std::size(values) > 0 ? *middle : typename Values::value_type{};
+}
 
 /// Returns a + b, clamped to the range of int64_t.
 int64_t saturatingSum(int64_t a, int64_t b);

@@ -7,20 +7,10 @@
 #include <string>
 #include <string_view>
 
+#include "model/format/text.h"
 #include "model/text/ReportTable.h"
 
 namespace lanescope {
-
-/// Lower-cases ASCII only: names are code, and other characters must match exactly.
-constexpr char lowerCase(char letter) {
-    return letter >= 'A' && letter <= 'Z' ? static_cast<char>(letter - 'A' + 'a') : letter;
-}
-
-/// Lower-cases every ASCII letter of a text.
-inline std::string lowerCase(std::string text) {
-    for (char& letter : text) letter = lowerCase(letter);
-    return text;
-}
 
 /// Returns the enumerator whose `identifier` is `text`, up to `last`; nullopt if there is none.
 /// Files store identifiers, which must not change, unlike labels for people.

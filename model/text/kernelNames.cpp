@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "model/format/sourceNames.h"
+#include "model/format/text.h"
 
 namespace lanescope {
 
@@ -55,12 +56,6 @@ bool closes(char c) {
     return c == '>' || c == ')' || c == '}' || c == ']';
 }
 
-std::string_view trimmed(std::string_view text) {
-    while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
-    while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
-    return text;
-}
-
 constexpr std::string_view anonymous = "(anonymous namespace)";
 
 /// Returns the position where the bracket at `begin` closes; the end if it does not.
@@ -82,7 +77,8 @@ std::vector<std::string_view> parted(std::string_view text) {
         if (at < text.size() && opens(text[at])) ++depth;
         if (at < text.size() && closes(text[at])) --depth;
         if (at < text.size() && (text[at] != ',' || depth != 0)) continue;
-        if (const std::string_view part = trimmed(text.substr(begin, at - begin)); !part.empty())
+        if (const std::string_view part = trimmed(text.substr(begin, at - begin), " ");
+            !part.empty())
             parts.push_back(part);
         begin = at + 1;
     }
@@ -150,7 +146,7 @@ std::string_view shortTypeName(std::string_view text) {
          {"unsigned int", "u32"},
          {"unsigned long", "u64"},
          {"bool", "bool"}}};
-    text = trimmed(text);
+    text = trimmed(text, " ");
     if (text.ends_with(" const")) text.remove_suffix(6);
     for (const auto& [name, brief] : types)
         if (text == name) return brief;
@@ -170,10 +166,6 @@ NameParts wordsOf(std::string_view text) {
         text.remove_prefix(end + 1);
     }
     return words;
-}
-
-bool isDigit(char c) {
-    return std::isdigit(static_cast<unsigned char>(c)) != 0;
 }
 
 /// "128x64", "32x128x8".
@@ -432,7 +424,7 @@ bool isWrapper(std::string_view base) {
 /// Returns true if a template argument is a functor: no number, flag, type or storage.
 bool isFunctor(std::string_view text) {
     if (text.empty() || !shortTypeName(text).empty() || text.front() == '(') return false;
-    if (std::isdigit(static_cast<unsigned char>(text.front())) != 0) return false;
+    if (isDigit(text.front())) return false;
     for (const std::string_view each :
          {"true", "false", "decltype(nullptr)", "float2", "float4", "double2", "ulonglong2"})
         if (text == each) return false;
@@ -513,12 +505,6 @@ std::string lambdaName(const CppName& name) {
         first.find("::[lambda(") == std::string_view::npos)
         return {};
     return std::string(parseCppName(first).base);
-}
-
-bool isNumber(std::string_view text) {
-    for (const char c : text)
-        if (std::isdigit(static_cast<unsigned char>(c)) == 0) return false;
-    return !text.empty();
 }
 
 std::string withBlanks(std::string_view text) {

@@ -5,7 +5,8 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
+
+#include "model/format/text.h"
 
 namespace lanescope {
 
@@ -34,9 +35,7 @@ std::string_view torchOperator(std::string_view text) {
         const size_t value = at + fact.size();
         if (at == 0 || at == std::string_view::npos) continue;
         // In a pattern of names a '#' stands for the number.
-        const bool isNumber =
-            value < text.size() &&
-            (std::isdigit(static_cast<unsigned char>(text[value])) != 0 || text[value] == '#');
+        const bool isNumber = value < text.size() && (isDigit(text[value]) || text[value] == '#');
         if (isNumber || fact.ends_with('[')) end = std::min(end, at);
     }
     return end == std::string_view::npos ? std::string_view() : text.substr(0, end);

@@ -246,9 +246,7 @@ int64_t typicalIntervalNs(const LargeVector<int64_t>& timesNs) {
     LargeVector<int64_t> intervals(timesNs.get_allocator());
     for (size_t i = 1; i < timesNs.size(); ++i) intervals.push_back(timesNs[i] - timesNs[i - 1]);
     if (intervals.empty()) return 1;
-    const auto middle = intervals.begin() + static_cast<ptrdiff_t>(intervals.size() / 2);
-    std::nth_element(intervals.begin(), middle, intervals.end());
-    return std::max<int64_t>(1, *middle);
+    return std::max<int64_t>(1, upperMedianOf(std::move(intervals)));
 }
 
 /// Returns how long the last value of a gauge is in effect. Unchanged values are not stored, so

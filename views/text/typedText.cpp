@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "model/format/optionValues.h"
+#include "model/format/text.h"
 #include "model/numbers/Statistics.h"
 #include "model/text/formatValue.h"
 
@@ -17,22 +18,14 @@ namespace {
 constexpr std::string_view spaces = " \t";
 constexpr int64_t nsPerDay = 86'400'000'000'000;
 
-std::string_view trimmed(std::string_view text) {
-    const size_t from = text.find_first_not_of(spaces);
-    if (from == std::string_view::npos) return {};
-    return text.substr(from, text.find_last_not_of(spaces) - from + 1);
-}
-
 /// Reads an unsigned number and removes it from the front of `text`.
 std::optional<double> takeNumber(std::string_view& text) {
-    const bool isDigit =
-        !text.empty() && ((text.front() >= '0' && text.front() <= '9') || text.front() == '.');
-    if (!isDigit) return std::nullopt;
+    if (text.empty() || !(isDigit(text.front()) || text.front() == '.')) return std::nullopt;
     // No exponents, and no second dot: "1..2" is a range.
     size_t length = 0;
     for (bool hasDot = false; length < text.size(); ++length) {
         if (text[length] == '.' && !std::exchange(hasDot, true)) continue;
-        if (text[length] < '0' || text[length] > '9') break;
+        if (!isDigit(text[length])) break;
     }
     double value = 0;
     const auto [end, error] =
@@ -45,7 +38,7 @@ std::optional<double> takeNumber(std::string_view& text) {
 std::optional<int64_t> takeInteger(std::string_view& text, size_t minDigits, size_t maxDigits) {
     int64_t value = 0;
     size_t length = 0;
-    while (length < text.size() && text[length] >= '0' && text[length] <= '9') ++length;
+    while (length < text.size() && isDigit(text[length])) ++length;
     if (length < minDigits || length > maxDigits) return std::nullopt;
     std::from_chars(text.data(), text.data() + length, value);
     text.remove_prefix(length);
@@ -151,7 +144,6 @@ Result<int64_t> parseMoment(std::string_view text, const TimeContext& context, i
 
 /// Returns true for a word, then a number: "step 12", "it 12".
 bool isNamedStep(std::string_view text) {
-    const auto isDigit = [](char letter) { return letter >= '0' && letter <= '9'; };
     constexpr std::string_view noWord = "0123456789.+-#:%";
     return !text.empty() && noWord.find(text.front()) == std::string_view::npos &&
            isDigit(text.back());
@@ -210,12 +202,8 @@ constexpr int perInitial = 8;
 // Letters farther apart than this are a coincidence.
 constexpr size_t maxLetterGap = 12;
 
-char lower(char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-}
-
 bool isWordCharacter(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || static_cast<unsigned char>(c) >= 128;
+    return isLower(c) || isDigit(c) || static_cast<unsigned char>(c) >= 128;
 }
 
 bool startsWord(std::string_view text, size_t at) {
@@ -246,17 +234,11 @@ int scoreOfLetters(std::string_view word, std::string_view text) {
 
 }  // namespace
 
-std::string lowerAscii(std::string_view text) {
-    std::string lowered(text);
-    std::transform(lowered.begin(), lowered.end(), lowered.begin(), lower);
-    return lowered;
-}
-
 FuzzyPattern::FuzzyPattern(std::string_view typed) {
     for (const char c : typed) {
         const bool isSpace = c == ' ' || c == '\t';
         if (isSpace && (text_.empty() || text_.back() == ' ')) continue;
-        text_ += isSpace ? ' ' : lower(c);
+        text_ += isSpace ? ' ' : lowerCase(c);
     }
     if (!text_.empty() && text_.back() == ' ') text_.pop_back();
 }

@@ -48,7 +48,7 @@ class FuzzyPattern {
     explicit FuzzyPattern(std::string_view typed);
 
     bool isEmpty() const { return text_.empty(); }
-    /// Returns how well `lowered` (see `lowerAscii`) matches: 0 if not; more for contiguous
+    /// Returns how well `lowered` (see `lowerCase`) matches: 0 if not; more for contiguous
     /// matches, at starts of words and in short names. Every typed word must match, in any order,
     /// with few letters between its letters. O(length of the name).
     int score(std::string_view lowered) const;
@@ -56,8 +56,5 @@ class FuzzyPattern {
   private:
     std::string text_;  // lowercase, separated by one space
 };
-
-/// Converts ASCII letters to lowercase and keeps everything else, so that UTF-8 stays valid.
-std::string lowerAscii(std::string_view text);
 
 }  // namespace lanescope::views

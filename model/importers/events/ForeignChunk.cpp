@@ -5,6 +5,7 @@
 #include <array>
 #include <utility>
 
+#include "model/format/text.h"
 #include "model/importers/events/JsonCursor.h"
 #include "model/numbers/MixedMap.h"
 #include "model/trace/rangeDomains.h"
@@ -110,13 +111,9 @@ constexpr std::array<std::pair<std::string_view, Kind>, 31> categories{{
     {"gpumemset", Kind::Memset},
 }};
 
-char lower(char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-}
-
 bool isSameWord(std::string_view a, std::string_view b) {
-    return a.size() == b.size() &&
-           std::equal(a.begin(), a.end(), b.begin(), [](char x, char y) { return lower(x) == y; });
+    return a.size() == b.size() && std::equal(a.begin(), a.end(), b.begin(),
+                                              [](char x, char y) { return lowerCase(x) == y; });
 }
 
 MemcpyKind directionOf(std::string_view word) {

@@ -7,16 +7,14 @@
 #include <cstring>
 #include <limits>
 
+#include "model/format/text.h"
+
 namespace lanescope {
 
 namespace {
 
 /// Larger than the exponent of any valid number.
 constexpr int64_t maxExponent = 100'000;
-
-bool isDigit(char c) {
-    return c >= '0' && c <= '9';
-}
 
 /// Removes and returns the digits at the front of `text`.
 std::string_view takeDigits(std::string_view& text) {

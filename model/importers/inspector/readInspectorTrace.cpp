@@ -13,6 +13,7 @@
 
 #include "model/format/GlobalId.h"
 #include "model/format/Result.h"
+#include "model/format/text.h"
 #include "model/importers/events/JsonCursor.h"
 #include "model/importers/inspector/InspectorRecords.h"
 #include "model/importers/inspector/emitOperations.h"
@@ -54,10 +55,6 @@ namespace {
 constexpr size_t maxRecordBytes = size_t{4} << 20;
 /// Equal, so that an unterminated record is scanned at most twice.
 constexpr size_t blockBytes = maxRecordBytes;
-
-bool isSpace(char c) {
-    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
-}
 
 /// Beginnings of records, to find records that do not begin a line.
 constexpr std::array<std::string_view, 3> beginnings{"{\"header\"", "{\"coll_perf\"",

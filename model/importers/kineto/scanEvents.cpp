@@ -4,16 +4,13 @@
 #include <algorithm>
 #include <array>
 
+#include "model/format/text.h"
 #include "model/importers/events/EventDecoder.h"
 #include "model/importers/events/JsonCursor.h"
 
 namespace lanescope {
 
 namespace {
-
-bool isSpace(char c) {
-    return c == ' ' || c == '\n' || c == '\t' || c == '\r';
-}
 
 /// Returns true if one of the words comes next, in quotes.
 template <size_t count>

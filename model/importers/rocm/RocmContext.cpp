@@ -3,10 +3,10 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <utility>
 
 #include "model/format/sourceNames.h"
+#include "model/format/text.h"
 #include "model/importers/sqlite/RowReader.h"
 #include "model/text/kernelNames.h"
 
@@ -51,8 +51,7 @@ void RocmContext::nameKernel(LaunchConfig& config, StringIndex name) {
 MemcpyKind rocmCopyKind(std::string_view name) {
     std::string word;
     for (const char c : name)
-        if (std::isalpha(static_cast<unsigned char>(c)) != 0)
-            word += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+        if (isLetter(c)) word += lowerCase(c);
     constexpr std::array<std::pair<std::string_view, MemcpyKind>, 4> words{
         {{"hosttodevice", MemcpyKind::HtoD},
          {"devicetohost", MemcpyKind::DtoH},

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -14,6 +13,7 @@
 
 #include "model/format/GlobalId.h"
 #include "model/format/Sqlite.h"
+#include "model/format/text.h"
 #include "model/importers/rocm/RocmContext.h"
 #include "model/importers/sqlite/RowReader.h"
 #include "model/text/formatValue.h"
@@ -47,7 +47,7 @@ constexpr size_t maxSuffixBytes = 64;
 
 bool isPlain(std::string_view suffix) {
     return suffix.size() <= maxSuffixBytes && std::all_of(suffix.begin(), suffix.end(), [](char c) {
-               return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
+               return isLetter(c) || isDigit(c) || c == '_';
            });
 }
 

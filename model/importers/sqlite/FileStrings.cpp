@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/importers/sqlite/FileStrings.h"
 
-#include <algorithm>
-
 #include "model/format/tables/Session.h"
+#include "model/format/text.h"
 #include "model/importers/sqlite/RowReader.h"
 
 namespace lanescope {
@@ -44,10 +43,7 @@ std::string_view plainApiName(std::string_view entryPoint) {
     if (version == std::string_view::npos) return entryPoint;
     const std::string_view digits = entryPoint.substr(version + 2);
     // CUDA versions have four or five digits ("_v3020", "_v12000").
-    const bool isVersion =
-        digits.size() >= 4 && digits.size() <= 5 &&
-        std::all_of(digits.begin(), digits.end(), [](char c) { return c >= '0' && c <= '9'; });
-    if (!isVersion) return entryPoint;
+    if (digits.size() < 4 || digits.size() > 5 || !isNumber(digits)) return entryPoint;
     std::string_view name = entryPoint.substr(0, version);
     // Variants of the default stream, which are the same call for the user.
     for (const std::string_view suffix : {"_ptsz", "_ptds"})

@@ -14,6 +14,7 @@
 #include "model/importers/sqlite/RowReader.h"
 #include "model/importers/sqlite/eventRows.h"
 #include "model/importers/sqlite/readers.h"
+#include "model/numbers/Statistics.h"
 #include "model/trace/kinds/CpuState.h"
 
 namespace lanescope {
@@ -109,10 +110,8 @@ void emitSamples(TraceBuilder& builder, uint32_t thread, std::vector<Sample>& sa
     constexpr int64_t aloneNs = 1'000'000;
     int64_t maxSampleNs = aloneNs;
     if (!stepsNs.empty()) {
-        const auto middle = stepsNs.begin() + static_cast<std::ptrdiff_t>(stepsNs.size() / 2);
-        std::ranges::nth_element(stepsNs, middle);
-        maxSampleNs =
-            std::clamp<int64_t>(2 * std::min(*middle, maxTimestampNs / 4), 1, 10 * aloneNs);
+        maxSampleNs = std::clamp<int64_t>(
+            2 * std::min(upperMedianOf(std::move(stepsNs)), maxTimestampNs / 4), 1, 10 * aloneNs);
     }
     for (size_t at = 0; at < samples.size(); ++at) {
         int64_t endNs = samples[at].timeNs + maxSampleNs;

@@ -10,6 +10,7 @@
 #include "model/format/tables/Cuda.h"
 #include "model/format/tables/Schema.h"
 #include "model/format/tables/Session.h"
+#include "model/format/text.h"
 #include "model/importers/sqlite/LoadContext.h"
 #include "model/importers/sqlite/readers.h"
 #include "model/text/formatTable.h"
@@ -107,10 +108,7 @@ bool isOurs(const std::string& table) {
 /// Notes the contents of unknown tables that no reader requested, as from a profiler that is newer
 /// than this program.
 void noteUnknown(LoadContext& context) {
-    const auto isPlain = [](char c) {
-        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-               c == '_';
-    };
+    const auto isPlain = [](char c) { return isLetter(c) || isDigit(c) || c == '_'; };
     size_t named = 0;
     int64_t others = 0, otherRows = 0;
     for (const std::string& table : context.database().tables()) {

@@ -8,6 +8,8 @@
 #include <string>
 #include <utility>
 
+#include "model/format/text.h"
+
 namespace lanescope {
 
 namespace {
@@ -45,8 +47,7 @@ std::array<uint32_t, 3> sizesIn(std::string_view text) {
 std::string plain(std::string_view text) {
     std::string word;
     for (const char c : text)
-        if (std::isalnum(static_cast<unsigned char>(c)) != 0)
-            word += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+        if (isLetter(c) || isDigit(c)) word += lowerCase(c);
     return word;
 }
 

@@ -2,6 +2,7 @@
 #include <QTest>
 #include <random>
 
+#include "model/format/text.h"
 #include "tests/support/runTest.h"
 #include "views/text/typedText.h"
 
@@ -41,7 +42,7 @@ class TestFuzzyMatch : public QObject {
             std::string typed, text;
             for (unsigned i = random() % 12; i > 0; --i) typed += static_cast<char>(random());
             for (unsigned i = random() % 60; i > 0; --i) text += static_cast<char>(random());
-            const std::string lowered = lowerAscii(text);
+            const std::string lowered = lowerCase(text);
             QVERIFY(FuzzyPattern(typed).score(lowered) >= 0);
             // A name without blanks always matches itself.
             const FuzzyPattern itself(text.substr(0, text.find_first_of(" \t")));
@@ -51,7 +52,7 @@ class TestFuzzyMatch : public QObject {
 
   private:
     static int score(std::string_view typed, std::string_view name) {
-        return FuzzyPattern(typed).score(lowerAscii(name));
+        return FuzzyPattern(typed).score(lowerCase(std::string(name)));
     }
 };
 
