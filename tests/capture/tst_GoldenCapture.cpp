@@ -20,6 +20,7 @@
 #include "model/text/formatTable.h"
 #include "tests/capture/simulatedEveryKind.h"
 #include "tests/support/TemporaryFolder.h"
+#include "tests/support/files.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;
@@ -96,8 +97,7 @@ std::optional<MainProcess> mainProcessOf(const Database& recorded) {
 
 /// Compresses a file as gzip does.
 bool compress(const std::filesystem::path& from, const std::filesystem::path& to) {
-    std::ifstream file(from, std::ios::binary);
-    const std::string content{std::istreambuf_iterator<char>(file), {}};
+    const std::string content = contentOf(from);
     const gzFile packed = gzopen(to.c_str(), "wb");
     if (packed == nullptr) return false;
     const auto bytes = static_cast<unsigned>(content.size());

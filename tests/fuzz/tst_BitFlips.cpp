@@ -3,7 +3,6 @@
 
 #include <QtTest>
 #include <cstdlib>
-#include <fstream>
 #include <random>
 
 #include "model/analysis/storedSummary.h"
@@ -16,6 +15,7 @@
 #include "model/index/checkTrace.h"
 #include "model/query/TraceQuery.h"
 #include "tests/support/TemporaryFolder.h"
+#include "tests/support/files.h"
 #include "tests/support/openForWriting.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
@@ -26,15 +26,6 @@ using namespace lanescope;
 namespace {
 
 constexpr SourceKey source{1, 2, 3};
-
-std::string readFile(const std::filesystem::path& path) {
-    std::ifstream file(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-}
-
-void writeFile(const std::filesystem::path& path, const std::string& bytes) {
-    std::ofstream(path, std::ios::binary | std::ios::trunc) << bytes;
-}
 
 /// Number of flipped bits, one at a time; LANESCOPE_FLIPS overrides it.
 int rounds() {
@@ -80,7 +71,7 @@ class tst_BitFlips : public QObject {
                     analysis::writeRunSummary(*database, *summary));
         }
         QVERIFY(sealPages(path_).has_value());
-        bytes_ = readFile(path_);
+        bytes_ = contentOf(path_);
         const Result<TracePtr> again = loadTrace(path_);
         QVERIFY(again.has_value() && !isSaid(**again));
         good_ = dumpOf(**again);
@@ -91,7 +82,7 @@ class tst_BitFlips : public QObject {
         for (const Finding& finding : checkTrace(path_))
             QVERIFY2(finding.isGood, finding.sentence.c_str());
     }
-    void cleanup() { writeFile(path_, bytes_); }
+    void cleanup() { put(path_, bytes_); }
 
     void flippedTraceBitsAreReported() {
         Tally loads, summaries, queries, checks;
@@ -100,7 +91,7 @@ class tst_BitFlips : public QObject {
             const size_t bit = random() % (bytes_.size() * 8);
             std::string broken = bytes_;
             broken[bit / 8] = static_cast<char>(broken[bit / 8] ^ (1 << bit % 8));
-            writeFile(path_, broken);
+            put(path_, broken);
             const Result<TracePtr> trace = loadTrace(path_);
             if (!trace)
                 ++loads.refused;
@@ -146,7 +137,7 @@ class tst_BitFlips : public QObject {
     void flippedIndexBitsAreReported() {
         const std::filesystem::path index = folder_ / "index";
         QVERIFY(writeIndex(*simulatedTraining({.steps = 20}), source, index).has_value());
-        const std::string bytes = readFile(index);
+        const std::string bytes = contentOf(index);
         const TracePtr whole = readIndex(index, source, path_);
         QVERIFY(whole != nullptr);
         const std::string good = dumpOf(*whole);
@@ -158,7 +149,7 @@ class tst_BitFlips : public QObject {
             const size_t bit = random() % (bytes.size() * 8);
             std::string broken = bytes;
             broken[bit / 8] = static_cast<char>(broken[bit / 8] ^ (1 << bit % 8));
-            writeFile(index, broken);
+            put(index, broken);
             const TracePtr trace = readIndex(index, source, path_);
             if (trace == nullptr) {
                 ++tally.refused;

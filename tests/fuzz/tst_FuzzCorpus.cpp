@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "tests/fuzz/targets/targets.h"
+#include "tests/support/files.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;
@@ -84,10 +85,7 @@ class tst_FuzzCorpus : public QObject {
         for (size_t at = 0; at < inputs.size(); ++at) {
             if (at % step != 0 && at + 1 != inputs.size()) continue;
             const Input& input = inputs[at];
-            std::ifstream file(input.file, std::ios::binary);
-            const std::string bytes =
-                input.before +
-                std::string{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+            const std::string bytes = input.before + contentOf(input.file);
             QElapsedTimer timer;
             timer.start();
             target.run({reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()});

@@ -10,6 +10,7 @@
 #include "tests/fuzz/useTrace.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/TemporaryFolder.h"
+#include "tests/support/files.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedMemory.h"
 #include "tests/support/simulatedTraining.h"
@@ -23,11 +24,6 @@ namespace {
 
 constexpr SourceKey source{1, 2, 3};
 
-std::string readFile(const std::filesystem::path& path) {
-    std::ifstream file(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-}
-
 }  // namespace
 
 class tst_IndexFuzz : public QObject {
@@ -38,16 +34,16 @@ class tst_IndexFuzz : public QObject {
         path_ = folder_ / "index";
         QVERIFY(writeIndex(*simulatedTraining({.steps = 12, .ncclPlugin = true}), source, path_)
                     .has_value());
-        training_ = readFile(path_);
+        training_ = contentOf(path_);
         QVERIFY(writeIndex(*simulatedMemory(), source, path_).has_value());
-        memory_ = readFile(path_);
+        memory_ = contentOf(path_);
     }
 
     /// Only long lanes have sums.
     void brokenSumsAreHarmless() {
         std::mt19937 random(4);
         QVERIFY(writeIndex(*simulatedTraining({.steps = 80}), source, path_).has_value());
-        const std::string whole = readFile(path_);
+        const std::string whole = contentOf(path_);
         for (int round = 0; round < 60; ++round) {
             std::string broken = whole;
             for (int i = 0; i < 200; ++i)

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <QtTest>
-#include <fstream>
 #include <random>
 
 #include "model/export/traceFile.h"
@@ -8,6 +7,7 @@
 #include "model/lod/reduceToPixels.h"
 #include "model/trace/kinds/eventFacts.h"
 #include "tests/support/TemporaryFolder.h"
+#include "tests/support/files.h"
 #include "tests/support/runTest.h"
 #include "tests/support/sampleExports.h"
 #include "tests/support/simulatedTraining.h"
@@ -17,15 +17,6 @@ using namespace lanescope;
 namespace {
 
 constexpr int64_t maxLoadMs = 20'000;
-
-std::string readFile(const std::filesystem::path& path) {
-    std::ifstream file(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-}
-
-void writeFile(const std::filesystem::path& path, const std::string& bytes) {
-    std::ofstream(path, std::ios::binary | std::ios::trunc) << bytes;
-}
 
 /// Positions of nonzero bytes; most of a small SQLite file is zeros.
 std::vector<size_t> livePositions(const std::string& bytes) {
@@ -62,7 +53,7 @@ class tst_LoadFuzz : public QObject {
 
   private:
     void check(const std::string& bytes) {
-        writeFile(folder_ / "broken", bytes);
+        put(folder_ / "broken", bytes);
         QElapsedTimer timer;
         timer.start();
         const Result<TracePtr> trace = loadTrace(folder_ / "broken");
@@ -93,7 +84,7 @@ class tst_LoadFuzz : public QObject {
             !writeTraceFile(*simulatedTraining({.steps = 2, .layers = 4, .ncclPlugin = true}),
                             path))
             qFatal("The trace could not be written.");
-        return readFile(path);
+        return contentOf(path);
     }
 
     TemporaryFolder folder_;
@@ -129,7 +120,7 @@ void tst_LoadFuzz::flippedBytesInRealExportsAreHarmless() {
     const auto files = sampleExports();
     if (files.empty()) QSKIP("LANESCOPE_TEST_DATA names no folder with exports.");
     uint32_t seed = 100;
-    for (const auto& file : files) flip(readFile(file), seed++, 40);
+    for (const auto& file : files) flip(contentOf(file), seed++, 40);
 }
 
 LANESCOPE_TEST(tst_LoadFuzz, NoApplication)

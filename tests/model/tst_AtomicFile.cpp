@@ -2,7 +2,6 @@
 #include <sys/stat.h>
 
 #include <QtTest>
-#include <fstream>
 #include <iterator>
 
 #include "model/events/listEvents.h"
@@ -10,21 +9,13 @@
 #include "model/notes/NotesFile.h"
 #include "tests/support/FullDisk.h"
 #include "tests/support/TemporaryFolder.h"
+#include "tests/support/files.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
 
 using namespace lanescope;
 
 namespace {
-
-std::string contentOf(const std::filesystem::path& path) {
-    std::ifstream file(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(file), {}};
-}
-
-void put(const std::filesystem::path& path, std::string_view text) {
-    std::ofstream(path, std::ios::binary) << text;
-}
 
 mode_t modeOf(const std::filesystem::path& path) {
     struct stat status {};

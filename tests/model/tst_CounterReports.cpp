@@ -10,6 +10,7 @@
 #include "model/trace/buildLinkCounters.h"
 #include "model/trace/processes.h"
 #include "tests/support/SimulatedTrace.h"
+#include "tests/support/notes.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;
@@ -73,13 +74,6 @@ size_t columnOf(const ReportTable& table, std::string_view name) {
 
 int64_t whole(const ReportTable& table, size_t row, std::string_view column) {
     return std::get<int64_t>(table.rows.at(row).at(columnOf(table, column)));
-}
-
-bool hasNote(const ReportTable& table, std::string_view note) {
-    for (const std::string& each : table.notes)
-        if (each.find(note) != std::string::npos) return true;
-    for (const std::string& each : table.notes) qWarning("%s", each.c_str());
-    return false;
 }
 
 CounterSeries sampledBy(std::string_view source, CounterSeries series) {

@@ -12,6 +12,7 @@
 #include "model/format/tables/Schema.h"
 #include "model/merge/mergeFiles.h"
 #include "tests/support/TemporaryFolder.h"
+#include "tests/support/files.h"
 #include "tests/support/fleetReport.h"
 #include "tests/support/openForWriting.h"
 #include "tests/support/runTest.h"
@@ -241,8 +242,7 @@ void tst_FleetReport::cancellationIsReported() {
 
 void tst_FleetReport::corruptFilesNeverCrash() {
     const fs::path path = made("damaged.sqlite", {});
-    std::ifstream in(path, std::ios::binary);
-    const std::string whole((std::istreambuf_iterator<char>(in)), {});
+    const std::string whole = contentOf(path);
     for (size_t at = 100; at < whole.size(); at += 211) {
         std::string bytes = whole;
         bytes[at] = static_cast<char>(bytes[at] ^ 0x5a);

@@ -14,7 +14,9 @@
 #include "model/importers/loadTrace.h"
 #include "model/reports/reports.h"
 #include "tests/support/TemporaryFolder.h"
+#include "tests/support/files.h"
 #include "tests/support/loadWithinBounds.h"
+#include "tests/support/notes.h"
 #include "tests/support/openForWriting.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
@@ -248,11 +250,7 @@ class tst_HostileTraces : public QObject {
     /// cuts off those of the others, as in SQLite's file format.
     void shareFirstChain() {
         constexpr size_t page = 4096, leaf = page, firstPointer = leaf + 8;
-        std::string bytes;
-        {
-            std::ifstream file(path_, std::ios::binary);
-            bytes.assign(std::istreambuf_iterator<char>(file), {});
-        }
+        std::string bytes = contentOf(path_);
         const auto byteAt = [&bytes](size_t at) { return static_cast<uint8_t>(bytes[at]); };
         const auto varint = [&](size_t& at) {
             uint64_t value = 0;
@@ -290,10 +288,6 @@ class tst_HostileTraces : public QObject {
         std::ofstream(path_, std::ios::binary | std::ios::trunc) << bytes;
     }
 
-    static bool hasNote(const Trace& trace, HealthCode code) {
-        return std::any_of(trace.health.begin(), trace.health.end(),
-                           [code](const HealthNote& note) { return note.code == code; });
-    }
     /// Writes a file with a table that makes it an export, and these rows.
     void write(const std::string& sql) {
         auto database = Database::create(path_);

@@ -15,6 +15,7 @@
 #include "model/trace/kinds/eventFacts.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/TemporaryFolder.h"
+#include "tests/support/files.h"
 #include "tests/support/runTest.h"
 #include "tests/support/sampleExports.h"
 #include "tests/support/sanitizers.h"
@@ -96,11 +97,6 @@ OpenOptions always() {
     return options;
 }
 
-std::string readFile(const std::filesystem::path& path) {
-    std::ifstream file(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-}
-
 }  // namespace
 
 class tst_Index : public QObject {
@@ -128,8 +124,7 @@ class tst_Index : public QObject {
 
     void fileNoteIsKept() {
         const auto packed = *folder_ / "trace.sqlite.gz";
-        std::ifstream file(path_, std::ios::binary);
-        const std::string content{std::istreambuf_iterator<char>(file), {}};
+        const std::string content = contentOf(path_);
         const gzFile to = gzopen(packed.c_str(), "wb");
         QVERIFY(gzwrite(to, content.data(), unsigned(content.size())) > 0);
         QCOMPARE(gzclose(to), Z_OK);
@@ -247,12 +242,12 @@ class tst_Index : public QObject {
         QVERIFY(options.memory->fileBytes() > 0);
         QVERIFY(writeIndex(**mapped, {1, 2, 3}, *folder_ / "mapped").has_value());
         QVERIFY(writeIndex(**own, {1, 2, 3}, *folder_ / "own").has_value());
-        QVERIFY(readFile(*folder_ / "mapped") == readFile(*folder_ / "own"));
+        QVERIFY(contentOf(*folder_ / "mapped") == contentOf(*folder_ / "own"));
     }
 
     void indexReplacesACompressedTrace() {
         const std::filesystem::path packed = *folder_ / "trace.sqlite.gz";
-        const std::string bytes = readFile(path_);
+        const std::string bytes = contentOf(path_);
         const gzFile file = gzopen(packed.c_str(), "wb1");
         QCOMPARE(gzwrite(file, bytes.data(), static_cast<unsigned>(bytes.size())),
                  static_cast<int>(bytes.size()));
@@ -274,7 +269,7 @@ class tst_Index : public QObject {
             QVERIFY(trace.has_value());
             QVERIFY(trace->trace().kernels.size() > 20'000);
             QVERIFY(writeIndex(trace->trace(), {1, 2, 3}, *folder_ / "large").has_value());
-            const std::string bytes = readFile(*folder_ / "large");
+            const std::string bytes = contentOf(*folder_ / "large");
             if (threads == 1) alone = bytes;
             QVERIFY(!bytes.empty() && bytes == alone);
         }
@@ -346,29 +341,29 @@ class tst_Index : public QObject {
 
     void indexIsRebuiltForAnotherTrace() {
         QVERIFY(ensureIndex(path_).has_value());
-        const std::string old = readFile(index_);
+        const std::string old = contentOf(index_);
         std::filesystem::remove(path_);
         QVERIFY(writeTraceFile(*simulatedTraining({.steps = 2}), path_).has_value());
         const auto trace = openTrace(path_, always());
         QVERIFY(dumpOf(**trace) == dumpOf(**loadTrace(path_)));
-        QVERIFY(readFile(index_) != old);
+        QVERIFY(contentOf(index_) != old);
     }
 
     void incompleteIndexIsRebuilt() {
         QVERIFY(ensureIndex(path_).has_value());
-        const std::string whole = readFile(index_);
+        const std::string whole = contentOf(index_);
         for (const size_t bytes :
              {size_t{0}, size_t{10}, size_t{64}, whole.size() / 2, whole.size() - 1}) {
             std::ofstream(index_, std::ios::binary | std::ios::trunc) << whole.substr(0, bytes);
             const auto trace = openTrace(path_, always());
             QVERIFY(trace.has_value());
-            QCOMPARE(readFile(index_).size(), whole.size());
+            QCOMPARE(contentOf(index_).size(), whole.size());
         }
         std::string other = whole;
         other[8] = static_cast<char>(other[8] + 1);  // the version
         std::ofstream(index_, std::ios::binary | std::ios::trunc) << other;
         QVERIFY(openTrace(path_, always()).has_value());
-        QVERIFY(readFile(index_) == whole);
+        QVERIFY(contentOf(index_) == whole);
     }
 
     void indexIsCachedIfTheFolderIsReadOnly() {

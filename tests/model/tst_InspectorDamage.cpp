@@ -7,21 +7,12 @@
 #include "model/importers/loadTrace.h"
 #include "tests/support/TemporaryFolder.h"
 #include "tests/support/inspectorLog.h"
+#include "tests/support/notes.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;
 using namespace lanescope::inspectorLog;
 namespace fs = std::filesystem;
-
-namespace {
-
-bool hasNote(const Trace& trace, HealthCode code, std::string_view part) {
-    for (const HealthNote& note : trace.health)
-        if (note.code == code && note.sentence.find(part) != std::string::npos) return true;
-    return false;
-}
-
-}  // namespace
 
 class tst_InspectorDamage : public QObject {
     Q_OBJECT

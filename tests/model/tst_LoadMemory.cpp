@@ -9,6 +9,7 @@
 #include "model/importers/loadTrace.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/TemporaryFolder.h"
+#include "tests/support/notes.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;
@@ -16,12 +17,6 @@ using namespace lanescope;
 namespace {
 
 constexpr int64_t pid = globalPid(4242);
-
-bool hasNote(const Trace& trace, const char* fragment) {
-    for (const HealthNote& note : trace.health)
-        if (note.sentence.find(fragment) != std::string::npos) return true;
-    return false;
-}
 
 }  // namespace
 

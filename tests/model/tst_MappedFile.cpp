@@ -8,13 +8,13 @@
 #include <atomic>
 #include <csignal>
 #include <cstring>
-#include <fstream>
 
 #include "model/export/traceFile.h"
 #include "model/index/MappedFile.h"
 #include "model/index/openTrace.h"
 #include "model/system/system.h"
 #include "tests/support/TemporaryFolder.h"
+#include "tests/support/files.h"
 #include "tests/support/runTest.h"
 #include "tests/support/sanitizers.h"
 #include "tests/support/simulatedTraining.h"
@@ -28,11 +28,6 @@ OpenOptions always() {
     OpenOptions options;
     options.minBytes = 0;
     return options;
-}
-
-std::string readFile(const std::filesystem::path& path) {
-    std::ifstream file(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
 }  // namespace
@@ -53,7 +48,7 @@ class tst_MappedFile : public QObject {
 
     void copyOutlivesItsFile() {
         QVERIFY(ensureIndex(path_).has_value());
-        const std::string whole = readFile(index_);
+        const std::string whole = contentOf(index_);
         const auto copy = MappedFile::open(index_, MappedFile::Access::Copied);
         QVERIFY(copy.has_value());
         std::filesystem::resize_file(index_, 0);
@@ -63,7 +58,7 @@ class tst_MappedFile : public QObject {
 
     void mappedFileOutlivesItsName() {
         QVERIFY(ensureIndex(path_).has_value());
-        const std::string whole = readFile(index_);
+        const std::string whole = contentOf(index_);
         const auto file = MappedFile::open(index_, MappedFile::Access::Mapped);
         QVERIFY(file.has_value());
         std::filesystem::remove(index_);
@@ -73,7 +68,7 @@ class tst_MappedFile : public QObject {
 
     void mappedFileMayBeTruncatedDuringReading() {
         QVERIFY(ensureIndex(path_).has_value());
-        const std::string whole = readFile(index_);
+        const std::string whole = contentOf(index_);
         QVERIFY(whole.size() > 3 * 4096);
         const auto file = MappedFile::open(index_, MappedFile::Access::Mapped);
         QVERIFY(file.has_value());

@@ -10,6 +10,7 @@
 #include "model/trace/collectives.h"
 #include "tests/support/TemporaryFolder.h"
 #include "tests/support/inspectorLog.h"
+#include "tests/support/notes.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;
@@ -29,12 +30,6 @@ size_t rowOfRank(const ReportTable& table, int64_t rank) {
 
 int64_t whole(const ReportTable& table, size_t row, size_t column) {
     return std::get<int64_t>(table.rows.at(row).at(column));
-}
-
-bool hasNote(const Trace& trace, HealthCode code, std::string_view part) {
-    for (const HealthNote& note : trace.health)
-        if (note.code == code && note.sentence.find(part) != std::string::npos) return true;
-    return false;
 }
 
 std::string_view operationAt(const Trace& trace, uint32_t row) {

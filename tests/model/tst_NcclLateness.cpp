@@ -4,6 +4,7 @@
 
 #include "model/reports/reports.h"
 #include "tests/support/SimulatedRanks.h"
+#include "tests/support/notes.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;
@@ -39,12 +40,6 @@ int64_t whole(const ReportTable& table, size_t row, size_t column) {
 
 double real(const ReportTable& table, size_t row, size_t column) {
     return std::get<double>(table.rows.at(row).at(column));
-}
-
-bool hasNote(const ReportTable& table, std::string_view part) {
-    for (const std::string& note : table.notes)
-        if (note.find(part) != std::string::npos) return true;
-    return false;
 }
 
 // Columns of the summary.

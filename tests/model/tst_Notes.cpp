@@ -14,6 +14,7 @@
 #include "model/notes/Mark.h"
 #include "model/notes/NotesFile.h"
 #include "tests/support/TemporaryFolder.h"
+#include "tests/support/files.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
 
@@ -29,11 +30,6 @@ Mark mark(const char* id, int64_t startNs, const char* text = "", int64_t change
     made.color = 0x123456;
     made.changedUtcNs = changedNs;
     return made;
-}
-
-std::string textOf(const std::filesystem::path& path) {
-    std::ifstream stream(path);
-    return {std::istreambuf_iterator<char>(stream), {}};
 }
 
 }  // namespace
@@ -247,16 +243,16 @@ void tst_Notes::corruptFileIsSetAside() {
     const auto found = file().read();
     QVERIFY(found.has_value());
     QVERIFY(found->remark.find("damaged") != std::string::npos);
-    QCOMPARE(textOf(file().path()), std::string("precious but broken"));
+    QCOMPARE(contentOf(file().path()), std::string("precious but broken"));
     const auto stored = file().store({}, {{mark("a", 1)}, {}});
     QVERIFY(stored.has_value());
     QVERIFY(!stored->remark.empty());
-    QCOMPARE(textOf(file().path().string() + ".damaged-1"), std::string("precious but broken"));
+    QCOMPARE(contentOf(file().path().string() + ".damaged-1"), std::string("precious but broken"));
     QCOMPARE(file().read()->notes.marks.size(), size_t(1));
     std::ofstream(file().path()) << "broken again";
     QVERIFY(file().store({}, {{mark("b", 1)}, {}}).has_value());
-    QCOMPARE(textOf(file().path().string() + ".damaged-1"), std::string("precious but broken"));
-    QCOMPARE(textOf(file().path().string() + ".damaged-2"), std::string("broken again"));
+    QCOMPARE(contentOf(file().path().string() + ".damaged-1"), std::string("precious but broken"));
+    QCOMPARE(contentOf(file().path().string() + ".damaged-2"), std::string("broken again"));
 }
 
 void tst_Notes::unreadableFileIsReported() {
@@ -275,7 +271,7 @@ void tst_Notes::fileOfANewerVersionIsKeptUnchanged() {
     std::ofstream(file().path()) << newer;
     QVERIFY(!file().read().has_value());
     QVERIFY(!file().store({}, {{mark("a", 1)}, {}}).has_value());
-    QCOMPARE(textOf(file().path()), newer);
+    QCOMPARE(contentOf(file().path()), newer);
 }
 
 void tst_Notes::readOnlyFolderSendsNotesToTheUserFolder() {

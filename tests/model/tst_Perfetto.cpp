@@ -8,6 +8,7 @@
 
 #include "model/importers/perfetto/readPerfettoTrace.h"
 #include "model/trace/rangeDomains.h"
+#include "tests/support/notes.h"
 #include "tests/support/protoTrace.h"
 #include "tests/support/runTest.h"
 #include "tests/support/torchTrace.h"
@@ -85,8 +86,8 @@ void tst_Perfetto::sliceEndsMayComeInAnyOrder() {
                timesOf(*trace, "b") == TimeRange{10, 50} &&
                timesOf(*trace, "c") == TimeRange{50, 90} &&
                timesOf(*trace, "d") == TimeRange{90, 90} &&
-               !torchTrace::hasNote(*trace, HealthCode::RowsLeftOut) &&
-               !torchTrace::hasNote(*trace, HealthCode::FileDamaged);
+               !hasNote(*trace, HealthCode::RowsLeftOut) &&
+               !hasNote(*trace, HealthCode::FileDamaged);
     };
     const std::string a = trackEvent(1, 1, 1000, "a"), b = trackEvent(1, 1, 1010, "b"),
                       c = trackEvent(1, 1, 1050, "c"), d = trackEvent(1, 1, 1090, "d");
@@ -281,7 +282,7 @@ void tst_Perfetto::compressedPacketsAreRead() {
     damaged.bytes(50, "no zlib");
     const TracePtr trace = loaded(packet(content) + packet(damaged));
     QCOMPARE(trace->kernels.size(), 1u);
-    QVERIFY(torchTrace::hasNote(*trace, HealthCode::FileDamaged));
+    QVERIFY(hasNote(*trace, HealthCode::FileDamaged));
 }
 
 void tst_Perfetto::zstdPacketsAreRead() {
@@ -298,9 +299,8 @@ void tst_Perfetto::zstdPacketsAreRead() {
     const std::string packed = pack(smallPerfetto());
     const TracePtr trace = loaded(packetOf(packed));
     QCOMPARE(trace->kernels.size(), 1u);
-    QVERIFY(!torchTrace::hasNote(*trace, HealthCode::RowsLeftOut) &&
-            !torchTrace::hasNote(*trace, HealthCode::FileDamaged));
-    QVERIFY(!torchTrace::hasNote(*trace, HealthCode::NotShown));
+    QVERIFY(!hasNote(*trace, HealthCode::RowsLeftOut) && !hasNote(*trace, HealthCode::FileDamaged));
+    QVERIFY(!hasNote(*trace, HealthCode::NotShown));
     // Two frames are one text, as in zstd's own tool.
     const std::string one = smallPerfetto();
     QCOMPARE(loaded(packetOf(pack(one.substr(0, 100)) + pack(one.substr(100))))->kernels.size(),
@@ -325,7 +325,7 @@ void tst_Perfetto::zstdPacketsAreRead() {
         QCOMPARE(kept->kernels.size(), 1u);
         QVERIFY(timer.elapsed() < 5'000);
     }
-    QVERIFY(torchTrace::hasNote(*loaded(rest + packetOf("no frame")), HealthCode::FileDamaged));
+    QVERIFY(hasNote(*loaded(rest + packetOf("no frame")), HealthCode::FileDamaged));
 }
 
 void tst_Perfetto::decompressionIsBounded() {
@@ -343,7 +343,7 @@ void tst_Perfetto::decompressionIsBounded() {
         std::string bytes;
         for (uint32_t each = 0; each < count; ++each) bytes += zeros + good;
         const TracePtr trace = loaded(bytes);
-        QVERIFY(torchTrace::hasNote(*trace, HealthCode::FileDamaged));
+        QVERIFY(hasNote(*trace, HealthCode::FileDamaged));
         if (count < 10)
             QCOMPARE(trace->kernels.size(), count);
         else
@@ -377,11 +377,11 @@ void tst_Perfetto::truncatedAndOpenSlicesAreReported() {
     const TracePtr trace = loaded(whole);
     QCOMPARE(timesOf(*trace, "open"), (TimeRange{0, 40}));
     QCOMPARE(timesOf(*trace, "closed"), (TimeRange{10, 20}));
-    QVERIFY(torchTrace::hasNote(*trace, HealthCode::NvtxUnmatched));
-    QVERIFY(!torchTrace::hasNote(*trace, HealthCode::FileCut));
-    QVERIFY(torchTrace::hasNote(*loaded(whole.substr(0, whole.size() - 3)), HealthCode::FileCut));
+    QVERIFY(hasNote(*trace, HealthCode::NvtxUnmatched));
+    QVERIFY(!hasNote(*trace, HealthCode::FileCut));
+    QVERIFY(hasNote(*loaded(whole.substr(0, whole.size() - 3)), HealthCode::FileCut));
     const TracePtr more = loaded(whole + trackEvent(2, 1, 60) + trackEvent(2, 1, 70));
-    QVERIFY(torchTrace::hasNote(*more, HealthCode::RowsLeftOut));
+    QVERIFY(hasNote(*more, HealthCode::RowsLeftOut));
 }
 
 LANESCOPE_TEST(tst_Perfetto, NoApplication)

@@ -7,6 +7,7 @@
 #include "model/importers/loadTrace.h"
 #include "model/importers/perfetto/readPerfettoTrace.h"
 #include "tests/support/TemporaryFolder.h"
+#include "tests/support/notes.h"
 #include "tests/support/protoTrace.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
@@ -92,7 +93,7 @@ void tst_PerfettoTrace::perfettoExportRoundTrips() {
     QCOMPARE(second->gpus.size(), first->gpus.size());
     QCOMPARE(second->gpus[0].name, first->gpus[0].name);
     QCOMPARE(second->producer, first->producer);
-    QVERIFY(!torchTrace::hasNote(*second, HealthCode::RowsLeftOut));
+    QVERIFY(!hasNote(*second, HealthCode::RowsLeftOut));
 }
 
 void tst_PerfettoTrace::recordedRunRoundTrips() {

@@ -2,21 +2,13 @@
 #include <sys/stat.h>
 
 #include <QtTest>
-#include <fstream>
 
 #include "model/format/Sqlite.h"
 #include "tests/support/TemporaryFolder.h"
+#include "tests/support/files.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;
-
-namespace {
-
-void writeBytes(const std::filesystem::path& path, const std::string& bytes) {
-    std::ofstream(path, std::ios::binary) << bytes;
-}
-
-}  // namespace
 
 class tst_Sqlite : public QObject {
     Q_OBJECT
@@ -84,7 +76,7 @@ void tst_Sqlite::createdFileIsPrivate() {
 }
 
 void tst_Sqlite::existingFileIsNotOverwritten() {
-    writeBytes(*folder_ / "there", "precious");
+    put(*folder_ / "there", "precious");
     const auto database = Database::create(*folder_ / "there");
     QVERIFY(!database);
     QVERIFY(database.error().sentence.find("exists") != std::string::npos);
@@ -110,7 +102,7 @@ void tst_Sqlite::openErrorGivesTheReason() {
     QFETCH(QByteArray, bytes);
     QFETCH(QString, fragment);
     const auto path = *folder_ / name.toUtf8().constData();
-    if (!bytes.isNull()) writeBytes(path, bytes.toStdString());
+    if (!bytes.isNull()) put(path, bytes.toStdString());
     const auto database = Database::openReadOnly(path);
     QVERIFY(!database);
     const QString sentence = QString::fromStdString(database.error().sentence);

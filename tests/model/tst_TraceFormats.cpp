@@ -2,7 +2,6 @@
 #include <zlib.h>
 
 #include <QtTest>
-#include <fstream>
 #include <map>
 
 #include "model/export/traceFile.h"
@@ -11,6 +10,7 @@
 #include "model/importers/TraceFormat.h"
 #include "model/importers/loadTrace.h"
 #include "tests/support/TemporaryFolder.h"
+#include "tests/support/files.h"
 #include "tests/support/runTest.h"
 #include "tests/support/sampleExports.h"
 #include "tests/support/simulatedTraining.h"
@@ -19,15 +19,6 @@ using namespace lanescope;
 namespace fs = std::filesystem;
 
 namespace {
-
-std::string contentOf(const fs::path& path) {
-    std::ifstream file(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(file), {}};
-}
-
-void writeFile(const fs::path& path, std::string_view content) {
-    std::ofstream(path, std::ios::binary).write(content.data(), static_cast<long>(content.size()));
-}
 
 void compress(const fs::path& from, const fs::path& to) {
     const std::string content = contentOf(from);
@@ -89,7 +80,7 @@ void tst_TraceFormats::initTestCase() {
                  "CREATE TABLE CUPTI_ACTIVITY_KIND_MEMCPY (_id_ INTEGER, start INT);"
                  "CREATE TABLE CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL (_id_ INTEGER, start INT)");
     makeDatabase(folder_ / "bookmarks.db", "CREATE TABLE bookmarks (url TEXT)");
-    writeFile(folder_ / "text", "start,end\n1,2\n");
+    put(folder_ / "text", "start,end\n1,2\n");
     makeDatabase(folder_ / "results.db",
                  "CREATE TABLE rocpd_string (id INTEGER PRIMARY KEY, string TEXT);"
                  "CREATE TABLE rocpd_op (id INTEGER PRIMARY KEY, start INTEGER)");
@@ -98,53 +89,51 @@ void tst_TraceFormats::initTestCase() {
                  "CREATE VIEW rocpd_string AS SELECT * FROM rocpd_string_00ab_12");
     makeDatabase(folder_ / "fleet.sqlite",
                  "PRAGMA application_id = 0x4c4e5346; CREATE TABLE ranks (rank INTEGER)");
-    writeFile(
-        folder_ / "torch.json",
+    put(folder_ / "torch.json",
         "{\n \"schemaVersion\": 1, \"traceEvents\": [{\"ph\": \"X\", \"ts\": 1, \"dur\": 2}]}");
-    writeFile(folder_ / "list.json", "[{\"ph\": \"X\", \"ts\": 1, \"dur\": 2}]");
-    writeFile(folder_ / "other.json", "{\"name\": \"no trace\"}");
-    writeFile(folder_ / "mid.json", "INFO: started\n{\"schemaVersion\": 1, \"traceEvents\": []}");
-    writeFile(folder_ / "session.nvvp",
-              "<?xml version=\"1.0\"?>\n<session version=\"2\" name=\"a.nvvp\">\n</session>");
-    writeFile(folder_ / "log.nvvp", std::string("\0\4\0\0\4\0", 6));
-    writeFile(folder_ / "host.xplane.pb", "\n\x10\x12\x0e/host:metadata");
+    put(folder_ / "list.json", "[{\"ph\": \"X\", \"ts\": 1, \"dur\": 2}]");
+    put(folder_ / "other.json", "{\"name\": \"no trace\"}");
+    put(folder_ / "mid.json", "INFO: started\n{\"schemaVersion\": 1, \"traceEvents\": []}");
+    put(folder_ / "session.nvvp",
+        "<?xml version=\"1.0\"?>\n<session version=\"2\" name=\"a.nvvp\">\n</session>");
+    put(folder_ / "log.nvvp", std::string("\0\4\0\0\4\0", 6));
+    put(folder_ / "host.xplane.pb", "\n\x10\x12\x0e/host:metadata");
     // A host without lines, and a track without events.
-    writeFile(folder_ / "plane", "\n\x15\x12\x13/host:python-tracer");
-    writeFile(folder_ / "run.pftrace",
-              std::string("\n\x0a\x50\x01\xe2\x03\x05\x08\x07\x12\x01t", 12));
-    writeFile(folder_ / "run.nsys-rep", std::string(5000, '\x17'));
+    put(folder_ / "plane", "\n\x15\x12\x13/host:python-tracer");
+    put(folder_ / "run.pftrace", std::string("\n\x0a\x50\x01\xe2\x03\x05\x08\x07\x12\x01t", 12));
+    put(folder_ / "run.nsys-rep", std::string(5000, '\x17'));
     const std::string pickle("\x80\x04\x95\x10\0\0\0\0\0\0\0}\x94(", 14);
-    writeFile(folder_ / "memory.pickle", pickle + "\x8c\x08segments\x94]\x94");
-    writeFile(folder_ / "flight.pkl", pickle + "\x8c\x07version\x94\x8c\x09pg_config\x94");
-    writeFile(folder_ / "any.pickle", pickle +
-                                          "\x8c\x01"
-                                          "a\x94K\x01s.");
+    put(folder_ / "memory.pickle", pickle + "\x8c\x08segments\x94]\x94");
+    put(folder_ / "flight.pkl", pickle + "\x8c\x07version\x94\x8c\x09pg_config\x94");
+    put(folder_ / "any.pickle", pickle +
+                                    "\x8c\x01"
+                                    "a\x94K\x01s.");
     const std::string record =
         "{\"header\":{\"id\":\"0x7f\",\"rank\":0,\"n_ranks\":2,\"nnodes\":1},\"metadata\":{"
         "\"inspector_output_format_version\":\"v4.0\",\"dump_timestamp_us\":1748030377748202,"
         "\"hostname\":\"node\",\"pid\":7},";
     const std::string collective =
         "\"coll_perf\":{\"coll\":\"AllReduce\",\"coll_sn\":1,\"coll_exec_time_us\":9}}\n";
-    writeFile(folder_ / "node-pid7.log", record + collective);
-    writeFile(folder_ / "node-pid8.log", "NCCL INFO started\n" + record + collective);
-    writeFile(folder_ / "rest.log", "{" + collective);
-    writeFile(folder_ / "message.log", "{\"p2p_perf\":{\"p2p\":\"Send\",\"p2p_exec_time_us\":9}}");
-    writeFile(folder_ / "both.json", "{\"ph\": \"X\", \"ts\": 1, \"args\": " + record + "}}");
-    writeFile(folder_ / "lines.jsonl", "{\"header\":{\"rank\":0},\"metadata\":{}}\n");
-    writeFile(folder_ / "run.sqlite.xz", std::string("\xfd\x37zXZ\0\0\4", 8));
-    writeFile(folder_ / "run.sqlite.zst", "\x28\xb5\x2f\xfd\x24\x05");
-    writeFile(folder_ / "run.sqlite.bz2", "BZh91AY&SY");
-    writeFile(folder_ / "about", "BZh is how this text begins.");
-    writeFile(folder_ / "runs.zip", std::string("PK\3\4\x14\0", 6));
-    writeFile(folder_ / "runs.tar", "run.sqlite" + std::string(247, '\0') + "ustar  ");
+    put(folder_ / "node-pid7.log", record + collective);
+    put(folder_ / "node-pid8.log", "NCCL INFO started\n" + record + collective);
+    put(folder_ / "rest.log", "{" + collective);
+    put(folder_ / "message.log", "{\"p2p_perf\":{\"p2p\":\"Send\",\"p2p_exec_time_us\":9}}");
+    put(folder_ / "both.json", "{\"ph\": \"X\", \"ts\": 1, \"args\": " + record + "}}");
+    put(folder_ / "lines.jsonl", "{\"header\":{\"rank\":0},\"metadata\":{}}\n");
+    put(folder_ / "run.sqlite.xz", std::string("\xfd\x37zXZ\0\0\4", 8));
+    put(folder_ / "run.sqlite.zst", "\x28\xb5\x2f\xfd\x24\x05");
+    put(folder_ / "run.sqlite.bz2", "BZh91AY&SY");
+    put(folder_ / "about", "BZh is how this text begins.");
+    put(folder_ / "runs.zip", std::string("PK\3\4\x14\0", 6));
+    put(folder_ / "runs.tar", "run.sqlite" + std::string(247, '\0') + "ustar  ");
     // A compressed file is readable in place.
     const std::string events = "{\"schemaVersion\": 1, \"traceEvents\": [{\"ph\": \"X\"}]}";
-    writeFile(folder_ / "ranks.tar",
-              "rank0.json" + std::string(247, '\0') + "ustar  " + std::string(248, '\0') + events);
-    writeFile(folder_ / "ranks.zip", std::string("PK\3\4\x14\0", 6) + "rank0.json" + events);
-    writeFile(folder_ / "old.qdrep", std::string("PK\3\4\x14\0", 6));
-    writeFile(folder_ / "empty", "");
-    writeFile(folder_ / "zeros", std::string(4096, '\0'));
+    put(folder_ / "ranks.tar",
+        "rank0.json" + std::string(247, '\0') + "ustar  " + std::string(248, '\0') + events);
+    put(folder_ / "ranks.zip", std::string("PK\3\4\x14\0", 6) + "rank0.json" + events);
+    put(folder_ / "old.qdrep", std::string("PK\3\4\x14\0", 6));
+    put(folder_ / "empty", "");
+    put(folder_ / "zeros", std::string(4096, '\0'));
 }
 
 void tst_TraceFormats::fileMatchesAtMostOneFormat_data() {
@@ -298,7 +287,7 @@ void tst_TraceFormats::nsightReportIsExportedByNsys() {
     const QByteArray path = qgetenv("PATH");
     const auto withExporter = [&](const std::string& script) {
         fs::create_directories(folder_ / "bin");
-        writeFile(folder_ / "bin" / "nsys", "#!/bin/sh\n" + script);
+        put(folder_ / "bin" / "nsys", "#!/bin/sh\n" + script);
         fs::permissions(folder_ / "bin" / "nsys", fs::perms::owner_all);
         qputenv("PATH", QByteArray((folder_ / "bin").c_str()) + ":/usr/bin:/bin");
     };
@@ -361,7 +350,7 @@ void tst_TraceFormats::compressedStreamReadsTheSame() {
     const fs::path plain = folder_ / "stream";
     std::string content;
     for (int i = 0; i < 200'000; ++i) content += std::to_string(i);
-    writeFile(plain, content);
+    put(plain, content);
     compress(plain, folder_ / "stream.gz");
     for (const char* name : {"stream", "stream.gz"}) {
         const LoadProgress progress;

@@ -2,13 +2,14 @@
 #include <QtTest>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <map>
 
 #include "model/importers/loadTrace.h"
 #include "model/importers/xplane/readXplaneTrace.h"
 #include "model/importers/xplane/xplaneWork.h"
 #include "model/trace/rangeDomains.h"
+#include "tests/support/files.h"
+#include "tests/support/notes.h"
 #include "tests/support/protoTrace.h"
 #include "tests/support/runTest.h"
 #include "tests/support/torchTrace.h"
@@ -25,11 +26,6 @@ TracePtr loaded(const std::string& bytes) {
         !builder.finish())
         qFatal("not read");
     return builder.take();
-}
-
-std::string contentOf(const fs::path& path) {
-    std::ifstream file(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(file), {}};
 }
 
 /// A plain count of a file without the readers: events per line, by names of plane and line. Only
@@ -231,10 +227,10 @@ void tst_Xplane::truncatedPlaneKeepsTheOthers() {
     const std::string whole = protoTrace::smallXplane();
     const TracePtr trace = loaded(whole.substr(0, whole.size() - 40));
     QCOMPARE(trace->kernels.size(), 1u);
-    QVERIFY(torchTrace::hasNote(*trace, HealthCode::FileCut));
+    QVERIFY(hasNote(*trace, HealthCode::FileCut));
     const TracePtr broken = loaded(whole + "\x0b\x0b");
     QCOMPARE(broken->apiCalls.size(), 2u);
-    QVERIFY(torchTrace::hasNote(*broken, HealthCode::FileDamaged));
+    QVERIFY(hasNote(*broken, HealthCode::FileDamaged));
 }
 
 void tst_Xplane::onlyTimedEventsAreRead() {
@@ -249,7 +245,7 @@ void tst_Xplane::onlyTimedEventsAreRead() {
     const TracePtr trace = loaded(space.bytes());
     QVERIFY(trace->kernels.size() <= 2);
     QCOMPARE(trace->kernels.startNs[0], int64_t{0});
-    QVERIFY(torchTrace::hasNote(*trace, HealthCode::RowsLeftOut));
+    QVERIFY(hasNote(*trace, HealthCode::RowsLeftOut));
 }
 
 void tst_Xplane::realFileIsReadCompletely() {

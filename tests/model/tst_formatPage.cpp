@@ -11,6 +11,7 @@
 #include "model/format/Table.h"
 #include "model/format/tables/Schema.h"
 #include "model/format/tables/Session.h"
+#include "tests/support/files.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;
@@ -22,13 +23,6 @@ const std::filesystem::path list = LANESCOPE_SOURCE_DIR "/model/format/TABLES.md
 /// The text above the list.
 constexpr std::string_view endOfIntroduction = "in `tables/`.\n\n";
 constexpr size_t lineWidth = 116;
-
-std::string textOf(const std::filesystem::path& path) {
-    std::ifstream stream(path);
-    std::ostringstream text;
-    text << stream.rdbuf();
-    return text.str();
-}
 
 std::vector<const tables::Table*> everyTable() {
     std::vector<const tables::Table*> all(tables::traceTables().begin(),
@@ -103,7 +97,7 @@ class tst_formatPage : public QObject {
 };
 
 void tst_formatPage::listsEveryTableAndColumn() {
-    const std::string text = textOf(list);
+    const std::string text = contentOf(list);
     const size_t begin = text.find(endOfIntroduction);
     QVERIFY(begin != std::string::npos);
     const size_t first = begin + endOfIntroduction.size();
@@ -122,7 +116,7 @@ void tst_formatPage::namesOnlyExistingTables() {
     // A row of a table, a table of earlier versions, and names that the page calls absent.
     known.insert(known.end(), {tables::producerName, tables::oldGraphNodes.tableName(),
                                "CUDA_GRAPH_EVENTS", "TARGET_INFO_NVTX_CUDA_DEVICE"});
-    const std::string text = textOf(prose) + textOf(list);
+    const std::string text = contentOf(prose) + contentOf(list);
     // "*" or "..." may shorten a name.
     static const std::regex name(
         "((?:CUPTI|CUDA|NVTX|GPU|TARGET|META|ANALYSIS|DIAGNOSTIC|LANESCOPE|ENUM)_[A-Z_]*)(\\*|\\.{"

@@ -9,6 +9,7 @@
 #include "model/importers/loadTrace.h"
 #include "model/importers/sqlite/FileStrings.h"
 #include "tests/support/TemporaryFolder.h"
+#include "tests/support/notes.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
 
@@ -19,12 +20,6 @@ namespace {
 /// The packed ids of process 4242 and its main thread.
 constexpr int64_t pid = globalPid(4242);
 constexpr int64_t tid = globalTid(4242, 4242);
-
-bool hasNote(const Trace& trace, const char* fragment) {
-    for (const HealthNote& note : trace.health)
-        if (note.sentence.find(fragment) != std::string::npos) return true;
-    return false;
-}
 
 QString healthNotesOf(const Trace& trace) {
     QStringList notes;

@@ -8,6 +8,7 @@
 
 #include "model/merge/mergeTraces.h"
 #include "tests/support/SimulatedTrace.h"
+#include "tests/support/notes.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;
@@ -116,11 +117,6 @@ bool isSaid(const Trace& trace, std::string_view begin, std::string_view word = 
     return std::any_of(trace.health.begin(), trace.health.end(), [&](const HealthNote& note) {
         return note.sentence.starts_with(begin) && note.sentence.find(word) != std::string::npos;
     });
-}
-
-bool hasNote(const Trace& trace, HealthCode code) {
-    return std::any_of(trace.health.begin(), trace.health.end(),
-                       [code](const HealthNote& note) { return note.code == code; });
 }
 
 }  // namespace

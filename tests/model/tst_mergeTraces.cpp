@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <QtTest>
 #include <algorithm>
-#include <fstream>
 #include <map>
 #include <random>
 #include <set>
@@ -15,6 +14,7 @@
 #include "model/trace/kinds/CpuState.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/TemporaryFolder.h"
+#include "tests/support/files.h"
 #include "tests/support/inspectorLog.h"
 #include "tests/support/runTest.h"
 #include "tests/support/torchTrace.h"
@@ -99,10 +99,6 @@ std::string factOf(const Process& process, std::string_view name) {
     for (const Property& each : process.facts->others)
         if (each.name == name) return each.value;
     return {};
-}
-
-void write(const fs::path& path, std::string_view text) {
-    std::ofstream(path, std::ios::binary) << text;
 }
 
 }  // namespace
@@ -285,7 +281,7 @@ void tst_mergeTraces::mergedFileIsANormalTrace() {
 void tst_mergeTraces::filesOfSeveralToolsAreMerged() {
     const fs::path torch = folder_ / "tools" / "rank_1.json", ours = folder_ / "tools" / "r.sqlite";
     fs::create_directories(torch.parent_path());
-    write(torch, traceOf(smallRun(), "", ",\n \"baseTimeNanoseconds\": 1700000000000000000"));
+    put(torch, traceOf(smallRun(), "", ",\n \"baseTimeNanoseconds\": 1700000000000000000"));
     QVERIFY(writeTraceFile(*rankTrace(0, "a", 0), ours));
     const fs::path output = folder_ / "tools.sqlite";
     QVERIFY(mergeFiles(std::vector{torch, ours}, output));
@@ -306,9 +302,9 @@ void tst_mergeTraces::equalLossesOfSeveralFilesAreAllReported() {
         const inspectorLog::Rank of{.rank = rank, .ranks = 2, .pid = 300 + rank};
         const fs::path file = folder_ / "lost" / folder / "node-1.log";
         fs::create_directories(file.parent_path());
-        write(file, inspectorLog::lineOf(of, {.kernelUs = inspectorLog::dayUs}) +
-                        inspectorLog::line(inspectorLog::context(of, inspectorLog::dayUs + 900),
-                                           inspectorLog::stats(1, 0, 7, 0)));
+        put(file, inspectorLog::lineOf(of, {.kernelUs = inspectorLog::dayUs}) +
+                      inspectorLog::line(inspectorLog::context(of, inspectorLog::dayUs + 900),
+                                         inspectorLog::stats(1, 0, 7, 0)));
         files.push_back(file);
     }
     const fs::path output = folder_ / "lost.sqlite";
@@ -339,8 +335,7 @@ void tst_mergeTraces::corruptProfilesEachReportTheirRows() {
             events.push_back(R"({"ph": "E", "pid": 9, "tid": 9, "ts": 5})");
         files.push_back(folder_ / "bad" / name);
         fs::create_directories(files.back().parent_path());
-        write(files.back(),
-              traceOf(events, "", ",\n \"baseTimeNanoseconds\": 1700000000000000000"));
+        put(files.back(), traceOf(events, "", ",\n \"baseTimeNanoseconds\": 1700000000000000000"));
     }
     const fs::path output = folder_ / "bad.sqlite";
     QVERIFY(mergeFiles(files, output));
@@ -363,7 +358,7 @@ void tst_mergeTraces::compressedDuplicatesAreSkipped() {
     fs::create_directories(folder);
     for (const char* name :
          {"a.json", "a.json.gz", "b-pid1.log.gz", "node-1-pid7.log", "node-1-pid7.log.gz"})
-        write(folder / name, "x");
+        put(folder / name, "x");
     const auto names = [](const std::vector<fs::path>& files) {
         QStringList list;
         for (const fs::path& file : files) list << QString::fromStdString(file.filename());
@@ -395,7 +390,7 @@ void tst_mergeTraces::folderAndPatternSelectTheirTraces() {
     fs::create_directories(folder);
     for (const char* name : {"rank10.json", "rank9.json", "rank9.json.lanescope-index", "x.txt",
                              ".hidden.json", "b.sqlite.gz"})
-        write(folder / name, "x");
+        put(folder / name, "x");
     const auto names = [](const Result<std::vector<fs::path>>& files) {
         QStringList list;
         if (files)

@@ -13,6 +13,7 @@
 #include "model/importers/UnpackedStream.h"
 #include "model/importers/loadTrace.h"
 #include "tests/support/TemporaryFolder.h"
+#include "tests/support/files.h"
 #include "tests/support/runTest.h"
 #include "tests/support/simulatedTraining.h"
 
@@ -21,11 +22,6 @@ using namespace lanescope;
 namespace {
 
 using Bytes = std::string;
-
-Bytes contentOf(const std::filesystem::path& path) {
-    std::ifstream file(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(file), {}};
-}
 
 Bytes gzipped(const Bytes& content) {
     z_stream stream{};

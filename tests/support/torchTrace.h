@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "model/importers/kineto/readKinetoTrace.h"
+#include "tests/support/notes.h"
 
 // Simulated torch.profiler traces for tests.
 
@@ -74,11 +75,6 @@ inline TracePtr loaded(const std::string& text, const std::filesystem::path& nam
     builder.setPath(name);
     if (!readKinetoTrace(std::string_view(text), builder) || !builder.finish()) qFatal("not read");
     return builder.take();
-}
-
-inline bool hasNote(const Trace& trace, HealthCode code) {
-    return std::any_of(trace.health.begin(), trace.health.end(),
-                       [code](const HealthNote& note) { return note.code == code; });
 }
 
 inline std::string sentenceOf(const Trace& trace, HealthCode code) {

@@ -17,13 +17,6 @@ namespace {
 /// Decimal places from microseconds of a file to nanoseconds.
 constexpr int placesOfTime = 3;
 
-template <class Key, class List>
-uint32_t indexIn(std::map<Key, uint32_t>& known, List& list, const Key& key) {
-    const auto [found, isNew] = known.try_emplace(key, static_cast<uint32_t>(list.size()));
-    if (isNew) list.push_back(key);
-    return found->second;
-}
-
 }  // namespace
 
 JsonStatus EventDecoder::take(JsonCursor& cursor) {

@@ -233,4 +233,12 @@ SyncType syncTypeOf(std::string_view name);
 /// Returns the number in "stream 7" or "7", or -1.
 int64_t streamNumberOf(std::string_view name);
 
+/// Returns the index of `key` in `list`, to which it is added if it is not `known`.
+template <class Key, class List>
+uint32_t indexIn(std::map<Key, uint32_t>& known, List& list, const Key& key) {
+    const auto [found, isNew] = known.try_emplace(key, static_cast<uint32_t>(list.size()));
+    if (isNew) list.push_back(key);
+    return found->second;
+}
+
 }  // namespace lanescope

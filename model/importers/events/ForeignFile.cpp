@@ -15,6 +15,18 @@
 
 namespace lanescope {
 
+ForeignFile endOf(const ProtoStream& stream, ForeignEvents& events) {
+    ForeignFile file;
+    file.bytes = stream.bytesRead();
+    file.readError = stream.readError();
+    file.isClosed =
+        stream.end() == ProtoStream::End::Complete || stream.end() == ProtoStream::End::Malformed;
+    file.isTooLong = stream.end() == ProtoStream::End::TooLong;
+    if (stream.end() == ProtoStream::End::Malformed)
+        events.addCorruption(stream.fieldAt(), stream.bytesRead());
+    return file;
+}
+
 namespace {
 
 using Json = nlohmann::json;

@@ -14,6 +14,8 @@
 
 #include "model/assemble/TraceBuilder.h"
 #include "model/format/Result.h"
+#include "model/importers/events/ForeignEvents.h"
+#include "model/importers/events/ProtoCursor.h"
 #include "model/importers/events/emitEvents.h"
 #include "model/text/formatValue.h"
 
@@ -31,6 +33,9 @@ struct ForeignFile {
     uint64_t bytes = 0;              ///< Decompressed.
     std::optional<Error> readError;  ///< The reason for a premature end.
 };
+
+/// Returns how the read of a file of messages has ended, and adds its corruption to `events`.
+ForeignFile endOf(const ProtoStream& stream, ForeignEvents& events);
 
 /// Adds health notes about a file as a whole, without process and time. One thread.
 class FileNotes {

@@ -140,15 +140,8 @@ Result<void> readPerfettoTrace(const ByteSource& source, TraceBuilder& builder,
     }
     if (stream.bytesRead() == 0 && stream.readError()) return fail(*stream.readError());
     reader.finish();
-    ForeignFile file;
+    ForeignFile file = endOf(stream, events);
     file.facts = reader.facts();
-    file.bytes = stream.bytesRead();
-    file.readError = stream.readError();
-    file.isClosed =
-        stream.end() == ProtoStream::End::Complete || stream.end() == ProtoStream::End::Malformed;
-    file.isTooLong = stream.end() == ProtoStream::End::TooLong;
-    if (stream.end() == ProtoStream::End::Malformed)
-        events.addCorruption(stream.fieldAt(), stream.bytesRead());
     ForeignIdentities identities(events, builder);
     EmitContext output{events, identities, builder, events.isEmpty() ? 0 : events.range().startNs,
                        rankOf(file.facts, builder.trace().path)};

@@ -11,17 +11,6 @@
 
 namespace lanescope {
 
-namespace {
-
-template <class Key, class List>
-uint32_t indexIn(std::map<Key, uint32_t>& known, List& list, const Key& key) {
-    const auto [found, isNew] = known.try_emplace(key, static_cast<uint32_t>(list.size()));
-    if (isNew) list.push_back(key);
-    return found->second;
-}
-
-}  // namespace
-
 uint32_t XplaneChunk::thread(const ForeignThread& thread) {
     return indexIn(threads_, chunk_.threads, thread);
 }

@@ -89,7 +89,6 @@ Result<void> readXplaneTrace(const ByteSource& source, TraceBuilder& builder,
     ForeignEvents events(builder);
     XplaneReader reader(events);
     ProtoStream stream(source, builder.memory(), maxPlaneBytes, maxBytes);
-    ForeignFile file;
     std::string host;
     int64_t errors = 0;
     const auto isWanted = [&](double share) { return !progress || progress(share, "events"); };
@@ -101,13 +100,7 @@ Result<void> readXplaneTrace(const ByteSource& source, TraceBuilder& builder,
         if (!isWanted(readingShare * fractionRead())) return {};
     }
     if (stream.bytesRead() == 0 && stream.readError()) return fail(*stream.readError());
-    file.bytes = stream.bytesRead();
-    file.readError = stream.readError();
-    file.isClosed =
-        stream.end() == ProtoStream::End::Complete || stream.end() == ProtoStream::End::Malformed;
-    file.isTooLong = stream.end() == ProtoStream::End::TooLong;
-    if (stream.end() == ProtoStream::End::Malformed)
-        events.addCorruption(stream.fieldAt(), stream.bytesRead());
+    const ForeignFile file = endOf(stream, events);
     ForeignIdentities identities(events, builder);
     EmitContext output{events, identities, builder, events.isEmpty() ? 0 : events.range().startNs,
                        -1};

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <QTest>
-#include <fstream>
-#include <iterator>
 
 #include "model/importers/loadTrace.h"
 #include "tests/bench/viewer_scale/TraceFileWriter.h"
 #include "tests/bench/viewer_scale/TrainingSimulation.h"
 #include "tests/support/TemporaryFolder.h"
+#include "tests/support/files.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;
@@ -27,11 +26,6 @@ int64_t write(const std::filesystem::path& path, uint64_t seed, FileKind kind) {
         count += rows.count();
     }
     return writer->finish(simulation.endNs()) ? count : -1;
-}
-
-std::string contentOf(const std::filesystem::path& path) {
-    std::ifstream file(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(file), {}};
 }
 
 int64_t eventsIn(const Trace& trace) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cstring>
-#include <fstream>
 
 #include "model/export/traceFile.h"
 #include "model/format/checksums.h"
@@ -13,6 +12,7 @@
 #include "tests/fuzz/targets/Scratch.h"
 #include "tests/fuzz/targets/targets.h"
 #include "tests/fuzz/useTrace.h"
+#include "tests/support/files.h"
 #include "tests/support/openForWriting.h"
 #include "tests/support/simulatedMemory.h"
 #include "tests/support/simulatedTraining.h"
@@ -22,11 +22,6 @@ namespace lanescope::fuzz {
 namespace {
 
 constexpr SourceKey source{1, 2, 3};
-
-std::string contentOf(const std::filesystem::path& path) {
-    std::ifstream file(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-}
 
 std::string indexOf(const TracePtr& trace, const Scratch& scratch, const SourceKey& key = source) {
     const auto path = scratch / "whole";

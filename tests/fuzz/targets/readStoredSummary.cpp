@@ -2,7 +2,6 @@
 #include <sqlite3.h>
 
 #include <charconv>
-#include <fstream>
 #include <optional>
 
 #include "model/analysis/storedSummary.h"
@@ -14,6 +13,7 @@
 #include "tests/fuzz/targets/Scratch.h"
 #include "tests/fuzz/targets/Sheet.h"
 #include "tests/fuzz/targets/targets.h"
+#include "tests/support/files.h"
 #include "tests/support/openForWriting.h"
 #include "tests/support/simulatedTraining.h"
 
@@ -35,8 +35,7 @@ std::string summarizedTrace() {
                 "No summary could be written.");
     }
     require(sealPages(path).has_value(), "A trace could not be sealed.");
-    std::ifstream file(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+    return contentOf(path);
 }
 
 size_t numberIn(std::string_view word, size_t count) {

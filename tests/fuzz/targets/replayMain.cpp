@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
 #include <string>
 
 #include "tests/fuzz/targets/targets.h"
+#include "tests/support/files.h"
 
 int main(int count, char** arguments) {
     using namespace lanescope::fuzz;
@@ -18,9 +18,7 @@ int main(int count, char** arguments) {
     require(found != all.end(), "usage: replay TARGET FOLDER...");
     for (int folder = 2; folder < count; ++folder)
         for (const auto& entry : std::filesystem::directory_iterator(arguments[folder])) {
-            std::ifstream file(entry.path(), std::ios::binary);
-            const std::string bytes{std::istreambuf_iterator<char>(file),
-                                    std::istreambuf_iterator<char>()};
+            const std::string bytes = lanescope::contentOf(entry.path());
             found->run({reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()});
         }
     return 0;
