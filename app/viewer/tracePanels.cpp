@@ -28,6 +28,7 @@
 #include "views/tables/ReportView.h"
 #include "views/tables/SelectionPanel.h"
 #include "views/text/shownText.h"
+#include "views/timeline/TimelineNavigator.h"
 #include "views/timeline/TimelineView.h"
 #include "views/topology/TopologyPanel.h"
 
@@ -72,7 +73,10 @@ PanelKind reportPanel(const Report& report) {
 Panel* makeSteps(TracePage& page) {
     auto* panel = new StepsPanel;
     QObject::connect(panel, &StepsPanel::stepActivated, &page.guide(), &RunGuide::showStep);
-    QObject::connect(panel, &StepsPanel::timeActivated, &page.timeline(), &TimelineView::showTime);
+    QObject::connect(panel, &StepsPanel::timeActivated, &page.timeline(),
+                     [&state = page.timeline().state()](int64_t timeNs) {
+                         TimelineNavigator(state).showTime(timeNs);
+                     });
     panel->setRun(page.guide().run());
     return panel;
 }

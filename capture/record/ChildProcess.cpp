@@ -254,16 +254,17 @@ SignalForwarder::SignalForwarder(pid_t target) {
     action.sa_sigaction = forward;
     action.sa_flags = SA_SIGINFO | SA_RESTART;
     sigemptyset(&action.sa_mask);
-    for (size_t index = 0; index < signals.size(); ++index) {
-        sigaction(signals[index], nullptr, &previous_[index]);
-        if (previous_[index].sa_handler != SIG_IGN) sigaction(signals[index], &action, nullptr);
+    for (size_t index = 0; index < forwardedSignals.size(); ++index) {
+        sigaction(forwardedSignals[index], nullptr, &previous_[index]);
+        if (previous_[index].sa_handler != SIG_IGN)
+            sigaction(forwardedSignals[index], &action, nullptr);
     }
 }
 
 SignalForwarder::~SignalForwarder() {
     forwardTarget = 0;
-    for (size_t index = 0; index < signals.size(); ++index)
-        sigaction(signals[index], &previous_[index], nullptr);
+    for (size_t index = 0; index < forwardedSignals.size(); ++index)
+        sigaction(forwardedSignals[index], &previous_[index], nullptr);
 }
 
 void SignalForwarder::send(int number) const {

@@ -84,8 +84,9 @@ class SignalForwarder {
     bool hasSignalAfterEnd() const;
 
   private:
-    static constexpr std::array<int, 6> signals{SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGINT, SIGQUIT};
-    std::array<struct sigaction, signals.size()> previous_{};
+    static constexpr std::array<int, 6> forwardedSignals{SIGTERM, SIGHUP, SIGUSR1,
+                                                         SIGUSR2, SIGINT, SIGQUIT};
+    std::array<struct sigaction, forwardedSignals.size()> previous_{};
 };
 
 }  // namespace lanescope::capture

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/text/kernelNames.h"
-#include "model/format/sourceNames.h"
 
 #include <fmt/format.h>
 

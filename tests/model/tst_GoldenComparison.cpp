@@ -292,7 +292,7 @@ void TestGoldenComparison::extraKernelIsReportedAsNewCompute() {
     int64_t onlyCandidateNs = 0;
     for (const ContributorDifference& each : comparison.criticalPair()->contributors) {
         if (each.part != StepPart::Compute || each.match != MatchKind::OnlyCandidate) continue;
-        QVERIFY(!known.contains(each.name()));
+        QVERIFY(!known.contains(each.name().text()));
         launches[each.path] += each.candidate.count;
         onlyCandidateNs += each.candidate.exposedNs;
     }

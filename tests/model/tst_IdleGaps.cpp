@@ -37,9 +37,9 @@ bool isBusy(const Trace& trace, int64_t timeNs) {
     return runs(trace.kernels) || runs(trace.memcpys) || runs(trace.memsets);
 }
 
-StepParts sumOf(const std::vector<IdleCause>& causes) {
+StepParts sumOf(const std::vector<GapCause>& causes) {
     StepParts sum;
-    for (const IdleCause& cause : causes) sum[cause.part] += cause.ns;
+    for (const GapCause& cause : causes) sum[cause.part] += cause.ns;
     return sum;
 }
 

@@ -157,7 +157,7 @@ class Places {
         const QString lost = loss(QString::number(cause.lostNs));
         QVERIFY2(words.startsWith(lost + unit + " "), qPrintable(words));
         QVERIFY(std::any_of(contributors.begin(), contributors.end(), [&](const auto& each) {
-            return each[0] == lost && each.last() == qt(cause.main->name());
+            return each[0] == lost && each.last() == qt(cause.main->name().text());
         }));
     }
 
@@ -180,7 +180,7 @@ class Places {
             QVERIFY2(words.contains(", " + lost + unit + " "), qPrintable(words));
             QVERIFY(
                 std::any_of(contributors.begin(), contributors.end(), [&](const QStringList& each) {
-                    return each[0] == lost && each.last() == qt(cause.main->name());
+                    return each[0] == lost && each.last() == qt(cause.main->name().text());
                 }));
         }
         const QString means = QString("means %1 against %2.")

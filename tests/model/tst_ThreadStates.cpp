@@ -375,7 +375,7 @@ class TestThreadStates : public QObject {
         const auto threads = gaps->threadsDuring(gap);
         QCOMPARE(threads.size(), size_t{2});
         QVERIFY(threads[0].isAwaited && !threads[1].isAwaited);
-        QCOMPARE(threads[0].times.most(), ThreadState::Poll);
+        QCOMPARE(threads[0].times.longest(), ThreadState::Poll);
         QCOMPARE(analysis::timesText(*trace, threads[1].times, gap.range.durationNs()),
                  std::string("100 % runs; at data.py:7 in decode"));
     }

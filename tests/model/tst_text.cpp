@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "model/format/text.h"
-
 #include <QtTest>
 #include <clocale>
 
+#include "model/format/text.h"
 #include "tests/support/runTest.h"
 
 using namespace lanescope;

@@ -13,7 +13,7 @@
 #include "model/analysis/WorkerTimeline.h"
 #include "model/trace/Trace.h"
 
-namespace lanescope::compare {
+namespace lanescope::analysis {
 
 /// The rules of `WorkerTimeline`, evaluated for every microsecond.
 class PlainStepParts {
@@ -252,4 +252,4 @@ class PlainStepParts {
     std::vector<TimeRange> afterWaits_;
 };
 
-}  // namespace lanescope::compare
+}  // namespace lanescope::analysis

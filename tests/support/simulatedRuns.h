@@ -57,7 +57,7 @@ inline void addNoiseRows(const std::vector<RunNoise>& noises) {
 
 }  // namespace lanescope
 
-namespace lanescope::compare {
+namespace lanescope::analysis {
 
 /// Returns a run of one GPU with these steps, which compute in one kernel.
 inline RunSummary simulatedRun(WorkerSummary worker, const char* kernel) {
@@ -80,4 +80,4 @@ inline RunSummary simulatedRun(WorkerSummary worker, const char* kernel) {
     return run;
 }
 
-}  // namespace lanescope::compare
+}  // namespace lanescope::analysis

@@ -129,7 +129,7 @@ void SliceMenu::addSliceEntries() {
 
 void SliceMenu::addRangeEntries() {
     addAction(place_.event.isValid() ? tr("Zoom to it\tReturn") : tr("Zoom to the gap"), this,
-              [this] { TimelineNavigator(state_).zoomTo(place_.range); });
+              [this] { state_.range().zoomTo(place_.range); });
     addAction(place_.event.isValid() ? tr("Select its time as range\tR")
                                      : tr("Select the gap as range\tR"),
               this, [this] { state_.selection().setRange(place_.range); });

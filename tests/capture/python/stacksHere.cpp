@@ -57,7 +57,7 @@ Kept kept;
 thread_local StackTable* table = nullptr;
 
 uint32_t number() {
-    interpreter.look();
+    interpreter.search();
     if (!table) table = StackTable::make();
     return table->number(interpreter, numbers, kept);
 }
@@ -109,7 +109,7 @@ EXPORT double stacksMeasureRow(int count) {
 /// Writes the detected state, the reason of a refusal, the version, and the layout's numbers into
 /// `into`.
 EXPORT void stacksInterpreter(char* into, size_t room) {
-    interpreter.look();
+    interpreter.search();
     const FrameLayout& l = interpreter.layout();
     std::snprintf(
         into, room,
