@@ -38,9 +38,9 @@ Result<BenchFolder> BenchFolder::make(const std::string& folder) {
     }
     made.path_ = folder;
     fs::create_directories(made.path_, error);
-    if (error) return fail("Cannot make the folder {}: {}.", folder, error.message());
+    if (error) return fail("{}: cannot create the folder: {}.", folder, error.message());
     if (!fs::is_empty(made.path_, error) || error)
-        return fail("The folder {} is not empty: name another with -o.", folder);
+        return fail("{}: the folder is not empty. Choose another with -o.", folder);
     return made;
 }
 
@@ -127,7 +127,7 @@ Result<void> Bench::run() {
 Result<void> Bench::warmUp(BenchSide side) {
     const std::vector<std::string>& program = options_.programs[static_cast<size_t>(side)];
     const std::string run = side == BenchSide::Baseline ? "A" : "B";
-    printMessage(fmt::format("{}: warming up, unrecorded.", run));
+    printMessage(fmt::format("{}: warm-up, not recorded.", run));
     const std::filesystem::path log = folder_.warmUpLog(side);
     const RunEnd end = signals_.runInChild(log, [&] { return runUnrecorded(program); });
     const std::string problem = problemOf(end, "The warm-up of " + run, log);
@@ -163,10 +163,8 @@ std::string Bench::problemOf(const RunEnd& end, const std::string& run,
         return fmt::format("{} was interrupted, so it does not count.", run);
     if (!end.problem.empty()) return fmt::format("{} failed: {}", run, firstLine(end.problem));
     if (end.exitStatus == 0 || end.wasEndedByUs) return {};
-    return fmt::format(
-        "{} ended with exit status {}, so there is nothing to compare; {} has what "
-        "it printed.",
-        run, end.exitStatus, log.string());
+    return fmt::format("{}: exit status {}. Nothing to compare. Its output is in {}.", run,
+                       end.exitStatus, log.string());
 }
 
 Result<void> Bench::readSummary(BenchSide side) {
@@ -176,8 +174,7 @@ Result<void> Bench::readSummary(BenchSide side) {
     if (!summary) return fail(summary.error());
     const uint32_t critical = summary->criticalWorker();
     if (summary->isEmpty() || critical == noIndex)
-        return fail("Run {} used no GPU while it was recorded, so there is nothing to compare.",
-                    run);
+        return fail("Run {}: no GPU activity was recorded. Nothing to compare.", run);
     const StepDistribution steps = stepsOf(summary->workers[critical]);
     printMessage(
         fmt::format("{}: median step {}, of {}.", run, timeText(steps.medianNs), steps.count));
@@ -194,10 +191,9 @@ Result<bool> Bench::areEnough() {
     if (!pair) return false;
     claims_.push_back(pair->claim);
     const bool areThey = compare::areEnough(claims_);
-    printMessage(
-        fmt::format("Round {}: the difference is known to within {} %{}.", round_,
-                    percentText(reachPercent(pair->claim)),
-                    areThey && round_ < options_.maxRounds ? ", so there are no more" : ""));
+    printMessage(fmt::format("Round {}: the difference is known to within {} %{}.", round_,
+                             percentText(reachPercent(pair->claim)),
+                             areThey && round_ < options_.maxRounds ? "; stopping" : ""));
     return areThey;
 }
 

@@ -45,7 +45,7 @@ Result<BenchOptions> optionsOf(const BenchArguments& arguments) {
     if (middle != words.end()) options.programs[1].assign(middle + 1, words.end());
     if (options.programs[0].empty() || options.programs[1].empty())
         return fail(
-            "Name two programs with --- between them: lanescope bench -- BASELINE ARGUMENTS --- "
+            "Name two programs, separated by ---: lanescope bench -- BASELINE ARGUMENTS --- "
             "CANDIDATE ARGUMENTS.");
     return options;
 }
@@ -77,20 +77,21 @@ int runBench(BenchArguments& arguments) {
 void addBench(CLI::App& app, int& exitStatus) {
     auto arguments = std::make_shared<BenchArguments>();
     CLI::App* command = app.add_subcommand(
-        "bench", "Record two programs by turns, several times, and say which is slower");
-    help::acceptNumber(command->add_option("--runs", arguments->runs,
-                                           "Runs of each program at most; fewer where the "
-                                           "difference is known well enough before"),
-                       "N", 2, maxRuns)
+        "bench", "Run two programs alternately, record each run, and report which is slower");
+    help::acceptNumber(
+        command->add_option(
+            "--runs", arguments->runs,
+            "Maximum number of runs per program; fewer if the difference is clear earlier"),
+        "N", 2, maxRuns)
         ->capture_default_str();
     help::acceptNumber(command->add_option("--warmup", arguments->warmUps,
-                                           "Runs of each before these, which nobody records"),
+                                           "Warm-up runs per program, not recorded"),
                        "K", 0, maxRuns)
         ->capture_default_str();
     help::acceptOutputPath(
         command->add_option("-o,--output", arguments->folder,
-                            "The folder that the traces are kept in, and what the programs print; "
-                            "new or empty (default: lanescope-bench-<n>)"),
+                            "Folder for the traces and the output of the programs; new or empty "
+                            "(default: lanescope-bench-<n>)"),
         "DIR");
     addStepRange(*command, arguments->answer.request.selection);
     arguments->answer.addTo(*command);
@@ -106,9 +107,9 @@ void addBench(CLI::App& app, int& exitStatus) {
 Exit status:
   0  no condition is met
   1  a condition is met
-  2  the command line makes no sense
-  3  no answer: a run failed, there is nothing to compare, or a condition cannot be evaluated
-  128 and the number of the signal that interrupted it
+  2  invalid command line
+  3  no result: a run failed, there is nothing to compare, or a condition cannot be evaluated
+  128 plus the signal number if a signal interrupted it
 
 Examples:
   lanescope bench -- python train.py --- python train.py --compile

@@ -45,12 +45,14 @@ Result<bool> runCheck(const std::filesystem::path& file) {
 
 void addCheck(CLI::App& app, int& exitStatus) {
     auto file = std::make_shared<std::string>();
-    CLI::App* command = app.add_subcommand("check", "Tell whether a trace is what was recorded");
+    CLI::App* command = app.add_subcommand("check", "Verify the checksums of a trace");
     command->add_option("FILE", *file, readableFormats())->required();
     command->footer(
-        "Reads all of the trace, of its index and of its notes, and compares them with the "
-        "checksums that were\nwritten with them. Ends with 0 if all is well, with 1 if anything is "
-        "damaged, or was changed by another program.\n\n"
+        "Reads the whole trace, its index and its notes, and compares them with their stored "
+        "checksums.\n"
+        "Exits with 0 if all match, and with 1 if anything is corrupt or was changed by another "
+        "program.\n"
+        "\n"
         "Example:\n"
         "  lanescope check run.sqlite");
     command->callback([file, &exitStatus] {

@@ -28,25 +28,24 @@ Result<void> nameRuns(CompareOptions& options) {
         (options.baseline.empty() || !options.candidates.empty() || !options.baselineRuns.empty() ||
          !options.candidateRuns.empty() || !options.answer.request.earlier.empty()))
         return fail(
-            "--history puts one run against those of a folder: name that run alone, --history DIR "
-            "TRACE; --help tells more.");
+            "--history: compares one run with those of a folder. Name one run: --history DIR "
+            "TRACE. See --help.");
     const bool areByOption = !options.baselineRuns.empty() || !options.candidateRuns.empty();
     if (areByOption && !options.baseline.empty())
         return fail(
-            "Name the runs either as BASELINE CANDIDATE... or by --baseline and "
-            "--candidate, not both; --help tells more.");
+            "Name the runs either as BASELINE CANDIDATE... or with --baseline and --candidate, not "
+            "both. See --help.");
     if (areByOption && (options.baselineRuns.empty() || options.candidateRuns.empty()))
         return fail(
-            "--baseline and --candidate go together: name the runs of both sides; --help tells "
-            "more.");
+            "--baseline and --candidate go together. Name the runs of both sides. See --help.");
     if (!areByOption && options.candidates.empty() && !options.answer.request.earlier.empty())
         return fail(
-            "--spread took every file behind it for an earlier run: name the two that are compared "
-            "before it, BASELINE CANDIDATE --spread EARLIER EARLIER; --help tells more.");
+            "--spread: consumed all files after it as earlier runs. Name the two compared runs "
+            "first: BASELINE CANDIDATE --spread EARLIER EARLIER. See --help.");
     if (!areByOption && options.candidates.empty() && history.empty())
         return fail(
-            "Name two runs, BASELINE and CANDIDATE, or several a side by --baseline and "
-            "--candidate; --help tells more.");
+            "Name two runs, BASELINE and CANDIDATE, or several per side with --baseline and "
+            "--candidate. See --help.");
     const Result<void> asked = options.answer.check();
     if (!asked) return asked;
     if (!history.empty()) {
@@ -79,9 +78,9 @@ void addSelectionOptions(CLI::App& command, const std::shared_ptr<CompareOptions
             [options](const std::string& text) {
                 (void)parseAlignment(text, options->answer.request.selection);  // checked before
             },
-            "Where each run begins. step: with the first step after warm-up (default); start: "
-            "with its very first; RANGE or RANGE#K: with the first step from the K-th NVTX "
-            "range of that name on, where --steps then counts from")
+            "Start of each run. step: the first step after warm-up (default); start: the very "
+            "first step; RANGE or RANGE#K: the first step at or after the K-th NVTX range of that "
+            "name; --steps then counts from there")
         ->type_name("WHERE")
         ->check([](const std::string& text) {
             CompareSelection ignored;
@@ -93,38 +92,37 @@ void addSelectionOptions(CLI::App& command, const std::shared_ptr<CompareOptions
 
 void addCompare(CLI::App& app, int& exitStatus) {
     auto options = std::make_shared<CompareOptions>();
-    CLI::App* command =
-        app.add_subcommand("compare", "Say whether runs are slower than another, and why");
-    command->add_option("BASELINE", options->baseline, "The run to compare against");
+    CLI::App* command = app.add_subcommand("compare", "Compare runs: is one slower, and why");
+    command->add_option("BASELINE", options->baseline, "The run to compare with");
     command->add_option("CANDIDATE", options->candidates,
-                        "The run that is asked about, or several, each of another program");
+                        "The run to check, or several, each of another program");
     command
         ->add_option("--baseline", options->baselineRuns,
-                     "Several runs of the program to compare against; needs --candidate")
+                     "Several runs of the baseline program; needs --candidate")
         ->type_name("TRACE");
     command
         ->add_option("--candidate", options->candidateRuns,
-                     "Several runs of the program that is asked about; needs --baseline")
+                     "Several runs of the candidate program; needs --baseline")
         ->type_name("TRACE");
     command
         ->add_option("--spread", options->answer.request.earlier,
-                     "Earlier runs of one of the programs, at least two: how much its runs "
-                     "differ from each other; of a folder those of the same command and machine; "
-                     "stands behind the runs that are compared")
+                     "Earlier runs of one of the programs (at least two), to measure the spread "
+                     "between its runs. In a folder: runs of the same command and machine. Must "
+                     "come after the compared runs")
         ->type_name("TRACE");
     command
         ->add_option("--history", options->answer.request.history,
-                     "A folder: puts the one run that is named against the earlier runs of its "
-                     "command on its machine there, and says where their level changed")
+                     "Compare the named run with the earlier runs of the same command and machine "
+                     "in this folder, and report level changes")
         ->type_name("DIR");
     help::acceptNumber(command->add_option("--last", options->answer.request.historyRuns,
-                                           "With --history: the last so many of them"),
+                                           "With --history: use only the last N of them"),
                        "N", 3, 10'000)
         ->capture_default_str();
     addSelectionOptions(*command, options);
     options->answer.addTo(*command);
     help::acceptOutputPath(
-        command->add_option("-o,--output", options->output, "File to write instead of stdout"),
+        command->add_option("-o,--output", options->output, "Output file (default: stdout)"),
         "FILE");
     command->footer(compareHelp());
     command->callback([options, &exitStatus] { exitStatus = runCompare(*options); });

@@ -14,19 +14,19 @@ namespace lanescope::cli {
 
 std::string_view conditionsHelp() {
     return R"(Conditions of --fail-if:
-  WHAT [NAME] [.MEASURE] >|>=|<|<= THRESHOLD, joined by "and"
+  WHAT [NAME] [.MEASURE] >|>=|<|<= THRESHOLD, combined with "and"
   step                 p50 (default), p95, mean, min, max, count
   part NAME            time: compute, exposed_communication, idle, copies, ...
   kernel NAME          time (default), exposed, count
   collective NAME      time (default), exposed, count, bytes, bandwidth
   copy KIND            the same; HtoD, DtoH, DtoD, PtoP or "HtoD from pinned"
   memset               time (default), exposed, count, bytes
-  range NAME           time: of a step, what belongs to the NVTX range
-  slower, faster       what the comparison found of the programs; takes no threshold and needs
-                       several runs a side, or --spread. "slower in PART", "slower in range
-                       NAME" (idle time there) and "slower in any" ask for parts of the step
-  Times, counts and bytes are per step; "exposed" is what nothing else hides.
-  Names are quoted where they hold spaces, dots or <>; * in them stands for any text.
+  range NAME           time of a step inside the NVTX range
+  slower, faster       result of the comparison of the programs; has no threshold and needs
+                       several runs per side, or --spread. "slower in PART", "slower in range
+                       NAME" (idle time there) and "slower in any" select parts of the step
+  Times, counts and bytes are per step; "exposed" is time without overlap.
+  Quote names with spaces, dots or <>; * in a name is a wildcard.
   THRESHOLD is a percentage of the baseline (3% or +3%), a difference from it if it has a
   sign (+2ms, -0.5 GB/s), or else the candidate's own number (70 ms, 40 GB/s, 1000).)";
 }
@@ -37,8 +37,8 @@ std::string compareHelp() {
 Exit status:
   0  no condition is met
   1  a condition is met
-  2  the command line makes no sense
-  3  no answer: a file cannot be read, there is nothing to compare, a condition cannot be
+  2  invalid command line
+  3  no result: a file cannot be read, there is nothing to compare, a condition cannot be
      evaluated, or the result cannot be written
 
 Examples:
@@ -87,13 +87,13 @@ std::string checkTop(const std::string& text) {
     const bool isNumber = text.find_first_not_of("0123456789") == std::string::npos;
     const bool isPositive = text.find_first_not_of('0') != std::string::npos;
     return isNumber && isPositive ? std::string()
-                                  : fmt::format("\"{}\" is no number of rows above 0", text);
+                                  : fmt::format("\"{}\" is not a number of rows above 0", text);
 }
 
 std::string checkTable(const std::string& name) {
     const std::vector<std::string_view> names = comparisonTableNames();
     if (std::find(names.begin(), names.end(), name) != names.end()) return {};
-    return fmt::format("There is no table \"{}\"; there are: {}", name, fmt::join(names, ", "));
+    return fmt::format("unknown table \"{}\"; choose from: {}", name, fmt::join(names, ", "));
 }
 
 }  // namespace
@@ -101,27 +101,28 @@ std::string checkTable(const std::string& name) {
 void ComparisonAnswer::addTo(CLI::App& command) {
     command
         .add_option("--fail-if", conditionTexts_,
-                    "Exit with 1 if this holds, such as 'step.p50 > +3%'; may be given many "
-                    "times (see below)")
+                    "Exit with 1 if this condition holds, for example 'step.p50 > +3%'; repeatable "
+                    "(see below)")
         ->type_name("CONDITION")
         ->allow_extra_args(false)
         ->check([](const std::string& text) { return checkText(parseCondition(text)); });
     command.add_flag(
         "--skip-missing", request.isMissingFine,
-        "A condition on a name that no run has is skipped, rather than not comparable");
-    command.add_option("--top", top_, "Rows of each list, weightiest first (text: 10, html: 50)")
+        "Skip a condition on a name that no run has, instead of reporting it as not comparable");
+    command
+        .add_option("--top", top_, "Rows of each list, most significant first (text: 10, html: 50)")
         ->type_name("N")
         ->check(checkTop);
-    help::acceptOneOf(command.add_option("-f,--format", format_, "How it is printed"),
+    help::acceptOneOf(command.add_option("-f,--format", format_, "Output format"),
                       {"text", "csv", "json", "html"})
         ->capture_default_str();
     command
         .add_option(
             "--table", tables_,
-            fmt::format("With -f csv: only this table; may be given many times. Of several, or "
-                        "without it of all, the rows stand in one, under a column Table. "
-                        "Tables: {}",
-                        fmt::join(comparisonTableNames(), ", ")))
+            fmt::format(
+                "With -f csv: print only this table; repeatable. Several tables are combined into "
+                "one; its column Table names the table of each row. Tables: {}",
+                fmt::join(comparisonTableNames(), ", ")))
         ->type_name("TABLE")
         ->allow_extra_args(false)
         ->check(checkTable);
@@ -130,8 +131,7 @@ void ComparisonAnswer::addTo(CLI::App& command) {
 Result<void> ComparisonAnswer::check() const {
     if (!tables_.empty() && format_ != "csv")
         return fail(
-            "--table chooses among the tables of CSV: add -f csv, or leave it away; --help tells "
-            "more.");
+            "--table: selects tables of CSV output. Add -f csv, or remove --table. See --help.");
     return {};
 }
 

@@ -125,8 +125,7 @@ void dropImplausible(const capture::Machine& machine, capture::Measurement& meas
         if (row.nominalBytesPerSecond <= 0 || rate <= maxNominalShare * row.nominalBytesPerSecond)
             return false;
         reportWarning(fmt::format(
-            "GPU {}, {}: {:.1f} GB/s is not plausible where the hardware is rated {:.1f} GB/s, so "
-            "it is not kept.",
+            "GPU {}, {}: {:.1f} GB/s is implausible for hardware rated at {:.1f} GB/s; discarded.",
             row.gpu, row.copy, rate / 1e9, row.nominalBytesPerSecond / 1e9));
         return true;
     });
@@ -175,14 +174,14 @@ int measurePeaks(bool isForced, bool isJson) {
         if (gpu.refusal.empty()) continue;
         isComplete = false;
         reportWarning(
-            fmt::format("GPU {} ({}) was not measured. {}", gpu.ordinal, gpu.name, gpu.refusal));
+            fmt::format("GPU {} ({}): not measured. {}", gpu.ordinal, gpu.name, gpu.refusal));
     }
     if (measured->peaks.empty())
-        return reportFailure({"No copy could be measured, so nothing was kept."});
+        return reportFailure({"No copy could be measured; nothing was stored."});
     const Result<std::filesystem::path> kept = keep(*measured);
     if (!kept) return reportFailure(kept.error());
-    printMessage(fmt::format("Kept in {}; traces that are recorded here from now on have it.",
-                             kept->string()));
+    printMessage(
+        fmt::format("Stored in {}. New traces on this machine include it.", kept->string()));
     return isComplete ? exitOk : exitFailed;
 }
 
@@ -205,11 +204,11 @@ const char* verdict(capture::CheckStatus worst) {
     switch (worst) {
         case capture::CheckStatus::Ok:
         case capture::CheckStatus::Warning:
-            return "Recording will work here.";
+            return "Recording works here.";
         case capture::CheckStatus::NoCuda:
             return "CUDA cannot be recorded here; NVTX ranges can.";
         case capture::CheckStatus::Failure:
-            return "Recording will not work here.";
+            return "Recording does not work here.";
     }
     return "";
 }
@@ -246,23 +245,22 @@ void addDoctor(CLI::App& app, int& exitStatus) {
         bool isForced = false;
     };
     auto words = std::make_shared<Words>();
-    CLI::App* command =
-        app.add_subcommand("doctor", "Say whether recording will work here, and what to do if not");
-    command->add_option("--agent", words->agent, "The agent to look at instead of ours")
+    CLI::App* command = app.add_subcommand(
+        "doctor", "Check whether recording works here, and how to fix it if not");
+    command->add_option("--agent", words->agent, "Agent library to check instead of the default")
         ->type_name("FILE");
-    help::acceptOneOf(command->add_option("-f,--format", words->format, "How it is printed"),
+    help::acceptOneOf(command->add_option("-f,--format", words->format, "Output format"),
                       {"text", "json"})
         ->capture_default_str();
-    CLI::Option* const measure = command->add_flag("--measure", words->measures,
-                                                   "Measure how fast copies to, from and between "
-                                                   "the GPUs can be, and keep it: traces then say "
-                                                   "how near to that a run came");
-    command->add_flag("--force", words->isForced, "With --measure: GPUs that are busy, too")
+    CLI::Option* const measure =
+        command->add_flag("--measure", words->measures,
+                          "Measure copy bandwidth to, from and between the GPUs, and store it; "
+                          "traces then show how close a run came to it");
+    command->add_flag("--force", words->isForced, "With --measure: also measure busy GPUs")
         ->needs(measure);
     command->footer(
-        "The exit status is 0 if CUDA and NVTX can be recorded, else 1; with --measure 0 if all "
-        "GPUs were "
-        "measured.");
+        "Exit status: 0 if CUDA and NVTX can be recorded, else 1; with --measure: 0 if all GPUs "
+        "were measured.");
     command->callback([words, &exitStatus] {
         if (words->measures) {
             exitStatus = measurePeaks(words->isForced, words->format == "json");

@@ -88,7 +88,7 @@ Result<int> runExplain(const ExplainOptions& options) {
     // An incomplete or unchecked trace cannot pass.
     const std::string doubt = whyNotJudged(explained);
     if (!options.conditions.empty() && !doubt.empty()) {
-        printMessage(fmt::format("{}: {} So no condition can be judged.", options.file, doubt));
+        printMessage(fmt::format("{}: {} No condition can be evaluated.", options.file, doubt));
         return static_cast<int>(exitNoAnswer);
     }
     return isAnyMet(options, explained.explanation) ? static_cast<int>(exitMet)
@@ -100,26 +100,26 @@ Result<int> runExplain(const ExplainOptions& options) {
 void addExplain(CLI::App& app, int& exitStatus) {
     auto options = std::make_shared<ExplainOptions>();
     CLI::App* command =
-        app.add_subcommand("explain", "Say where the time of a run goes, and what to change first");
+        app.add_subcommand("explain", "Show where a run spends its time and what to fix first");
     CLI::Option* file = command->add_option("FILE", options->file, readableFormats());
     addStepOptions(*command, options->selection);
-    command->add_option("--mute", options->muted, "Leave this rule out; may be given many times")
+    command->add_option("--mute", options->muted, "Skip this rule; repeatable")
         ->type_name("RULE")
         ->allow_extra_args(false)
         ->check([](const std::string& text) { return checkText(parseRule(text)); });
     command
         ->add_option("--fail-if", options->conditions,
-                     "Exit with 1 if this rule finds something: 'launch_bound', 'late_rank > 5ms' "
-                     "or 'any > 10%' of the mean step; may be given many times")
+                     "Exit with 1 if this rule reports a finding: 'launch_bound', 'late_rank > "
+                     "5ms' or 'any > 10%' of the mean step; repeatable")
         ->type_name("CONDITION")
         ->allow_extra_args(false)
         ->check([](const std::string& text) { return checkText(parseRuleCondition(text)); });
-    command->add_flag("--rules", options->hasRuleConditions, "List the rules and when they hold");
-    help::acceptOneOf(command->add_option("-f,--format", options->format, "How it is printed"),
+    command->add_flag("--rules", options->hasRuleConditions, "List the rules and their conditions");
+    help::acceptOneOf(command->add_option("-f,--format", options->format, "Output format"),
                       {"text", "json", "html"})
         ->capture_default_str();
     help::acceptOutputPath(
-        command->add_option("-o,--output", options->output, "File to write instead of stdout"),
+        command->add_option("-o,--output", options->output, "Output file (default: stdout)"),
         "FILE");
     command->footer(
         "Examples:\n"
@@ -129,7 +129,7 @@ void addExplain(CLI::App& app, int& exitStatus) {
     command->callback([options, file, &exitStatus] {
         if (file->count() == 0 && !options->hasRuleConditions) {
             printMessage(
-                "Name the trace to explain, or ask for --rules. Try 'lanescope explain --help'.");
+                "Name the trace to explain, or use --rules. Try 'lanescope explain --help'.");
             exitStatus = exitUsage;
             return;
         }

@@ -39,7 +39,7 @@ struct ExportOptions {
 /// Writes a Lanescope (native) file, which cannot be a pipe.
 Result<void> runSqliteExport(const Trace& trace, const ExportOptions& options) {
     if (isOfSqlite(trace))
-        return fail("{} is SQLite already, so it needs no other file: copy it.", options.file);
+        return fail("{}: already SQLite, no export needed. Copy the file.", options.file);
     if (const Result<void> written = writeSealedTraceFile(trace, options.output); !written)
         return written;
     if (const Result<void> sound = checkIndex(trace); !sound) {
@@ -67,8 +67,8 @@ Result<void> runKinetoExport(const Trace& trace, const ExportOptions& options) {
     const std::vector<uint32_t> processes = kinetoProcesses(trace);
     if (processes.size() > 1 && options.output.empty())
         return fail(
-            "{} has {} ranks, and a file of torch.profiler holds one: name a file with --output, "
-            "whose name each rank gets with its number.",
+            "{}: the trace has {} ranks, and torch.profiler files hold one each. Name a file with "
+            "--output; each rank's number is added to its name.",
             options.file, processes.size());
     // The files would be named after it.
     std::error_code ignored;
@@ -76,7 +76,7 @@ Result<void> runKinetoExport(const Trace& trace, const ExportOptions& options) {
     if (processes.size() > 1 &&
         (std::filesystem::is_other(status) || std::filesystem::is_directory(status)))
         return fail(
-            "Cannot write a file for each of {} ranks by the name {}, which is a {}: name a file.",
+            "--output: cannot write a file for each of {} ranks to {}, which is a {}. Name a file.",
             processes.size(), options.output,
             std::filesystem::is_directory(status) ? "folder" : "device or pipe");
     std::vector<std::optional<std::filesystem::path>> paths(processes.size());
@@ -117,8 +117,7 @@ void writeFlame(const Trace& trace, const ExportOptions& options, std::optional<
     const bool isOfThreads = options.over == threads && options.format != flameOfNvtx;
     const FlameTree tree =
         isOfThreads ? makeThreadFlame(trace, base, range) : makeFlame(trace, base, range);
-    const std::string_view what =
-        isOfThreads ? "time of threads over their stacks" : describe(base);
+    const std::string_view what = isOfThreads ? "time of threads by stack" : describe(base);
     if (options.format == folded)
         writeFolded(tree, 0, sink);
     else
@@ -128,10 +127,10 @@ void writeFlame(const Trace& trace, const ExportOptions& options, std::optional<
 /// Fails with a sentence if the options contradict each other.
 Result<void> checkOptions(const ExportOptions& options) {
     if (!options.range.empty() && !isFlame(options))
-        return fail("--range is for {}, {} and {}; other formats hold all of a trace.", folded,
-                    flame, flameOfNvtx);
+        return fail("--range: only for {}, {} and {}. Other formats export the whole trace.",
+                    folded, flame, flameOfNvtx);
     if (options.format == "sqlite" && options.output.empty())
-        return fail("A trace cannot be written to stdout: name a file with --output.");
+        return fail("--output: a trace cannot be written to stdout. Name a file.");
     return {};
 }
 
@@ -173,31 +172,31 @@ Result<void> runExport(const ExportOptions& options) {
 
 void addExport(CLI::App& app, int& exitStatus) {
     auto options = std::make_shared<ExportOptions>();
-    CLI::App* command = app.add_subcommand("export", "Write a trace in the format of another tool");
+    CLI::App* command =
+        app.add_subcommand("export", "Convert a trace to the format of another tool");
     command->add_option("FILE", options->file, readableFormats())->required();
     help::acceptOneOf(
         command->add_option(
             "-f,--format", options->format,
-            "perfetto: packets for ui.perfetto.dev; kineto: JSON as torch.profiler writes it, a "
-            "file per rank; folded: GPU time by Python stack, for flame graphs; flame: such a "
-            "graph as SVG; flame-ranges: a graph over the ranges of the program; sqlite: a "
-            "Lanescope trace of another profiler's file"),
+            "perfetto: packets for ui.perfetto.dev; kineto: JSON as torch.profiler writes it, one "
+            "file per rank; folded: GPU time by Python stack, for flame graphs; flame: flame graph "
+            "as SVG; flame-ranges: flame graph of NVTX ranges; sqlite: convert another profiler's "
+            "file to a Lanescope trace"),
         {"perfetto", "kineto", folded, flame, flameOfNvtx, "sqlite"})
         ->capture_default_str();
     help::acceptOneOf(
         command->add_option("--over", options->over,
-                            "What folded and flame lay time over: lines of Python, its functions, "
-                            "or NVTX ranges, time on GPUs; threads: the time of each CPU thread, "
-                            "over its stacks"),
+                            "Flame graph (folded, flame) of GPU time by Python line, function or "
+                            "NVTX range; or threads: CPU time by thread and stack"),
         {"lines", "functions", "ranges", threads})
         ->capture_default_str();
     command
         ->add_option("--range", options->range,
-                     "Only this time of it, of folded and flame: 10ms:25ms, as the timeline counts")
+                     "Only this time range (folded, flame): 10ms:25ms, in timeline time")
         ->type_name("START:END")
         ->check([](const std::string& text) { return checkText(parseRange(text)); });
     help::acceptOutputPath(
-        command->add_option("-o,--output", options->output, "File to write instead of stdout"),
+        command->add_option("-o,--output", options->output, "Output file (default: stdout)"),
         "FILE");
     command->footer(
         "A trace is SQLite with the tables of an Nsight Systems export, so it needs no "

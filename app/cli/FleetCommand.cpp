@@ -45,7 +45,7 @@ Error becomePython(const std::vector<std::string>& words) {
     for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
     arguments.push_back(nullptr);
     ::execvp(python.c_str(), arguments.data());
-    return {fmt::format("Cannot start {}: {}. Name a Python that has the package lanescope in {}.",
+    return {fmt::format("{}: cannot start: {}. Name a Python that has the lanescope package in {}.",
                         python, std::strerror(errno), pythonVariable)};
 }
 
@@ -81,40 +81,43 @@ void addFleet(CLI::App& app, int& exitStatus) {
     CLI::App* command = app.add_subcommand(
         "fleet", "Find the slow ranks, links and hosts of a job from the summaries of its ranks");
     command
-        ->add_option("FOLDER", *folders,
-                     "A folder with the summaries or traces of a job's ranks; two jobs are "
-                     "compared")
+        ->add_option(
+            "FOLDER", *folders,
+            "Folder with the summaries or traces of a job's ranks; name two to compare two jobs")
         ->required()
         ->expected(1, 2);
     help::acceptOutputPath(
         command->add_option("-o,--output", options->output,
-                            "The report as an SQLite file (default: fleet.sqlite)"),
+                            "SQLite file for the report (default: fleet.sqlite)"),
         "FILE");
     help::acceptOutputPath(
-        command->add_option("--html", options->html, "Also the report as a page"), "FILE");
-    command->add_flag("--force", options->isForced, "Overwrite what exists");
+        command->add_option("--html", options->html, "Also write the report as an HTML page"),
+        "FILE");
+    command->add_flag("--force", options->isForced, "Overwrite existing files");
     command
         ->add_option("--roles", options->roles,
-                     "Which ranks do the same work: a CSV file with the columns rank and role "
-                     "(default: by the communicators that they are in)")
+                     "CSV file with the columns rank and role: ranks with the same role do the "
+                     "same work (default: derived from the communicators)")
         ->type_name("FILE");
     command
         ->add_option("--workers", options->workers,
-                     "How many processes of this machine read (default: one a core)")
+                     "Reader processes on this machine (default: one per core)")
         ->type_name("N");
     command
-        ->add_option("--scheduler", options->scheduler,
-                     "Have a Dask cluster read instead: the address of its scheduler, or the file "
-                     "that tells it")
+        ->add_option(
+            "--scheduler", options->scheduler,
+            "Read with a Dask cluster: the address of its scheduler, or its scheduler file")
         ->type_name("ADDRESS");
     command->add_flag("--without-tls", options->isUnsafe,
-                      "Talk to a scheduler on another machine without encryption");
+                      "Allow an unencrypted connection to a scheduler on another machine");
     command->add_flag("--print-slurm", options->printsSlurm,
-                      "Print how a Dask cluster is started by Slurm, and do nothing else");
-    command->add_flag("--print-kubernetes", options->printsKubernetes, "The same for Kubernetes");
+                      "Print Slurm commands that start a Dask cluster, and exit");
+    command->add_flag("--print-kubernetes", options->printsKubernetes,
+                      "Print a Kubernetes manifest that starts a Dask cluster, and exit");
     command->footer(
-        "Needs Python with the package: pip install 'lanescope[fleet]'. LANESCOPE_PYTHON names "
-        "the Python.\n\n"
+        "Requires the Python package: pip install 'lanescope[fleet]'. LANESCOPE_PYTHON names the "
+        "Python to use.\n"
+        "\n"
         "Examples:\n"
         "  lanescope fleet summaries -o fleet.sqlite --html fleet.html\n"
         "  lanescope fleet yesterday today -o both.sqlite\n"

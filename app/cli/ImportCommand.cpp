@@ -54,9 +54,9 @@ tl::unexpected<Error> refuseItself(const fs::path& file) {
     const auto format = findFormat(*source, traceFormats());
     if (!format) return fail(format.error());
     if (*format == &lanescopeFormat || *format == &nsightFormat)
-        return fail("{} is {}, which needs no import: every command takes it as it is.",
-                    file.string(), (*format)->name);
-    return fail("{} would become itself: choose another name by -o, or a folder by --into.",
+        return fail("{}: {}, no import needed. Every command reads it directly.", file.string(),
+                    (*format)->name);
+    return fail("{}: would be overwritten. Choose another name with -o, or a folder with --into.",
                 file.string());
 }
 
@@ -72,7 +72,8 @@ Result<fs::path> importFile(const fs::path& file, const ImportOptions& options) 
     // The name is usually a default, so an existing file may be more valuable.
     if (options.output.empty() && mayExist(output))
         return fail(
-            "{} would become {}, which exists: choose another name by -o, or a folder by --into.",
+            "{}: would become {}, which exists. Choose another name with -o, or a folder with "
+            "--into.",
             file.string(), output.string());
     const std::array inputs{file};
     if (const Result<void> place = checkPlaceForTrace(output, inputs); !place)
@@ -80,7 +81,7 @@ Result<fs::path> importFile(const fs::path& file, const ImportOptions& options) 
     const Result<TracePtr> trace = loadForCommand(file);
     if (!trace) return fail(trace.error());
     if (isOfSqlite(**trace))
-        return fail("{} is SQLite already, so it needs no other file: copy it.", file.string());
+        return fail("{}: already SQLite, no import needed. Copy the file.", file.string());
     if (const Result<void> written = writeSealedTraceFile(**trace, output); !written)
         return fail(written.error());
     if (const Result<void> sound = checkIndex(**trace); !sound) {
@@ -96,11 +97,11 @@ Result<void> runImport(const ImportOptions& options) {
     const auto files = filesToRead(options.files);
     if (!files) return fail(files.error());
     if (!options.output.empty() && files->size() != 1)
-        return fail("{} files cannot all become {}: choose a folder by --into.", files->size(),
+        return fail("{} files would all become {}. Choose a folder with --into.", files->size(),
                     options.output);
     std::error_code error;
     if (!options.folder.empty() && !fs::create_directories(options.folder, error) && error)
-        return fail("The folder {} cannot be made: {}.", options.folder, error.message());
+        return fail("{}: cannot create the folder: {}.", options.folder, error.message());
     size_t failed = 0;
     Result<Output> output = Output::open(std::nullopt, {});
     std::string text;
@@ -125,20 +126,22 @@ Result<void> runImport(const ImportOptions& options) {
 void addImport(CLI::App& app, int& exitStatus) {
     auto options = std::make_shared<ImportOptions>();
     CLI::App* command =
-        app.add_subcommand("import", "Make traces of our own of files of other tools");
-    command->add_option("FILE", options->files, "Traces of other tools, or folders that hold them")
+        app.add_subcommand("import", "Convert files of other tools to Lanescope traces");
+    command->add_option("FILE", options->files, "Traces of other tools, or folders of such traces")
         ->required();
     CLI::Option* const into = help::acceptOutputPath(
         command->add_option("--into", options->folder,
-                            "Folder to write to instead of beside each file; made if it is not "
-                            "there"),
+                            "Output folder (default: next to each file); created if missing"),
         "FOLDER");
     help::acceptOutputPath(
-        command->add_option("-o,--output", options->output, "Trace to write, of one file"), "FILE")
+        command->add_option("-o,--output", options->output, "Output trace, for a single file"),
+        "FILE")
         ->excludes(into);
     command->footer(
-        "Each becomes a file of the same name that ends with .sqlite, whose path is printed. SQL, "
-        "and whatever\nelse reads exports of Nsight Systems, takes it.\n\n"
+        "Each file becomes a trace of the same name with the extension .sqlite, and its path is "
+        "printed.\n"
+        "SQL tools and readers of Nsight Systems exports can open it.\n"
+        "\n"
         "Examples:\n"
         "  lanescope import torch.json.gz\n"
         "  lanescope import torch.json.gz -o run.sqlite\n"

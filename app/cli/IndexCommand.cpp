@@ -39,14 +39,15 @@ Result<void> runIndex(const IndexOptions& options) {
 void addIndex(CLI::App& app, int& exitStatus) {
     auto options = std::make_shared<IndexOptions>();
     CLI::App* command =
-        app.add_subcommand("index", "Make the index that lets a large trace open at once");
+        app.add_subcommand("index", "Build the index of a trace, so that it opens instantly");
     command->add_option("FILE", options->file, readableFormats())->required();
     command->add_flag("--remove", options->isRemoving, "Remove the index instead");
     command->footer(
-        "Every command that reads a trace makes its index, and so does the viewer; this one does "
-        "nothing else.\nThe index lies beside the trace as FILE.lanescope-index, or in "
-        "~/.cache/lanescope/index where that folder cannot be written to. It can be removed at "
-        "any time.\n\n"
+        "Every command that reads a trace builds its index, and so does the viewer; this command "
+        "does only that.\n"
+        "The index is stored next to the trace as FILE.lanescope-index, or in "
+        "~/.cache/lanescope/index if that folder is not writable. You can remove it at any time.\n"
+        "\n"
         "Examples:\n"
         "  lanescope index run.sqlite\n"
         "  lanescope index --remove run.sqlite");

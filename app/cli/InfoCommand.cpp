@@ -123,7 +123,7 @@ Json valueOrNull(const std::optional<T>& value) {
 
 std::string topologyAsText(const Trace& trace) {
     const TopologyDescription topology = describeTopology(trace);
-    if (topology.gpus.empty()) return "The trace tells of no GPU.\n";
+    if (topology.gpus.empty()) return "The trace lists no GPU.\n";
     std::string text = names(trace);
     if (!text.empty()) text += "\n";
     text += matrix(trace, topology.gpus);
@@ -133,9 +133,10 @@ std::string topologyAsText(const Trace& trace) {
     if (!topology.uses.empty()) text += "\nCopies from GPU to GPU\n\n" + pairs(topology.uses);
     if (!topology.uses.empty() && topology.verdict.bytes > 0)
         text +=
-            "\nKernels, such as NCCL's, move bytes without copies; the counters know those as "
-            "well, "
-            "by link:\n'lanescope stats -r nvlink'.\n";
+            "\n"
+            "Kernels, such as NCCL's, move bytes without copies. Counters include these bytes, per "
+            "link:\n"
+            "'lanescope stats -r nvlink'.\n";
     return text;
 }
 
@@ -314,7 +315,7 @@ std::string infoAsText(const Trace& trace) {
     appendSection(text, "Processes", linesOf(description.processes));
     appendSection(text, "Events", aligned(description.counts));
     appendSection(text, "Peak memory", aligned(peaks));
-    appendSection(text, "Health", linesOf(description.health));
+    appendSection(text, "Warnings", linesOf(description.health));
     return text;
 }
 
@@ -375,16 +376,15 @@ Result<void> runInfo(const InfoOptions& options) {
 
 void addInfo(CLI::App& app, int& exitStatus) {
     auto options = std::make_shared<InfoOptions>();
-    CLI::App* command =
-        app.add_subcommand("info", "Print what a trace holds: host, processes, GPUs, health");
+    CLI::App* command = app.add_subcommand(
+        "info", "Print the contents of a trace: host, processes, GPUs, warnings");
     command->add_option("FILE", options->file, readableFormats())->required();
-    help::acceptOneOf(command->add_option("-f,--format", options->format, "How it is printed"),
+    help::acceptOneOf(command->add_option("-f,--format", options->format, "Output format"),
                       {"text", "json"})
         ->capture_default_str();
-    command->add_flag(
-        "--topology", options->isTopology,
-        "How the GPUs are joined, whether NVLink was used, and what was copied over each "
-        "link");
+    command->add_flag("--topology", options->isTopology,
+                      "Show how the GPUs are connected, whether NVLink was used, and the bytes "
+                      "copied over each link");
     command->footer(
         "Examples:\n"
         "  lanescope info run.sqlite\n"

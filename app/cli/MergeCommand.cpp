@@ -50,19 +50,19 @@ void printNotes(const std::vector<HealthNote>& notes) {
 
 void addMerge(CLI::App& app, int& exitStatus) {
     auto options = std::make_shared<MergeCommandOptions>();
-    CLI::App* command = app.add_subcommand("merge", "Make one trace of those of several ranks");
+    CLI::App* command = app.add_subcommand("merge", "Merge the traces of several ranks into one");
     command
         ->add_option("FILE", options->files,
-                     "Traces of one job, of any format, or folders that hold them")
+                     "Traces of one job, in any format, or folders of such traces")
         ->required();
-    help::acceptOutputPath(command->add_option("-o,--output", options->output, "File to write"),
+    help::acceptOutputPath(command->add_option("-o,--output", options->output, "Output file"),
                            "FILE")
         ->required();
     addMergeOptions(*command, options->merge);
     command->footer(
-        "Each process keeps its rank, or gets the one in its file's name, and each GPU gets a "
-        "number of its own.\nThe result is a trace like any other: stats, explain, compare and sql "
-        "take it.\n\n"
+        "Each process keeps its rank, or gets the rank in its file's name. GPUs are renumbered.\n"
+        "The result is a normal trace: stats, explain, compare and sql read it.\n"
+        "\n"
         "Examples:\n"
         "  lanescope merge rank0.sqlite rank1.sqlite -o job.sqlite\n"
         "  lanescope merge traces/ --align steps -o job.sqlite\n"

@@ -27,7 +27,7 @@ int reportFailure(const Error& error) {
 }
 
 int reportOutOfMemory() {
-    std::fputs("lanescope: No memory is left.\n", stderr);
+    std::fputs("lanescope: Out of memory.\n", stderr);
     return exitFailed;
 }
 

@@ -32,10 +32,12 @@ int runRecord(const capture::RecordOptions& options, int repeats) {
 void addRecord(CLI::App& app, int& exitStatus) {
     auto arguments = std::make_shared<RecordArguments>();
     CLI::App* command = app.add_subcommand(
-        "record", "Run a program and record what it and its children do on the GPUs");
+        "record", "Run a program and record the GPU activity of it and its children");
     arguments->addTo(*command);
     command->footer(
-        "The exit status is the program's; 128 and the signal's number if a signal ended it.\n\n"
+        "The exit status is that of the program, or 128 plus the signal number if a signal ended "
+        "it.\n"
+        "\n"
         "Examples:\n"
         "  lanescope record -- python train.py --epochs 1\n"
         "  lanescope record -o run-%h.sqlite -- torchrun --nproc-per-node 8 train.py\n"
@@ -73,10 +75,11 @@ void separateProgram(const CLI::App& app, std::vector<std::string>& words) {
             [&name](const CLI::Option* each) { return each->check_name(name); });
         const CLI::Option* option = found.empty() ? nullptr : found.front();
         if (option == nullptr)
-            throw CLI::ParseError(fmt::format("'lanescope {}' has no option {}; the program's "
-                                              "own options come after its name",
-                                              words.front(), word),
-                                  CLI::ExitCodes::ExtrasError);
+            throw CLI::ParseError(
+                fmt::format(
+                    "'lanescope {}': unknown option {}. Put options of the program after its name",
+                    words.front(), word),
+                CLI::ExitCodes::ExtrasError);
         if (word.size() > nameLength) continue;  // The word contains its value.
         if (option->get_items_expected_max() == 0) continue;
         // Its value; the parser would read the mark before the program as the value.

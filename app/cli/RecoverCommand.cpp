@@ -19,8 +19,8 @@ int runRecover(const capture::RecoverOptions& options) {
     if (!run) return reportFailure(run.error());
     printContent(*run);
     reportWarnings(*run);
-    printMessage(fmt::format("{} is left as it is: remove it if the trace is what you need.",
-                             options.runFolder.string()));
+    printMessage(
+        fmt::format("{} is kept. Remove it once you do not need it.", options.runFolder.string()));
     return exitOk;
 }
 
@@ -33,14 +33,15 @@ void addRecover(CLI::App& app, int& exitStatus) {
     };
     auto words = std::make_shared<Words>();
     CLI::App* command =
-        app.add_subcommand("recover", "Make a trace of the logs that a recording left behind");
-    command->add_option("DIR", words->folder, "The folder with the logs, .<trace>.run")->required();
+        app.add_subcommand("recover", "Rebuild a trace from the logs of an interrupted recording");
+    command->add_option("DIR", words->folder, "Folder with the logs, .<trace>.run")->required();
     help::acceptOutputPath(command->add_option("-o,--output", words->output,
-                                               "The trace (default: the name it would have had)"),
+                                               "Output trace (default: the original name)"),
                            "FILE");
     command->add_flag("--force", words->overwrite, "Overwrite the trace if it exists");
     command->footer(
-        "Works on logs that were cut anywhere. The folder stays as it is.\n\n"
+        "Also reads truncated logs. The folder is not changed.\n"
+        "\n"
         "Example:\n"
         "  lanescope recover .run.sqlite.run");
     command->callback([words, &exitStatus] {

@@ -58,7 +58,7 @@ Result<Answer> ask(const SqlOptions& options, const std::string& sql, TableForma
     if (!result) return fail({sentenceOf(result.error(), sql)});
     Answer answer{formatTable(result->table, format), {}};
     if (result->isCut)
-        answer.warning = fmt::format("Only the first {} rows are here; --rows allows more.",
+        answer.warning = fmt::format("Only the first {} rows are shown. Use --rows for more.",
                                      formatCount(static_cast<int64_t>(result->table.rows.size())));
     if (const std::string doubt = query->doubt(); !doubt.empty())
         answer.warning += (answer.warning.empty() ? "" : " ") + doubt;
@@ -93,32 +93,35 @@ std::string samples() {
 
 void addSql(CLI::App& app, int& exitStatus) {
     auto options = std::make_shared<SqlOptions>();
-    CLI::App* command = app.add_subcommand("sql", "Ask a trace in SQL");
+    CLI::App* command = app.add_subcommand("sql", "Query a trace with SQL");
     command->add_option("FILE", options->file, readableFormats())->required();
     command->add_option("SQL", options->sql, "One SELECT statement; - reads it from stdin")
         ->required();
-    help::acceptOneOf(command->add_option("-f,--format", options->format, "How it is printed"),
+    help::acceptOneOf(command->add_option("-f,--format", options->format, "Output format"),
                       {"text", "csv", "json"})
         ->capture_default_str();
-    help::acceptNumber(command->add_option("--rows", options->rowLimit, "Rows to print at most"),
+    help::acceptNumber(command->add_option("--rows", options->rowLimit, "Maximum number of rows"),
                        "N", 1, 100'000'000)
         ->capture_default_str();
     help::acceptNumber(
-        command->add_option("--time", options->timeLimitS, "Seconds the query may take"), "SECONDS",
-        0.001, 86'400)
+        command->add_option("--time", options->timeLimitS, "Time limit of the query in seconds"),
+        "SECONDS", 0.001, 86'400)
         ->capture_default_str();
     help::acceptOutputPath(
-        command->add_option("-o,--output", options->output, "File to write instead of stdout"),
+        command->add_option("-o,--output", options->output, "Output file (default: stdout)"),
         "FILE");
     command->footer(
-        "The trace is only read: no statement that writes, attaches or loads anything is run, nor "
-        "are its views.\nThe manual tells what the tables hold: "
-        "share/doc/lanescope/manual/tables.md, or F1 "
-        "in lanescope-viewer.\n\nExamples:\n"
+        "The trace is opened read-only: statements that write, attach or load anything are "
+        "refused, and so are views.\n"
+        "The tables are described in the manual: share/doc/lanescope/manual/tables.md, or F1 in "
+        "lanescope-viewer.\n"
+        "\n"
+        "Examples:\n"
         "  lanescope sql run.sqlite 'SELECT count(*) FROM NVTX_EVENTS'\n"
-        "  lanescope sql run.sqlite - --format csv < query.sql\n\n"
-        "Queries to start from. They ask tables of Lanescope's own traces; an export of Nsight "
-        "Systems may\nlack some of them:\n" +
+        "  lanescope sql run.sqlite - --format csv < query.sql\n"
+        "\n"
+        "Sample queries. They use tables of Lanescope traces; exports of Nsight Systems may lack "
+        "some of them:\n" +
         samples());
     command->callback([options, &exitStatus] {
         const Result<void> result = runSql(*options);

@@ -35,7 +35,9 @@ std::string reportsThat(bool areDefault) {
 }
 
 std::string reportList() {
-    return "Reports:\n" + reportsThat(true) + "\nReports that are printed only when asked for:\n" +
+    return "Reports:\n" + reportsThat(true) +
+           "\n"
+           "Reports that are printed only on request:\n" +
            reportsThat(false);
 }
 
@@ -117,8 +119,7 @@ Result<void> printReports(const Trace& trace, const StatsOptions& options,
     }
     printer.finish();
     if (printer.printed() == 0)
-        output.write(trace.isEmpty() ? "The trace holds no events.\n"
-                                     : "Nothing happened in this range.\n");
+        output.write(trace.isEmpty() ? "The trace has no events.\n" : "No events in this range.\n");
     return {};
 }
 
@@ -165,48 +166,50 @@ void addStats(CLI::App& app, int& exitStatus) {
     auto options = std::make_shared<StatsOptions>();
     CLI::App* command = app.add_subcommand("stats", "Print summaries of a trace");
     command->add_option("FILE", options->file, readableFormats())->required();
-    command->add_option("-r,--report", options->reports, "Report to print; may be given many times")
+    command->add_option("-r,--report", options->reports, "Report to print; repeatable")
         ->type_name("REPORT")
         ->allow_extra_args(false)
         ->check([](const std::string& name) {
             const Result<const Report*> report = findReport(name);
             return report ? std::string() : report.error().sentence;
         });
-    help::acceptOneOf(command->add_option("-f,--format", options->format, "How it is printed"),
+    help::acceptOneOf(command->add_option("-f,--format", options->format, "Output format"),
                       {"text", "csv", "nsys-csv", "json"})
         ->capture_default_str();
     command
         ->add_option("--range", options->range,
-                     "Only events that overlap START:END on the timeline, in seconds unless a "
-                     "unit follows (s, ms, us, ns)")
+                     "Only events that overlap START:END in timeline time, in seconds or with a "
+                     "unit (s, ms, us, ns)")
         ->type_name("START:END")
         ->check([](const std::string& text) { return checkText(parseRange(text)); });
     help::acceptOneOf(
-        command->add_option("--by", options->by,
-                            "What reports tell their rows apart by: " + variantsSentence()),
+        command->add_option("--by", options->by, "Group rows by: " + variantsSentence()),
         variantNames())
         ->type_name("WHAT");
     command
         ->add_option("--range-name", options->rangeName,
-                     "NVTX ranges that reports by range are about, '#' for any number "
-                     "(\"epoch #\"); the steps if not given")
+                     "NVTX ranges for reports by range, '#' matches any number (\"epoch #\"); "
+                     "default: the steps")
         ->type_name("NAME");
     help::acceptOutputPath(
-        command->add_option("-o,--output", options->output, "File to write instead of stdout"),
+        command->add_option("-o,--output", options->output, "Output file (default: stdout)"),
         "FILE");
-    command->footer(reportList() +
-                    "\nCSV and JSON give plain numbers: nanoseconds, bytes, GB/s (10^9 bytes a "
-                    "second). JSON of\nseveral reports is one object, of one report its array; CSV "
-                    "of several is one table\n"
-                    "after another, with an empty line between.\n\n"
-                    "Examples:\n"
-                    "  lanescope stats run.sqlite\n"
-                    "  lanescope stats run.sqlite -r cuda_gpu_kern_sum -f csv -o kernels.csv\n"
-                    "  lanescope stats run.sqlite -r memcpy_bandwidth --by size\n"
-                    "  lanescope stats run.sqlite -r memcpy_bandwidth --by range --range-name "
-                    "'epoch #'\n"
-                    "  lanescope stats run.sqlite --range 10:20\n"
-                    "  lanescope stats run.sqlite --range 850ms:1.2s");
+    command->footer(
+        reportList() +
+        "\n"
+        "CSV and JSON contain plain numbers: nanoseconds, bytes, GB/s (10^9 bytes per second). "
+        "JSON of\n"
+        "several reports is one object, JSON of one report is its array. CSV of several reports is "
+        "one table\n"
+        "after another, separated by an empty line.\n"
+        "\n"
+        "Examples:\n"
+        "  lanescope stats run.sqlite\n"
+        "  lanescope stats run.sqlite -r cuda_gpu_kern_sum -f csv -o kernels.csv\n"
+        "  lanescope stats run.sqlite -r memcpy_bandwidth --by size\n"
+        "  lanescope stats run.sqlite -r memcpy_bandwidth --by range --range-name 'epoch #'\n"
+        "  lanescope stats run.sqlite --range 10:20\n"
+        "  lanescope stats run.sqlite --range 850ms:1.2s");
     command->callback([options, &exitStatus] { exitStatus = runAndReport(*options); });
 }
 

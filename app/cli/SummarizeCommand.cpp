@@ -30,13 +30,13 @@ Result<std::filesystem::path> summarize(const std::filesystem::path& file,
     const std::filesystem::path path = folder / fleet::summaryName(file);
     if (const size_t bytes = path.filename().string().size(); bytes > NAME_MAX)
         return fail(
-            "Cannot write {}: its name is {} byte{} too long. Give the trace a shorter one.",
+            "{}: cannot write, the name is {} byte{} too long. Give the trace a shorter name.",
             path.string(), bytes - NAME_MAX, bytes - NAME_MAX == 1 ? "" : "s");
     const Result<TracePtr> trace = loadForCommand(file);
     if (!trace) return fail(trace.error());
     const Result<analysis::RunSummary> run = analysis::summarizeRun(**trace);
     if (!run) return fail(run.error());
-    if (run->isEmpty()) return fail("{} has no work of a GPU to sum up.", file.string());
+    if (run->isEmpty()) return fail("{}: no GPU activity to summarize.", file.string());
     Result<fleet::RankDetails> details = fleet::rankDetails(**trace, *run);
     if (!details) return fail(details.error());
     // Only native traces have clocks.
@@ -62,7 +62,7 @@ int runSummarize(const SummarizeOptions& options) {
     if (!options.folder.empty()) std::filesystem::create_directories(options.folder, error);
     if (error)
         return reportFailure(
-            {fmt::format("Cannot make the folder {}: {}.", options.folder, error.message())});
+            {fmt::format("{}: cannot create the folder: {}.", options.folder, error.message())});
     int status = exitOk;
     for (const std::string& file : options.files) {
         const std::filesystem::path folder = options.folder.empty()
@@ -81,17 +81,19 @@ int runSummarize(const SummarizeOptions& options) {
 
 void addSummarize(CLI::App& app, int& exitStatus) {
     auto options = std::make_shared<SummarizeOptions>();
-    CLI::App* command = app.add_subcommand(
-        "summarize", "Write what a comparison of many ranks needs of a trace into a small file");
+    CLI::App* command =
+        app.add_subcommand("summarize", "Write a small summary of a trace for 'lanescope fleet'");
     command->add_option("FILE", options->files, readableFormats())->required();
-    help::acceptOutputPath(
-        command->add_option("-o,--output", options->folder,
-                            "The folder for the summaries (default: beside each trace)"),
-        "FOLDER");
+    help::acceptOutputPath(command->add_option("-o,--output", options->folder,
+                                               "Output folder (default: next to each trace)"),
+                           "FOLDER");
     command->footer(
-        "A summary is called as its trace with the ending .lanescope-summary, holds up to some "
-        "megabytes and is read\nwithout the trace. 'lanescope record --summary FOLDER' writes it "
-        "when a recording is closed; 'lanescope fleet'\nreads it.\n\n"
+        "A summary has the name of its trace with the extension .lanescope-summary, has up to a "
+        "few megabytes and\n"
+        "does not need the trace. 'lanescope record --summary FOLDER' writes it at the end of a "
+        "recording;\n"
+        "'lanescope fleet' reads it.\n"
+        "\n"
         "Examples:\n"
         "  lanescope summarize run.0.sqlite\n"
         "  lanescope summarize run.*.sqlite -o summaries");

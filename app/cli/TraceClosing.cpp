@@ -29,8 +29,8 @@ Result<void> TraceClosing::load(const std::filesystem::path& file) {
 
 Result<void> TraceClosing::sumUp(const Database& database) {
     const auto report = [this](double fraction) {
-        return !progress_ ||
-               progress_(afterLoad + fraction * (afterSummary - afterLoad), "summing up the steps");
+        return !progress_ || progress_(afterLoad + fraction * (afterSummary - afterLoad),
+                                       "summarizing the steps");
     };
     Result<analysis::RunSummary> summary = analysis::summarizeRun(*trace_, {}, report);
     if (!summary) return fail(summary.error());

@@ -36,8 +36,7 @@ Result<std::vector<std::string>> filesToOpen(const ViewOptions& options) {
     const bool isCut = !options.merge.cut.isWhole();
     if (!options.isMerged && !isFolder && !isCut) return options.files;
     if (isCut && options.files.empty())
-        return fail(
-            "--ranks and --steps are of traces: name them, or the folder that they are in.");
+        return fail("--ranks and --steps: need traces. Name them, or their folder.");
     const auto files = filesToRead(options.files);
     if (!files) return fail(files.error());
     if (files->size() == 1 && !isCut) return std::vector{files->front().string()};
@@ -59,9 +58,8 @@ Error becomeViewer(const std::vector<std::string>& files) {
     ::execvp(viewerName, arguments.data());
     if (errno == ENOENT)
         return {fmt::format(
-            "There is no {0} beside this program or in PATH: it is a package of its own, "
-            "for the machine with your screen. Install {0} of the same release there "
-            "and copy the trace to it.",
+            "{0}: not found next to this program or in PATH. Install the package {0} of the same "
+            "release on the machine with your screen, and copy the trace to it.",
             viewerName)};
     return {fmt::format("Cannot start {}: {}.", viewerName, std::strerror(errno))};
 }
@@ -71,10 +69,11 @@ Error becomeViewer(const std::vector<std::string>& files) {
 void addView(CLI::App& app, int& exitStatus) {
     auto options = std::make_shared<ViewOptions>();
     CLI::App* command = app.add_subcommand("view", "Open traces in the viewer");
-    command->add_option("FILE", options->files,
-                        "Traces to open; two are compared side by side, those of a folder are one");
+    command->add_option(
+        "FILE", options->files,
+        "Traces to open; two are compared side by side, those of a folder are merged");
     command->add_flag("--merge", options->isMerged,
-                      "The traces are of ranks of one job: open them as one");
+                      "The traces belong to ranks of one job: merge them");
     addMergeOptions(*command, options->merge);
     command->footer(
         "Examples:\n"

@@ -43,9 +43,9 @@ void reportHealth(const Trace& trace) {
 
 void addStepRange(CLI::App& command, CompareSelection& selection) {
     command
-        .add_option("--range", selection.range,
-                    "NVTX ranges that are the steps; # stands for any number: \"step #\" "
-                    "(default: found)")
+        .add_option(
+            "--range", selection.range,
+            "NVTX ranges that mark the steps; # matches any number: \"step #\" (default: detected)")
         ->type_name("NAME");
 }
 
@@ -58,7 +58,7 @@ void addStepOptions(CLI::App& command, CompareSelection& selection) {
                 const Result<StepRange> numbers = parseStepNumbers(text);
                 if (numbers) selection.numbers = *numbers;
             },
-            "Only steps A to B of each run, counted from 0: 5-20, or 7 alone")
+            "Only steps A to B of each run, 0-based: 5-20, or 7")
         ->type_name("A-B")
         ->check([](const std::string& text) { return checkText(parseStepNumbers(text)); });
 }
@@ -78,21 +78,17 @@ Result<std::vector<std::filesystem::path>> filesToRead(const std::vector<std::st
     auto files = filesMeantBy(words, &twins);
     for (const std::filesystem::path& twin : twins)
         reportWarning(fmt::format(
-            "{} is left out: it is there unpacked, too. Name it by itself to have both.",
-            twin.string()));
+            "{}: skipped, its unpacked copy is open. Name this file to open both.", twin.string()));
     return files;
 }
 
 void addMergeOptions(CLI::App& command, MergeArguments& words) {
     help::acceptOneOf(
         command.add_option("--align", words.method,
-                           "By what the clocks of several hosts are brought together: "
-                           "collectives that their ranks "
-                           "took part in; steps of the same number; base-time, the "
-                           "time of day that each file says "
-                           "it began at; start, the first event of each; auto: "
-                           "nothing on one host, else the first "
-                           "of these by which all can be found"),
+                           "How to synchronize the clocks of several hosts. collectives: by common "
+                           "collectives; steps: by steps of the same number; base-time: by the "
+                           "start time in each file; start: by the first event of each file; auto: "
+                           "nothing on one host, else the first of these that covers all files"),
         {"auto", "collectives", "steps", "base-time", "start"})
         ->capture_default_str();
     command
@@ -110,8 +106,7 @@ void addMergeOptions(CLI::App& command, MergeArguments& words) {
             [&words](const std::string& text) {
                 if (const auto steps = parseStepNumbers(text)) words.cut.steps = *steps;
             },
-            "Only steps A to B, counted from 0, and the next one, which ends the last: 120-124, or "
-            "7 alone")
+            "Only steps A to B, 0-based, and the next one, which ends the last: 120-124, or 7")
         ->type_name("A-B")
         ->check([](const std::string& text) { return checkText(parseStepNumbers(text)); });
 }

@@ -83,14 +83,14 @@ std::string helpCommand(const CLI::App& app) {
 std::string unknownCommand(const CLI::App& app, std::string_view word) {
     constexpr std::array options{"-h", "--help", "--version"};
     if (word.starts_with('-') && std::ranges::find(options, word) == options.end())
-        return fmt::format("There is no option \"{}\"", word);
+        return fmt::format("Unknown option \"{}\"", word);
     if (word.empty() || word.starts_with('-')) return {};
     std::string names;
     for (const CLI::App* command : app.get_subcommands({})) {
         if (command->get_name() == word) return {};
         names += (names.empty() ? "" : ", ") + command->get_name();
     }
-    return fmt::format("There is no command \"{}\"; there are: {}", word, names);
+    return fmt::format("Unknown command \"{}\"; choose from: {}", word, names);
 }
 
 /// Returns a word that looks like an unknown option if the parser reports missing or extra
@@ -115,7 +115,7 @@ std::string sentenceOf(const CLI::App& app, const CLI::ParseError& error) {
     if (!stray.empty()) {
         std::error_code ignored;
         const bool isFile = std::filesystem::exists(stray, ignored);
-        return fmt::format("There is no option \"{}\"{}", stray,
+        return fmt::format("Unknown option \"{}\"{}", stray,
                            isFile ? "; the file of that name is ./" + stray : "");
     }
     std::string sentence = error.what();
@@ -147,7 +147,7 @@ int run(int argc, char** argv) {
     }
 #endif
     int exitStatus = exitOk;
-    CLI::App app("Records, summarises and compares what GPU training processes do.", "lanescope");
+    CLI::App app("Record, summarize and compare GPU training runs.", "lanescope");
     app.formatter(std::make_shared<help::HelpFormatter>());
     app.set_version_flag("--version", versionText());
     app.require_subcommand(1);
@@ -159,9 +159,10 @@ int run(int argc, char** argv) {
 #endif
         "  lanescope stats run.sqlite\n"
         "  lanescope compare before.sqlite after.sqlite\n"
-        "  lanescope view run.sqlite\n\n"
-        "Also reads what `nsys export --type sqlite` writes. 'lanescope COMMAND --help' says "
-        "more.");
+        "  lanescope view run.sqlite\n"
+        "\n"
+        "Also reads files of `nsys export --type sqlite`. For more see 'lanescope COMMAND "
+        "--help'.");
 #ifdef LANESCOPE_HAS_CAPTURE
     addRecord(app, exitStatus);
     addRecover(app, exitStatus);
@@ -231,6 +232,6 @@ int main(int argc, char** argv) {
         return lanescope::cli::reportOutOfMemory();
     } catch (const std::exception& error) {
         return lanescope::cli::reportFailure(
-            {fmt::format("Stopped by an unexpected failure: {}.", error.what())});
+            {fmt::format("Unexpected failure: {}.", error.what())});
     }
 }

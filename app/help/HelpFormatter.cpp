@@ -15,8 +15,8 @@ CLI::Option* acceptOneOf(CLI::Option* option, const std::vector<std::string>& wo
     return option->check(CLI::Validator(
         [words](const std::string& text) {
             if (std::find(words.begin(), words.end(), text) != words.end()) return std::string();
-            return fmt::format("There is no \"{}\"; there {}: {}", text,
-                               words.size() == 1 ? "is" : "are", fmt::join(words, ", "));
+            return fmt::format("unknown value \"{}\"; choose from: {}", text,
+                               fmt::join(words, ", "));
         },
         ""));
 }
@@ -30,7 +30,9 @@ CLI::Option* acceptNumber(CLI::Option* option, const std::string& name, double m
             const double number = std::strtod(text.c_str(), &end);
             const bool isNumber = !text.empty() && *end == '\0';
             if (isNumber && number >= minimum && number <= maximum) return std::string();
-            return fmt::format("\"{}\" is no number from {} to {}", text, minimum, maximum);
+            const std::string shown = isNumber ? text + " is out of range"
+                                               : "\"" + text + "\" is not a number";
+            return fmt::format("{} ({} to {})", shown, minimum, maximum);
         },
         ""));
 }
@@ -39,7 +41,7 @@ CLI::Option* acceptOutputPath(CLI::Option* option, const std::string& name) {
     option->type_name(name);
     return option->check(CLI::Validator(
         [](const std::string& text) {
-            return std::string(text.empty() ? "The output name is empty" : "");
+            return std::string(text.empty() ? "the output name is empty" : "");
         },
         ""));
 }

@@ -120,11 +120,11 @@ class TestCommandLine : public QObject {
                                  << "above 0. Try";
         QTest::newRow("no option") << QStringList{"--bogus"} << "no option \"--bogus\"";
         QTest::newRow("spread first")
-            << QStringList{"compare", "--spread", "a", "b", "c", "d"} << "--spread took every file";
+            << QStringList{"compare", "--spread", "a", "b", "c", "d"} << "--spread: consumed all files";
         QTest::newRow("table of text")
-            << QStringList{"compare", "a", "b", "--table", "parts"} << "add -f csv";
+            << QStringList{"compare", "a", "b", "--table", "parts"} << "Add -f csv";
         QTest::newRow("number") << QStringList{"sql", "x", "y", "--rows", "0"}
-                                << "\"0\" is no number from 1 to 100000000";
+                                << "0 is out of range (1 to 1";
         QTest::newRow("one full stop")
             << QStringList{"stats", "x", "-r", "y"} << "nvprof_gpu_trace. Try";
         QTest::newRow("empty range") << QStringList{"stats", "x", "--range", "3:2"} << "empty";

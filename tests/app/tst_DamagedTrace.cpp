@@ -184,7 +184,7 @@ class tst_DamagedTrace : public QObject {
         for (const char* condition : {"any > 0.1%", "any > 90%"}) {
             const Outcome gate = run({"explain", broken, "--fail-if", condition});
             QCOMPARE(gate.exitCode, 3);
-            QVERIFY2(gate.errors.contains("So no condition can be judged."),
+            QVERIFY2(gate.errors.contains("No condition can be evaluated."),
                      gate.errors.constData());
             QVERIFY(gate.output.contains("Caution: The file is damaged: "));
         }
@@ -213,7 +213,7 @@ class tst_DamagedTrace : public QObject {
             const Outcome gate =
                 run({"explain", path("flipped.pftrace"), "--fail-if", "any > 99%"});
             QCOMPARE(gate.exitCode, 3);
-            QVERIFY2(gate.errors.contains("no condition can be judged"), gate.errors.constData());
+            QVERIFY2(gate.errors.contains("No condition can be evaluated"), gate.errors.constData());
         }
         QVERIFY(damaged > 0);
     }

@@ -133,7 +133,7 @@ class tst_FileSentences : public QObject {
             QVERIFY2(outcome.errors.contains("run.sqlite"), qPrintable(outcome.errors));
             QVERIFY2(!outcome.errors.contains("remove"), qPrintable(outcome.errors));
             QVERIFY2(
-                outcome.errors.contains(kind == "JSON" ? "would become itself" : "needs no import"),
+                outcome.errors.contains(kind == "JSON" ? "would be overwritten" : "no import needed"),
                 qPrintable(outcome.errors));
             QCOMPARE(contentOf("run.sqlite"), before);
         }
@@ -290,7 +290,7 @@ class tst_FileSentences : public QObject {
         command.insert(2, "");
         const Outcome outcome = run(command);
         QVERIFY2(outcome.exitCode == 2, qPrintable(outcome.errors));
-        QVERIFY2(outcome.errors.contains("The output name is empty"), qPrintable(outcome.errors));
+        QVERIFY2(outcome.errors.contains("the output name is empty"), qPrintable(outcome.errors));
         QVERIFY2(outcome.errors.count('\n') <= 2, qPrintable(outcome.errors));
         QCOMPARE(outcome.output, QString());
         QCOMPARE(entries(), before);

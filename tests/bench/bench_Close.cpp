@@ -113,7 +113,7 @@ class PartWatch {
   public:
     LoadProgress progress() {
         return [this](double, std::string_view what) {
-            if (what == "tracks" || what == "summing up the steps" || what == "writing the index")
+            if (what == "tracks" || what == "summarizing the steps" || what == "writing the index")
                 begin(what);
             return true;
         };

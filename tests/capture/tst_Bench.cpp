@@ -119,7 +119,7 @@ class tst_Bench : public QObject {
         const Ended again = run(QStringList{"bench", "-o", "lanescope-bench-2"} +
                                 sides(training(5, 12), training(5, 12)));
         QCOMPARE(again.status, 3);
-        QVERIFY2(again.err.contains("is not empty: name another with -o"), again.err);
+        QVERIFY2(again.err.contains("is not empty. Choose another with -o"), again.err);
     }
 
     void failedRunEndsBench() {
@@ -127,8 +127,8 @@ class tst_Bench : public QObject {
             run(QStringList{"bench", "--runs", "3", "--warmup", "0", "-o", "b"} +
                 sides(training(5, 12), training(5, 12) + QStringList{"--exit-code", "7"}));
         QCOMPARE(bench.status, 3);
-        QVERIFY2(bench.err.contains("lanescope: Run B1 ended with exit status 7, so there is "
-                                    "nothing to compare; b/B1.log has what it printed.\n"),
+        QVERIFY2(bench.err.contains("lanescope: Run B1: exit status 7. Nothing to compare. Its "
+                                    "output is in b/B1.log.\n"),
                  bench.err);
         QVERIFY2(bench.err.contains("The trace of A1 is in b."), bench.err);
         QVERIFY(bench.out.isEmpty());
@@ -152,7 +152,7 @@ class tst_Bench : public QObject {
         const Ended bench =
             run(QStringList{"bench", "--warmup", "0", "-o", "b"} + sides({"true"}, training(5)));
         QCOMPARE(bench.status, 3);
-        QVERIFY2(bench.err.contains("Run A1 used no GPU while it was recorded"), bench.err);
+        QVERIFY2(bench.err.contains("Run A1: no GPU activity was recorded"), bench.err);
         QVERIFY(!bench.err.contains("B1"));
     }
 
@@ -185,17 +185,17 @@ class tst_Bench : public QObject {
     void wrongArgumentsAreRefused_data() {
         QTest::addColumn<QStringList>("words");
         QTest::addColumn<QString>("sentence");
-        QTest::newRow("one program") << QStringList{"--", "true"} << "with --- between them";
-        QTest::newRow("no candidate") << QStringList{"--", "true", "---"} << "with --- between";
-        QTest::newRow("no baseline") << QStringList{"--", "---", "true"} << "with --- between";
+        QTest::newRow("one program") << QStringList{"--", "true"} << "separated by ---";
+        QTest::newRow("no candidate") << QStringList{"--", "true", "---"} << "separated by ---";
+        QTest::newRow("no baseline") << QStringList{"--", "---", "true"} << "separated by ---";
         QTest::newRow("one run") << QStringList{"--runs", "1", "--", "true", "---", "true"}
-                                 << "\"1\" is no number from 2";
+                                 << "1 is out of range (2 to";
         QTest::newRow("table") << QStringList{"--table", "parts", "--", "true", "---", "true"}
-                               << "add -f csv";
+                               << "Add -f csv";
         QTest::newRow("recording")
-            << QStringList{"--no-cuda", "--no-nvtx", "true", "---", "true"} << "nothing to record";
+            << QStringList{"--no-cuda", "--no-nvtx", "true", "---", "true"} << "nothing is left to record";
         QTest::newRow("unknown") << QStringList{"--repeat", "3", "true", "---", "true"}
-                                 << "'lanescope bench' has no option --repeat";
+                                 << "'lanescope bench': unknown option --repeat";
     }
     void wrongArgumentsAreRefused() {
         QFETCH(QStringList, words);
@@ -238,8 +238,7 @@ class tst_Bench : public QObject {
         const Ended ended = run(QStringList{"record", "--repeat", "3", "-o", "r.sqlite", "--"} +
                                 training(5, 12) + QStringList{"--exit-code", "7"});
         QCOMPARE(ended.status, 7);
-        QVERIFY2(ended.err.contains("Run 1 of 3 ended with exit status 7, so there are no more."),
-                 ended.err);
+        QVERIFY2(ended.err.contains("Run 1 of 3: exit status 7. No further runs."), ended.err);
         QCOMPARE(tracesIn("."), QStringList{"r-1.sqlite"});
     }
 };

@@ -174,7 +174,7 @@ class tst_RecordLaunch : public QObject {
             run(lanescope_, {"record", "-o", "t.sqlite", "--delay", "0.1", "--duration", "0.2",
                              "--kill", "sigterm", "--", "sh", "-c", "sleep 80; exit 3"});
         QCOMPARE(ended.status, 128 + SIGTERM);
-        QVERIFY2(ended.err.contains("sh was ended by SIGTERM when what was to be"), ended.err);
+        QVERIFY2(ended.err.contains("sh: terminated by SIGTERM after the last"), ended.err);
         QVERIFY(load("t.sqlite"));
     }
 
