@@ -135,10 +135,9 @@ Agent::Agent(const std::string& folder, const std::string& door, AgentOptions op
 void Agent::startCuda(MakeActivitySource& make) {
     if (!options_.recordCuda || hasLostCuda() || hasActivity_.load()) return;
     if (options_.yieldCupti) {
-        activity_ = std::make_unique<NoSource>(
-            *this, Severity::Info, HealthCode::CuptiYielded,
-            "CUPTI was left to other tools in the program, as asked, so no CUDA activity was "
-            "recorded.");
+        activity_ = std::make_unique<NoSource>(*this, Severity::Info, HealthCode::CuptiYielded,
+                                               "CUPTI was left to other tools in the program "
+                                               "(--yield); no CUDA activity was recorded.");
     } else {
         activity_ = make(options_, *this);
     }
@@ -358,9 +357,8 @@ void Agent::writeEnd() {
         if (children > 0)
             writer_.note(Severity::Warning, HealthCode::ChildrenWithoutLog,
                          std::to_string(children) +
-                             " processes forked from this one used NVTX or CUDA and had left no "
-                             "log when it ended, as those do that leave within their first moments "
-                             "without their exit handlers.",
+                             " forked processes used NVTX or CUDA but had no log when this process "
+                             "ended (usual for workers that exit early, without exit handlers).",
                          children);
         writeEndRecord(endSignal_ ? log::EndReason::Signal : log::EndReason::Exit);
     }
@@ -401,15 +399,14 @@ void Agent::writeEndRecord(log::EndReason reason) {
 void Agent::limitLog() {
     if (isLogFull_.load()) return;
     if (options_.maxLogBytes > 0 && file_.totalBytes() >= options_.maxLogBytes) {
-        endRecording(HealthCode::LogLimit,
-                     "The log of this process reached the " +
-                         std::to_string(options_.maxLogBytes >> 20) +
-                         " MiB that were allowed, so nothing was recorded from there on; allow "
-                         "more, or record windows.");
+        endRecording(
+            HealthCode::LogLimit,
+            "The log reached --max-size ( " + std::to_string(options_.maxLogBytes >> 20) +
+                " MiB); recording of this process stopped. Raise --max-size or record a window.");
     } else if (isReserveReached()) {
         endRecording(HealthCode::DiskReserve,
-                     "The disk was nearly full, so nothing was recorded from there on; make room, "
-                     "or say with --disk-reserve what is to stay free.");
+                     "The disk was nearly full; recording of this process stopped. Free disk space "
+                     "or lower --disk-reserve.");
     } else if (file_.partBytes() >= options_.maxPartBytes && file_.beginNextPart()) {
         writer_.startAgain();
         identityWritten_ = false;
@@ -439,15 +436,13 @@ void Agent::endRecording(HealthCode code, const std::string& sentence) {
 void Agent::noteMissingWindow() {
     const WindowOptions& options = windows_.options();
     if (windows_.isEverything() || windows_.hadAny()) return;
-    const char* sentence =
-        "The process ended before the window of time began, so nothing was kept.";
+    const char* sentence = "The process ended before the recording window; nothing was kept.";
     if (options.trigger == WindowTrigger::CudaProfilerCalls)
-        sentence = "The process never called cudaProfilerStart, so nothing was kept.";
+        sentence = "The process did not call cudaProfilerStart; nothing was kept.";
     if (options.trigger == WindowTrigger::NvtxRange)
-        sentence =
-            "The process never began the NVTX range that was asked for, so nothing was kept.";
+        sentence = "The process did not open the requested NVTX range; nothing was kept.";
     if (options.trigger == WindowTrigger::Steps)
-        sentence = "The process never came to the steps that were asked for, so nothing was kept.";
+        sentence = "The process did not reach the requested steps; nothing was kept.";
     writer_.note(Severity::Warning, HealthCode::NoWindow, sentence);
 }
 

@@ -126,19 +126,19 @@ void CallStacks::report(log::RecordWriter& writer) {
         if (refusal == Refusal::UnknownVersion) {
             writer.note(Severity::Warning, HealthCode::PythonUnknown,
                         "How Python " + interpreter_.version() +
-                            " keeps its stacks is not known, so calls were recorded without their "
-                            "lines; those of 3.9 to 3.14 are.");
+                            " has an unknown stack layout; calls were recorded without their "
+                            "lines. Supported versions: 3.9 to 3.14.");
         } else {
             writer.note(Severity::Warning, HealthCode::PythonUnreadable,
                         "Python " + interpreter_.version() +
-                            " does not keep its stacks as this version does elsewhere, so from "
-                            "there on calls were recorded without their lines.");
+                            " has an unexpected stack layout here; from now on calls were recorded "
+                            "without their lines.");
         }
     }
     if (numbers_.isFull() && !std::exchange(hasReportedMany_, true))
         writer.note(Severity::Warning, HealthCode::PythonStacksMany,
-                    "The program had too many different Python stacks, so calls of those that came "
-                    "last were recorded without their lines.");
+                    "The program has too many different Python stacks; later calls were recorded "
+                    "without their lines.");
 }
 
 }  // namespace lanescope::agent

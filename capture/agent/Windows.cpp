@@ -93,8 +93,8 @@ void Windows::refresh(log::RecordWriter& writer) {
     hadAny_ = true;
     if (known_.front().index > nextIndex_ && !std::exchange(reportedTooMany_, true))
         writer.note(Severity::Warning, HealthCode::WindowsMissed,
-                    "Windows followed each other faster than they could be written down, so some "
-                    "were left out; record longer ranges.");
+                    "Windows followed each other faster than they could be written; some were "
+                    "skipped. Record longer ranges.");
     nextIndex_ = known_.back().index + 1;
 }
 

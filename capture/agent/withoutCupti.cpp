@@ -8,8 +8,8 @@ namespace lanescope::agent {
 std::unique_ptr<ActivitySource> makeActivitySource(const AgentOptions&, Agent& agent) {
     return std::make_unique<NoSource>(
         agent, Severity::Warning, HealthCode::NoCupti,
-        "This agent was built without CUPTI, so no CUDA activity was recorded; build it with "
-        "CUPTI's headers to record kernels and copies.");
+        "This agent was built without CUPTI; no CUDA activity was recorded. Build it with the "
+        "CUPTI headers to record kernels and copies.");
 }
 
 }  // namespace lanescope::agent

@@ -77,7 +77,7 @@ Result<std::unique_ptr<Collector>> Collector::begin(std::filesystem::path runFol
         new Collector(std::move(runFolder), std::move(output), std::move(info)));
     const std::filesystem::path partial = collector->partialPath();
     if (::unlink(partial.c_str()) != 0 && errno != ENOENT)
-        return fail("Cannot remove the unfinished trace {}: {}.", partial.string(),
+        return fail("{}: cannot remove the unfinished trace: {}.", partial.string(),
                     std::strerror(errno));
     removeJournal(partial);
     auto trace = TraceWriter::create(partial);
@@ -356,8 +356,7 @@ void Collector::writeMissingDriver() {
     if (!isKnown || !info_.recordsCuda || !info_.machine.driverVersion.empty() || usedCuda) return;
     trace_->health(
         Severity::Warning, HealthCode::NoDriver,
-        "No NVIDIA driver answered on this machine, so CUDA activity could not be recorded, "
-        "only NVTX.");
+        "No NVIDIA driver was found on this machine; only NVTX was recorded, no CUDA activity.");
 }
 
 /// Skipped for one of several recordings of a launch, which has its own rank only.
@@ -376,13 +375,14 @@ void Collector::writeCut() {
     if (running_.empty()) return;
     const int64_t cutNs = cutRealtimeNs_ - info_.startRealtimeNs;
     const size_t count = running_.size();
-    trace_->health(Severity::Warning, HealthCode::ProcessesCut,
-                   fmt::format("{} of the run still ran and {} cut at {:.1f} s; --wait all waits "
-                               "for {}.",
-                               count == 1 ? "1 process" : fmt::format("{} processes", count),
-                               count == 1 ? "is" : "are", static_cast<double>(cutNs) / 1e9,
-                               count == 1 ? "it" : "them"),
-                   {}, cutNs, static_cast<int64_t>(count));
+    trace_->health(
+        Severity::Warning, HealthCode::ProcessesCut,
+        fmt::format(
+            "{} of the run still ran and {} truncated at {:.1f} s. Use --wait all to wait for {}.",
+            count == 1 ? "1 process" : fmt::format("{} processes", count),
+            count == 1 ? "is" : "are", static_cast<double>(cutNs) / 1e9,
+            count == 1 ? "it" : "them"),
+        {}, cutNs, static_cast<int64_t>(count));
 }
 
 /// Reports the processes that could not write a log and left a sign.
@@ -403,8 +403,7 @@ size_t Collector::writeLostLogs() {
                 : std::filesystem::path(target.substr(space + 1)).filename().string();
         trace_->health(
             Severity::Error, HealthCode::ProcessWithoutLog,
-            fmt::format("Process {} ({}) used NVTX or CUDA, but could not write its log: "
-                        "{}.",
+            fmt::format("Process {} ({}): used NVTX or CUDA, but could not write its log: {}.",
                         pid.substr(1), program.empty() ? "-" : program,
                         std::strerror(std::atoi(target.c_str()))));
     }
@@ -417,8 +416,8 @@ void Collector::writeVersions() {
         const std::string_view agent = log->property(facts::agentVersion);
         if (agent.empty() || info_.version.empty() || agent == info_.version) continue;
         trace_->health(Severity::Info, HealthCode::VersionsDiffer,
-                       fmt::format("The agent was of version {}, and the trace was made by version "
-                                   "{}: what only one of them knows is not in it.",
+                       fmt::format("The agent has version {}, and lanescope {}: data that only one "
+                                   "of them supports is missing.",
                                    agent, info_.version));
         return;
     }
@@ -439,8 +438,8 @@ void Collector::writeClocksThatWereSet() {
         }
     for (const auto& [host, setting] : settings)
         trace_->health(Severity::Info, HealthCode::ClockSet,
-                       fmt::format("The clock of {} was set {:.3f} s {} at {:.1f} s. The times in "
-                                   "this trace go on as if it had not been.",
+                       fmt::format("The clock of {} was set {:.3f} s {} at {:.1f} s. Times in this "
+                                   "trace are not affected.",
                                    host.empty() ? "this machine" : host,
                                    static_cast<double>(std::abs(setting.byNs)) / 1e9,
                                    setting.byNs < 0 ? "back" : "ahead",
@@ -466,8 +465,8 @@ Result<void> Collector::trimToRecordedWindows() {
     if (!trimmed) return fail(trimmed.error());
     if (*trimmed > 0)
         trace_->health(Severity::Info, HealthCode::LaunchedOutsideWindows,
-                       fmt::format("{} operations of GPUs were left out: they were launched before "
-                                   "their process recorded.",
+                       fmt::format("{} GPU operations were skipped: they were launched before "
+                                   "their process started recording.",
                                    *trimmed),
                        {}, {}, *trimmed);
     return trimThreads(windows);
@@ -502,11 +501,12 @@ Result<void> Collector::trimThreads(RecordedWindows& windows) {
         });
     if (!skipped) return fail(skipped.error());
     if (*skipped > 0)
-        trace_->health(Severity::Info, HealthCode::Windows,
-                       fmt::format("{} states, switches and samples of threads were left out: they "
-                                   "lie outside the windows.",
-                                   *skipped),
-                       {}, {}, *skipped);
+        trace_->health(
+            Severity::Info, HealthCode::Windows,
+            fmt::format(
+                "{} thread states, context switches and samples outside the windows were skipped.",
+                *skipped),
+            {}, {}, *skipped);
     return {};
 }
 

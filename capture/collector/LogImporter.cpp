@@ -41,7 +41,7 @@ void ProcessWindows::add(const log::WindowRecord& record) {
 namespace {
 
 constexpr const char* reason =
-    "used neither CUDA nor NVTX, ended within moments, or lacked the environment of this run";
+    "used neither CUDA nor NVTX, exited early, or lacked the environment of this run";
 /// A larger world is a mistake in the environment.
 constexpr int64_t maxWorldSize = 1'000'000;
 constexpr size_t maxNamedRanges = 8;
@@ -98,7 +98,7 @@ std::optional<std::string> missingRanksSentence(const std::vector<RankFacts>& pr
                            listOfMissing(ranks, size), size, isOne ? "it" : "they", reason);
     }
     if (found >= expected) return std::nullopt;
-    return fmt::format("Only {} of the {} ranks that ran here left a record.", found, expected);
+    return fmt::format("Only {} of the {} ranks on this host left a record.", found, expected);
 }
 
 namespace {
@@ -354,11 +354,9 @@ void LogImporter::writeWindows() {
     const size_t count = windows_.all().size();
     process_.trace.health(
         Severity::Info, HealthCode::Windows,
-        count == 0 ? fmt::format("Process {} was not to record before a window began, and none "
-                                 "did.",
-                                 shownName())
-                   : fmt::format("Process {} recorded in {} window{}, {:.3f} s in all; what it did "
-                                 "before, between and after is not in the trace.",
+        count == 0 ? fmt::format("Process {}: nothing recorded, no window started.", shownName())
+                   : fmt::format("Process {}: recorded in {} window{}, {:.3f} s in all. Its "
+                                 "activity outside the windows is not in the trace.",
                                  shownName(), count, count == 1 ? "" : "s", recordedSeconds),
         process_.processId(), {}, static_cast<int64_t>(count));
 }
@@ -386,9 +384,8 @@ void LogImporter::writeHealth() {
         property(facts::nvtx) != facts::off)
         process_.trace.health(
             Severity::Info, HealthCode::NcclNvtxOff,
-            fmt::format("NCCL announced none of its operations in process {} by NVTX, as with "
-                        "NCCL_NVTX_DISABLE=1; what is shown of them is what its profiler plugin "
-                        "was told.",
+            fmt::format("Process {}: NCCL announced no operations by NVTX (NCCL_NVTX_DISABLE=1?). "
+                        "Data of its profiler plugin is shown.",
                         shownName()),
             process_.processId());
 }
@@ -400,41 +397,38 @@ void LogImporter::writeEnd() {
         process_.trace.health(severity, code, sentence, process_.processId(), endNs());
     };
     if (end_ && end_->reason == log::EndReason::LogFull) {
-        report(
-            Severity::Error, HealthCode::LogFull,
-            fmt::format("Process {} could write no more of its log from {:.1f} s on: the disk was "
-                        "full or the log had its largest size.",
-                        shownName(), endSeconds));
+        report(Severity::Error, HealthCode::LogFull,
+               fmt::format(
+                   "Process {}: logging stopped at {:.1f} s (disk full, or --max-size reached).",
+                   shownName(), endSeconds));
     } else if (end_ && end_->reason == log::EndReason::Signal) {
         report(Severity::Info, HealthCode::ProcessEndedBySignal,
-               fmt::format("Process {} was ended by signal {} at {:.1f} s; all it did is here.",
-                           shownName(), end_->signal, endSeconds));
+               fmt::format(
+                   "Process {}: terminated by signal {} at {:.1f} s; its recording is complete.",
+                   shownName(), end_->signal, endSeconds));
     } else if (wasCutShort()) {
-        std::string reason = "it was killed, crashed or still ran";
+        std::string reason = "killed, crashed, still running, or log not written";
         if (const auto status = known_.exitStatus)
-            reason = *status > 128 ? fmt::format("signal {} ended it", *status - 128)
-                                   : std::string("it left without its exit handlers");
+            reason = *status > 128 ? fmt::format("terminated by signal {}", *status - 128)
+                                   : std::string("exit without exit handlers");
         report(Severity::Warning, HealthCode::ProcessEndedAbnormally,
                fmt::format(
-                   "Process {} ended abnormally at {:.1f} s: {}, so up to the last half second "
-                   "of it may be missing.",
+                   "Process {}: no exit record after {:.1f} s ({}); up to 0.5 s may be missing.",
                    shownName(), endSeconds, reason));
     } else if (known_.hasExeced && !end_) {
         report(Severity::Info, HealthCode::ProcessBecameAnother,
-               fmt::format(
-                   "Process {} ran another program by exec at {:.1f} s, which has a log of its "
-                   "own; its last moments before that may be missing.",
-                   shownName(), endSeconds));
+               fmt::format("Process {}: replaced by another program with exec at {:.1f} s, which "
+                           "has its own log; up to 0.5 s before may be missing.",
+                           shownName(), endSeconds));
     } else if (known_.stillRan && !end_) {
         report(Severity::Info, HealthCode::ProcessStillRan,
-               fmt::format("Process {} still ran at {:.1f} s, when the recording ended.",
+               fmt::format("Process {}: still running at {:.1f} s, when the recording ended.",
                            shownName(), endSeconds));
     } else if (!end_) {
-        report(
-            Severity::Info, HealthCode::ForkedChildEnded,
-            fmt::format("Process {}, forked from a recorded one, left at {:.1f} s without its exit "
-                        "handlers, as such workers do; up to its last half second may be missing.",
-                        shownName(), endSeconds));
+        report(Severity::Info, HealthCode::ForkedChildEnded,
+               fmt::format("Process {}: forked, exited at {:.1f} s without exit handlers (usual "
+                           "for workers); up to 0.5 s may be missing.",
+                           shownName(), endSeconds));
     }
 }
 
@@ -443,25 +437,24 @@ void LogImporter::writeLosses() {
     const int64_t id = process_.processId();
     for (const auto& [what, count] : dropped_)
         trace.health(Severity::Warning, HealthCode::EventsDropped,
-                     fmt::format("{} {} of process {} were lost, because {}.", count,
-                                 nameOf(what).plural, shownName(), nameOf(what).cause),
+                     fmt::format("Process {}: lost {} {} ({}).", shownName(), count,
+                                 nounOf(what, count), nameOf(what).cause),
                      id, {}, static_cast<int64_t>(count));
     const ImportCounts all = counts();
     for (int kind = 0; kind < importedKindCount; ++kind) {
         const int64_t untimed = all.untimed[static_cast<size_t>(kind)];
         if (untimed == 0) continue;
-        trace.health(
-            Severity::Warning, HealthCode::Untimed,
-            fmt::format("CUPTI gave no times for {} of the {} {} of process {}; they are counted "
-                        "but not drawn.",
-                        untimed, all.total[static_cast<size_t>(kind)],
-                        pluralName(static_cast<ImportedKind>(kind)), shownName()),
-            id, {}, untimed);
+        trace.health(Severity::Warning, HealthCode::Untimed,
+                     fmt::format("Process {3}: CUPTI reported no times for {0} of {1} {2}; they "
+                                 "are counted but not drawn.",
+                                 untimed, all.total[static_cast<size_t>(kind)],
+                                 pluralName(static_cast<ImportedKind>(kind)), shownName()),
+                     id, {}, untimed);
     }
     const NvtxAssembler& nvtx = nvtx_.assembler();
     if (const uint64_t doubtful = nvtx.guessedEnds() + nvtx.lostBeginnings(); doubtful > 0)
         trace.health(Severity::Warning, HealthCode::NvtxUnmatched,
-                     fmt::format("{} NVTX ranges of process {} lack their beginning or their end.",
+                     fmt::format("Process {1}: {0} NVTX ranges without their start or end.",
                                  doubtful, shownName()),
                      id, {}, static_cast<int64_t>(doubtful));
 }
@@ -474,30 +467,26 @@ void LogImporter::reportMemoryDamage() {
                                   static_cast<int64_t>(count));
     };
     report(Severity::Info, HealthCode::ManagedMemoryThrashed, memory_.thrashings(),
-           fmt::format("Managed memory of process {} thrashed {} times: processors took the same "
-                       "pages from each other.",
+           fmt::format("Process {}: managed memory thrashed {} times (processors took the same "
+                       "pages from each other).",
                        shownName(), memory_.thrashings()));
     report(Severity::Info, HealthCode::ManagedMemoryThrottled, memory_.throttlings(),
-           fmt::format("The driver held processors of process {} back {} times to keep pages of "
-                       "managed memory from moving to and fro.",
+           fmt::format("Process {}: the driver throttled processors {} times to reduce thrashing "
+                       "of managed memory.",
                        shownName(), memory_.throttlings()));
     const uint64_t moves = memory_.movesForFaults();
     const bool isInPart = memory_.gpuFaults() == 0;
-    report(
-        Severity::Warning, HealthCode::UnifiedMemoryInPart, isInPart ? moves : 0,
-        fmt::format("Managed memory of process {} was seen only in part: {} of its pieces moved to "
-                    "a GPU that missed them, and CUPTI told of none of these page faults; how much "
-                    "moved may be more than is here.",
-                    shownName(), moves));
-    report(
-        Severity::Info, HealthCode::UnifiedMemoryInPart, isInPart ? 0 : moves,
-        fmt::format("Of managed memory of process {} more may have moved than is here: the driver "
-                    "keeps few of these events until they are fetched, and counts none that it "
-                    "drops.",
-                    shownName()));
+    report(Severity::Warning, HealthCode::UnifiedMemoryInPart, isInPart ? moves : 0,
+           fmt::format("Process {}: managed memory is incomplete. {} moves to a GPU followed page "
+                       "faults that CUPTI did not report; the real traffic may be higher.",
+                       shownName(), moves));
+    report(Severity::Info, HealthCode::UnifiedMemoryInPart, isInPart ? 0 : moves,
+           fmt::format("Process {}: managed memory may be incomplete. The driver buffers few of "
+                       "these events and drops the rest uncounted.",
+                       shownName()));
     report(Severity::Warning, HealthCode::MemoryOddRecords, memory_.oddRecords(),
-           fmt::format("{} memory records of process {} made no sense and were left out.",
-                       memory_.oddRecords(), shownName()));
+           fmt::format("Process {1}: skipped {0} invalid memory records.", memory_.oddRecords(),
+                       shownName()));
 }
 
 }  // namespace lanescope::capture

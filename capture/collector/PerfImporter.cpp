@@ -434,37 +434,33 @@ void PerfImporter::writeHealth(const PerfLogFile& file, const FirstPass& first,
         return whole == 0 ? 0 : 100 * static_cast<double>(part) / static_cast<double>(whole);
     };
     std::string how = fmt::format(
-        "{} samples of threads on a core and {} switches of threads were recorded by the kernel's "
-        "perf events{}",
-        counts_.samples, counts_.switches,
-        file.head().seesKernel != 0 ? "" : ", without samples of threads in the kernel");
-    how +=
-        counts_.samples == 0
-            ? std::string(".")
-            : fmt::format(
-                  "; {:.1f} % of the stacks reach the beginning of their thread, followed by {}.",
-                  percent(counts_.whole, counts_.samples),
-                  stacks.hasLibDw() ? std::string("libdw")
-                                    : fmt::format("frame pointers, which not all code has: {}",
-                                                  LibDw::absence()));
+        "{} CPU samples and {} context switches from the kernel's perf events{}", counts_.samples,
+        counts_.switches, file.head().seesKernel != 0 ? "" : ", without kernel threads");
+    how += counts_.samples == 0
+               ? std::string(".")
+               : fmt::format("; {:.1f} % of the stacks are complete, unwound by {}.",
+                             percent(counts_.whole, counts_.samples),
+                             stacks.hasLibDw()
+                                 ? std::string("libdw")
+                                 : fmt::format("frame pointers, which not all code has: {}",
+                                               LibDw::absence()));
     if (counts_.inPython > 0 && pythonSamples_.isEmpty())
-        how +=
-            " Functions of Python are not among them, as nobody looked at threads (--no-threads).";
+        how += " Python functions are missing, because threads were not sampled (--no-threads).";
     else if (counts_.inPython > 0)
         how += fmt::format(
-            " {:.1f} % of the stacks in Python have its functions, of the look from outside that "
-            "was nearest, within 20 ms.",
+            " {:.1f} % of the stacks in Python have Python functions, from the nearest thread "
+            "sample within 20 ms.",
             percent(counts_.withPython, counts_.inPython));
     if (file.end() && file.end()->wallNs > 0)
-        how += fmt::format(" Writing them down took {:.2f} % of a core.",
+        how += fmt::format(" Writing them took {:.2f} % of a core.",
                            percent(file.end()->cpuNs, file.end()->wallNs));
     const bool isShort =
         counts_.samples > 0 && percent(counts_.whole, counts_.samples) < minWholePercent;
     if (isShort)
         how += fmt::format(
-            " Of the others only the innermost functions are known: a stack of which more than "
-            "{} KiB are in use is cut there, and code without unwind tables and frame pointers "
-            "(-fno-omit-frame-pointer) cannot be followed.",
+            " The other stacks have only their innermost functions: stacks deeper than {} KiB are "
+            "truncated, and code without unwind tables and frame pointers "
+            "(-fno-omit-frame-pointer) cannot be unwound.",
             PerfSettings{}.stackBytes / 1024);
     const auto [coreNs, unsampledNs] = first.coreNs();
     const bool isHardlyAny = counts_.samples == 0 && coreNs < minCoreNs;
@@ -472,22 +468,22 @@ void PerfImporter::writeHealth(const PerfLogFile& file, const FirstPass& first,
     const std::set<std::string> lost = first.programsLost();
     if (!lost.empty())
         how += fmt::format(
-            " Of what {} did nothing is known: {} another user's rights (set-uid, as sudo and su), "
-            "where the kernel ends perf events. Record what {} starts, as that user.",
+            " Data of {} is missing: {} another user's rights (set-uid, for example sudo or su), "
+            "where the kernel ends perf events. Record the program that {} starts, as that user.",
             namesOf(lost), lost.size() == 1 ? "it has" : "they have",
             lost.size() == 1 ? "it" : "each");
     else if (isHardlyAny)
-        how += " They saw hardly any time on a core.";
+        how += " Threads were hardly ever running.";
     if (isMissed)
         how += fmt::format(
-            " {:.1f} % of the {:.3f} s that threads had a core are of threads that no sample fell "
-            "into, as each had one for less than some {:.0f} ms: what they did is not known.",
+            " {:.1f} % of {:.3f} s of CPU time belong to threads without samples, which ran for "
+            "less than about {:.0f} ms each; their functions are unknown.",
             percent(unsampledNs, coreNs), static_cast<double>(coreNs) / 1e9,
             static_cast<double>(file.head().periodNs) / 1e6);
     if (first.notReported > 0)
         how += fmt::format(
-            " {} samples and switches are of threads beyond the first {}, whose time on a core is "
-            "not in these sums.",
+            " {} samples and context switches of threads beyond the first {} are not included in "
+            "these sums.",
             first.notReported, maxThreads);
     const bool isDoubtful = isShort || isMissed || isHardlyAny || !lost.empty();
     trace_.health(isDoubtful ? Severity::Warning : Severity::Info, HealthCode::CpuSamples, how, {},
@@ -495,52 +491,49 @@ void PerfImporter::writeHealth(const PerfLogFile& file, const FirstPass& first,
     counts_.lost += static_cast<int64_t>(first.lostRecords);
     if (counts_.lost > 0)
         trace_.health(Severity::Warning, HealthCode::SamplesDropped,
-                      fmt::format("{} samples and switches of threads were lost, because the "
-                                  "kernel's buffers were full.",
+                      fmt::format("Lost {} CPU samples and context switches (kernel buffers full).",
                                   counts_.lost),
                       {}, {}, counts_.lost);
     if (first.throttles > 0)
-        trace_.health(Severity::Info, HealthCode::SamplesDropped,
-                      fmt::format("The kernel paused samples of threads {} times, because they "
-                                  "took it too long.",
-                                  first.throttles),
-                      {}, {}, static_cast<int64_t>(first.throttles));
+        trace_.health(
+            Severity::Info, HealthCode::SamplesDropped,
+            fmt::format("The kernel paused CPU sampling {} times (too slow).", first.throttles), {},
+            {}, static_cast<int64_t>(first.throttles));
     if (!file.end())
         trace_.health(Severity::Warning, HealthCode::LogCut,
-                      "The file of samples and switches of threads has no end, as the recorder was "
-                      "ended or its disk was full: what came after it is missing.");
+                      "The file of CPU samples and context switches has no end (lanescope was "
+                      "killed, or the disk was full); later data is missing.");
     if (file.end() && file.end()->bytesNotKept > 0)
         trace_.health(Severity::Warning, HealthCode::SamplesLimit,
-                      fmt::format("The file of samples of threads had no more room: {} MB of "
-                                  "samples and switches are missing at the end.",
+                      fmt::format("The file of CPU samples is full: {} MB of samples and context "
+                                  "switches are missing at the end.",
                                   file.end()->bytesNotKept / 1'000'000));
     if (stacks.outOfTime() > 0)
-        trace_.health(Severity::Info, HealthCode::SamplesDropped,
-                      fmt::format("The stacks of {} samples were followed by frame pointers only, "
-                                  "since libdw took too long for all.",
-                                  stacks.outOfTime()),
-                      {}, {}, static_cast<int64_t>(stacks.outOfTime()));
+        trace_.health(
+            Severity::Info, HealthCode::SamplesDropped,
+            fmt::format(
+                "The stacks of {} samples were unwound by frame pointers only (libdw too slow).",
+                stacks.outOfTime()),
+            {}, {}, static_cast<int64_t>(stacks.outOfTime()));
     if (oddBytes > 0 || first.spaces.skipped() > 0)
-        trace_.health(Severity::Info, HealthCode::LogOddRecords,
-                      fmt::format("{} bytes and {} entries of the file of samples made no sense "
-                                  "and were left out.",
-                                  oddBytes, first.spaces.skipped()));
+        trace_.health(
+            Severity::Info, HealthCode::LogOddRecords,
+            fmt::format("Skipped {} bytes and {} entries of the file of CPU samples (invalid).",
+                        oddBytes, first.spaces.skipped()));
 }
 
 void PerfImporter::writeSkipped(size_t processes, int64_t switches) {
     if (processes > 0)
         trace_.health(Severity::Info, HealthCode::SamplesLimit,
-                      fmt::format("{} processes that no sample fell into are left out, with the "
-                                  "switches of their threads: more than {} are not kept.",
+                      fmt::format("Skipped {} processes without samples, with the context switches "
+                                  "of their threads (limit {}).",
                                   processes, maxUnsampled),
                       {}, {}, static_cast<int64_t>(processes));
     if (switches > 0)
-        trace_.health(
-            Severity::Warning, HealthCode::SamplesLimit,
-            fmt::format("{} switches of threads at the end are left out: more than {} are "
-                        "not kept.",
-                        switches, maxSwitches),
-            {}, {}, switches);
+        trace_.health(Severity::Warning, HealthCode::SamplesLimit,
+                      fmt::format("Skipped {} context switches at the end (limit {}).", switches,
+                                  maxSwitches),
+                      {}, {}, switches);
 }
 
 }  // namespace lanescope::capture

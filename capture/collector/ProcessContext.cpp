@@ -68,15 +68,14 @@ void reportLogDamage(const log::LogReader& reader, const std::optional<Error>& p
     if (const uint64_t bytes = reader.bytesNotUnderstood(); bytes > 0 && !problem)
         report(reader.isCorrupt() ? Severity::Error : Severity::Warning,
                reader.isCorrupt() ? HealthCode::LogDamaged : HealthCode::LogCut, bytes,
-               fmt::format("The last {} bytes of the log {} could not be read: they are {}.", bytes,
-                           file, reader.isCorrupt() ? "damaged" : "incomplete"));
+               fmt::format("Log {1}: the last {0} bytes could not be read ({2}).", bytes, file,
+                           reader.isCorrupt() ? "damaged" : "incomplete"));
     if (progress.lostBlocks > 0)
         report(Severity::Error, HealthCode::LogGap, progress.lostBlocks,
-               fmt::format("{} blocks are missing inside the log {}.", progress.lostBlocks, file));
+               fmt::format("Log {1}: {0} blocks are missing.", progress.lostBlocks, file));
     if (progress.oddRecords > 0)
         report(Severity::Warning, HealthCode::LogOddRecords, progress.oddRecords,
-               fmt::format("{} records of the log {} made no sense and were left out.",
-                           progress.oddRecords, file));
+               fmt::format("Log {1}: skipped {0} invalid records.", progress.oddRecords, file));
 }
 
 }  // namespace lanescope::capture

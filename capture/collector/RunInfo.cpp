@@ -138,14 +138,14 @@ Result<RunInfo> RunInfo::load(const std::filesystem::path& path) {
     // Opening a pipe would wait for its writer, and a link may lead anywhere.
     std::error_code error;
     if (std::filesystem::symlink_status(path, error).type() != std::filesystem::file_type::regular)
-        return fail("{} is not a regular file.", path.string());
+        return fail("{}: not a regular file.", path.string());
     std::ifstream file(path, std::ios::binary | std::ios::ate);
     if (!file) return fail("Cannot read {}: {}.", path.string(), std::strerror(errno));
-    if (file.tellg() > maxFileBytes) return fail("{} is far too long.", path.string());
+    if (file.tellg() > maxFileBytes) return fail("{}: too long.", path.string());
     file.seekg(0);
     const std::string text{std::istreambuf_iterator<char>(file), {}};
     const json object = json::parse(text, nullptr, false);
-    if (!object.is_object()) return fail("{} is damaged: it holds no JSON object.", path.string());
+    if (!object.is_object()) return fail("{}: corrupt, not a JSON object.", path.string());
     RunInfo info;
     read(object, info);
     return info;

@@ -364,12 +364,11 @@ void SamplerImporter::noteStolen(const Counter& counter) {
     const double stolen =
         std::bit_cast<double>(counter.written->bits) - std::bit_cast<double>(counter.first->bits);
     if (!(stolen / seconds >= minStolenShare)) return;
-    process_.trace.health(
-        Severity::Warning, HealthCode::CpuStolen,
-        fmt::format("The host of this virtual machine kept {:.2f} of a core from it (counter "
-                    "cpu.steal: {:.1f} s in {:.1f} s): the CPU's part of steps is longer for that, "
-                    "which is none of the program's doing.",
-                    stolen / seconds, stolen, seconds));
+    process_.trace.health(Severity::Warning, HealthCode::CpuStolen,
+                          fmt::format("The host of this virtual machine took {:.2f} of a core from "
+                                      "it (counter cpu.steal: {:.1f} s in {:.1f} s). CPU times of "
+                                      "steps are longer because of it, not because of the program.",
+                                      stolen / seconds, stolen, seconds));
 }
 
 void SamplerImporter::writeMetrics() {
@@ -387,25 +386,23 @@ void SamplerImporter::writeHealth() {
     reportLogDamage(reader_, problem_, trace, {});
     for (const auto& [what, count] : dropped_)
         trace.health(Severity::Warning, HealthCode::SamplesDropped,
-                     fmt::format("{} {} of a sampler were lost, because {}.", count,
-                                 nameOf(what).plural, nameOf(what).cause),
+                     fmt::format("A sampler: lost {} {} ({}).", count, nounOf(what, count),
+                                 nameOf(what).cause),
                      {}, {}, static_cast<int64_t>(count));
     if (outOfOrder_ > 0)
         trace.health(
             Severity::Warning, HealthCode::SamplesOutOfOrder,
             fmt::format(
-                "{} sample{} in the log {} {} older than others before, or of no time that a "
-                "clock shows, and left out.",
+                "Log {2}: skipped {0} sample{1}, because {3} out of order or without a valid time.",
                 outOfOrder_, outOfOrder_ == 1 ? "" : "s", reader_.path().filename().string(),
                 outOfOrder_ == 1 ? "is" : "are"),
             {}, {}, outOfOrder_);
     if (!end_ && !problem_ && latestNs_ != 0)
-        trace.health(
-            Severity::Warning, HealthCode::SamplerEnded,
-            fmt::format("A sampler ended abnormally at {:.1f} s: it was killed, crashed or "
-                        "hung, so its counters end there. The program was not affected.",
-                        static_cast<double>(process_.time(latestNs_)) / 1e9),
-            {}, process_.time(latestNs_));
+        trace.health(Severity::Warning, HealthCode::SamplerEnded,
+                     fmt::format("A sampler ended abnormally at {:.1f} s (killed, crashed or "
+                                 "hung); its counters end there. The program was not affected.",
+                                 static_cast<double>(process_.time(latestNs_)) / 1e9),
+                     {}, process_.time(latestNs_));
 }
 
 }  // namespace lanescope::capture

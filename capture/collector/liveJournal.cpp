@@ -136,8 +136,8 @@ Result<void> replaceByCopy(const std::filesystem::path& path, sqlite3* source) {
     if (isDone && publishFile(copy, path, IfExists::Replace)) return {};
     ::unlink(copy.c_str());
     return fail(
-        "{} is being read by another program and could not be copied to finish it: close that "
-        "program or make room on the disk, then make the trace with 'lanescope recover'.",
+        "{}: in use by another program, cannot be finished or copied. Close that program or free "
+        "disk space, then build the trace with 'lanescope recover'.",
         path.string());
 }
 
@@ -174,7 +174,7 @@ Result<void> settleJournal(const std::filesystem::path& path) {
     if (hasLog) {
         file.reset();
         const Connection database = connectTo(path);
-        if (!database) return fail("The trace {} could not be opened to finish it.", path.string());
+        if (!database) return fail("{}: cannot open the trace to finish it.", path.string());
         if (!copyLogToFile(database.get()))
             if (auto replaced = replaceByCopy(path, database.get()); !replaced) return replaced;
         file.reset(open());
@@ -182,7 +182,7 @@ Result<void> settleJournal(const std::filesystem::path& path) {
     }
     const bool isSettled = answer && (!*answer || markWithoutLog(file));
     if (!isSettled)
-        return fail("The trace {} could not be finished: {}.", path.string(), std::strerror(errno));
+        return fail("{}: cannot finish the trace: {}.", path.string(), std::strerror(errno));
     file.reset();
     if (hasLog) removeJournal(path);
     return {};

@@ -20,8 +20,8 @@ bool openCupti(const std::string& overridePath, CuptiLibrary& library, std::stri
     OpenedCupti opened = findCupti(overridePath);
     if (!opened.handle) {
         problem =
-            "No CUPTI library was found, so no CUDA activity was recorded; set LANESCOPE_CUPTI to "
-            "the path of libcupti.so (tried " +
+            "No CUPTI library was found; no CUDA activity was recorded. Set LANESCOPE_CUPTI to the "
+            "path of libcupti.so (tried " +
             opened.searched + ").";
         return false;
     }
@@ -53,15 +53,15 @@ bool openCupti(const std::string& overridePath, CuptiLibrary& library, std::stri
     cupti.stay();  // it may be the program's own, and makes callbacks until the end
     if (!isComplete) {
         problem = library.path +
-                  " lacks functions that CUPTI has had for years, so no CUDA activity was "
-                  "recorded; set LANESCOPE_CUPTI to another libcupti.so.";
+                  " lacks required functions; no CUDA activity was recorded. Set LANESCOPE_CUPTI "
+                  "to another libcupti.so.";
         return false;
     }
     library.getVersion(&library.version);
     if (library.version < CuptiLibrary::version11_8) {
-        problem = library.path +
-                  " is older than CUDA 11.8, so no CUDA activity was recorded; use a newer "
-                  "CUDA toolkit.";
+        problem =
+            library.path +
+            " is older than CUDA 11.8; no CUDA activity was recorded. Use a newer CUDA toolkit.";
         return false;
     }
     return true;
@@ -106,17 +106,16 @@ bool inLongRuns(const HazardFacts& facts) {
 constexpr VersionHazard hazards[] = {
     {CuptiLibrary::version13_0_0, CuptiLibrary::version13_0_1, &always, Severity::Warning,
      HealthCode::Cupti1300,
-     "CUPTI 13.0.0 loses synchronization records and may crash; CUDA 13.0 update 1 has a good "
-     "one."},
+     "CUPTI 13.0.0 loses synchronization records and may crash. Use CUDA 13.0 update 1 or newer."},
     {CuptiLibrary::version13_2, CuptiLibrary::version13_3, &always, Severity::Info,
      HealthCode::Cupti132Slow,
-     "CUPTI 13.2 slows CUDA calls that are made again and again; CUDA 13.3 has a better one."},
+     "CUPTI 13.2 slows down repeated CUDA calls. Use CUDA 13.3 or newer."},
     {0, CuptiLibrary::version13_3, &inGraphs, Severity::Info, HealthCode::CuptiGraphLeak,
-     "CUPTI before 13.3 loses some memory with each copy in a CUDA graph that it records; for long "
-     "runs record graphs as a whole."},
+     "CUPTI before 13.3 leaks memory with each recorded copy in a CUDA graph. For long runs use "
+     "--graphs whole."},
     {0, CuptiLibrary::version13_4 + 1, &inLongRuns, Severity::Info, HealthCode::CuptiLongRun,
-     "CUPTI before 13.4 update 1 takes more and more CPU time in runs of many hours, and may name "
-     "kernels wrongly after modules were loaded again; for such runs record windows."},
+     "CUPTI before 13.4 update 1 uses more and more CPU time in runs of many hours, and may show "
+     "wrong kernel names after modules were reloaded. For such runs record windows."},
 };
 
 }  // namespace

@@ -91,16 +91,15 @@ bool CuptiSource::subscribe() {
     if (result == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED) {
         const std::string who =
             *holder ? std::string("\"") + holder + "\"" : std::string("another tool");
-        notes_.push_back({Severity::Error, HealthCode::CuptiTaken,
-                          "CUPTI is in use by " + who +
-                              ", so no CUDA activity was recorded; run the "
-                              "program without that tool."});
+        notes_.push_back(
+            {Severity::Error, HealthCode::CuptiTaken,
+             "CUPTI is in use by " + who +
+                 "; no CUDA activity was recorded. Run the program without that tool."});
     } else if (result == CUPTI_ERROR_UNKNOWN || result == CUPTI_ERROR_NOT_INITIALIZED) {
         notes_.push_back(
             {Severity::Error, HealthCode::NoDriver,
              "CUPTI could not reach the CUDA driver (" + cupti_.describe(result) +
-                 "), so no CUDA activity was recorded; check that the driver is not older "
-                 "than " +
+                 "); no CUDA activity was recorded. Check that the driver is not older than " +
                  cupti_.path + "."});
     } else {
         notes_.push_back({Severity::Error, HealthCode::CuptiFailed,
@@ -118,8 +117,8 @@ void CuptiSource::enableWindowCalls() {
             cupti_.enableCallback(1, subscriber_, CUPTI_CB_DOMAIN_DRIVER_API, id);
         if (result == CUPTI_SUCCESS) continue;
         note(Severity::Error, HealthCode::NoWindowCalls,
-             "CUPTI does not tell of cudaProfilerStart and cudaProfilerStop (" +
-                 cupti_.describe(result) + "), so no window will be opened.");
+             "CUPTI does not report cudaProfilerStart and cudaProfilerStop (" +
+                 cupti_.describe(result) + "); no window will be opened.");
         return;
     }
 }
@@ -128,9 +127,9 @@ void CuptiSource::enableWindowCalls() {
 void CuptiSource::warnTorchProfiler() {
     if (!capture::DynamicLibrary("libtorch_cpu.so", RTLD_NOLOAD)) return;
     notes_.push_back({Severity::Info, HealthCode::TorchProfiler,
-                      "PyTorch was recorded; if the program starts torch.profiler itself, that "
-                      "gets no GPU work, because one tool at a time can hold CUPTI. record --yield "
-                      "leaves it to torch.profiler."});
+                      "PyTorch was recorded. If the program starts torch.profiler itself, "
+                      "torch.profiler gets no GPU work, because only one tool can use CUPTI. Use "
+                      "record --yield to leave CUPTI to torch.profiler."});
 }
 
 void CuptiSource::setAttributes() {
@@ -194,7 +193,7 @@ void CuptiSource::enableKinds() {
     if (!problems.empty()) {
         problems.resize(problems.size() - 2);
         notes_.push_back({Severity::Warning, HealthCode::CuptiKinds,
-                          "CUPTI would not record everything (" + problems + ")."});
+                          "CUPTI refused some kinds of records (" + problems + ")."});
     }
 }
 
@@ -224,8 +223,8 @@ void CuptiSource::enableGraphs(std::string& problems) {
     const std::string file = std::filesystem::canonical(cupti_.path, error).filename().string();
     if (crashesOnWholeGraphs(cupti_.version, file)) {
         note(Severity::Warning, HealthCode::GraphsOneByOne,
-             "This CUPTI crashes when it records CUDA graphs as a whole, so the work in them was "
-             "recorded one by one; CUDA 12.4 and 12.5 have good ones in their updates 1.");
+             "This CUPTI crashes when it records whole CUDA graphs; each operation in them was "
+             "recorded instead. Use CUDA 12.4 update 1 or 12.5 update 1 or newer.");
         return;
     }
     enableKind(CUPTI_ACTIVITY_KIND_GRAPH_TRACE, "CUDA graphs", problems);
@@ -326,20 +325,19 @@ void CuptiSource::drain(log::RecordWriter& writer) {
         writer.dropped(Loss::CudaActivity, count);
     }
     if (discardedBuffers_.exchange(0)) {
-        writer.note(
-            Severity::Warning, HealthCode::BuffersExhausted,
-            "CUDA activity came faster than it could be written down, so some of it was lost; the "
-            "disk may be slow.");
+        writer.note(Severity::Warning, HealthCode::BuffersExhausted,
+                    "CUDA activity was produced faster than it could be written; some was lost "
+                    "(slow disk?).");
     }
     if (decoder_->takeUnreadableBuffers() > 0 && !std::exchange(reportedUnreadable_, true)) {
         writer.note(Severity::Warning, HealthCode::BufferUnreadable,
-                    "CUPTI could not read one of its buffers to the end, so some CUDA activity was "
-                    "lost; a newer CUDA toolkit may have a better CUPTI.");
+                    "CUPTI could not read one of its buffers to the end; some CUDA activity was "
+                    "lost. Use a newer CUDA toolkit.");
     }
     if (unifiedMemoryRefused_.exchange(false)) {
         writer.note(Severity::Warning, HealthCode::NoUnifiedMemory,
-                    "CUPTI cannot record managed memory on this machine, so there are no "
-                    "migrations and page faults.");
+                    "CUPTI cannot record managed memory on this machine; migrations and page "
+                    "faults are missing.");
     }
 }
 
@@ -351,10 +349,9 @@ void CuptiSource::detectOtherProfilers(log::RecordWriter& writer, uint64_t launc
     constexpr int64_t silenceThresholdNs =
         5'000'000'000;  // CUPTI is flushed twenty times in that time
     if (hasForeignBuffer_.exchange(false)) {
-        writer.note(
-            Severity::Warning, HealthCode::CuptiShared,
-            "CUPTI gave us a buffer of another tool in the program, so that tool lacks what "
-            "is in it; run the program without it, or record without CUDA activity.");
+        writer.note(Severity::Warning, HealthCode::CuptiShared,
+                    "CUPTI returned a buffer of another tool in the program; that tool lacks its "
+                    "content. Run the program without the tool, or record without CUDA activity.");
     }
     const int64_t nowNs = log::monotonicNs();
     if (hasBuffers) unansweredLaunches_ = 0;
@@ -364,11 +361,11 @@ void CuptiSource::detectOtherProfilers(log::RecordWriter& writer, uint64_t launc
         nowNs - unansweredSinceNs_ < silenceThresholdNs)
         return;
     reportedSilent_ = true;
-    writer.note(Severity::Warning, HealthCode::CuptiSilent,
-                "CUPTI has stopped giving records although the program launched thousands of "
-                "kernels: another tool in it, such as PyTorch's profiler, has probably taken "
-                "CUPTI's buffers. Kernels and copies are missing here from then on; run the "
-                "program without that tool, or leave CUPTI to it.");
+    writer.note(
+        Severity::Warning, HealthCode::CuptiSilent,
+        "CUPTI stopped reporting although the program launched thousands of kernels; kernels and "
+        "copies are missing from then on. Another tool in the program, such as PyTorch's profiler, "
+        "has probably taken CUPTI's buffers. Run the program without that tool, or use --yield.");
 }
 
 void CuptiSource::finish(log::RecordWriter&) {

@@ -79,8 +79,8 @@ void GraphNodeRecorder::drain(log::RecordWriter& writer, const CycleClock& clock
     });
     if (refused > 0 && !std::exchange(hasReportedLost_, true))
         writer.note(Severity::Warning, HealthCode::GraphLinesMissing,
-                    "The program made CUDA graphs faster than it could be written down, so of some "
-                    "of their kernels the line is that of the graph's launch.");
+                    "The program created CUDA graphs faster than they could be written; some of "
+                    "their kernels have the line of the graph launch.");
 }
 
 }  // namespace lanescope::agent

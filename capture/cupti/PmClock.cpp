@@ -47,9 +47,9 @@ void PmClock::observe(int64_t nowNs, int64_t endNs) {
 
 std::string PmClock::describe() const {
     if (!maxOffsetNs_ || !minOffsetNs_) return "not compared with the clock of the machine";
-    return fmt::format(
-        "{:.3f} ms added to the GPU's clock; what is right lies between {:.3f} and {:.3f} ms",
-        milliseconds(offsetNs_), milliseconds(*minOffsetNs_), milliseconds(*maxOffsetNs_));
+    return fmt::format("{:.3f} ms added to the GPU clock (true value between {:.3f} and {:.3f} ms)",
+                       milliseconds(offsetNs_), milliseconds(*minOffsetNs_),
+                       milliseconds(*maxOffsetNs_));
 }
 
 }  // namespace lanescope::capture

@@ -11,12 +11,12 @@ bool PmLibrary::open(const std::vector<std::filesystem::path>& folders, std::str
     const std::string other = environment("LANESCOPE_CUDA");
     DynamicLibrary driver(other.empty() ? "libcuda.so.1" : other);
     if (!driver) {
-        problem = "There is no NVIDIA driver, so there are no GPU metrics.";
+        problem = "There is no NVIDIA driver; no GPU metrics were sampled.";
         return false;
     }
     if (const char* missing = findDriver(driver)) {
         problem = std::string("The NVIDIA driver has no ") + missing +
-                  ", so no GPU metrics were sampled; it is too old.";
+                  "; no GPU metrics were sampled. Use a newer driver.";
         return false;
     }
     agent::OpenedCupti cupti = agent::findCupti(environment(agent::cuptiVariable));
@@ -33,11 +33,11 @@ bool PmLibrary::open(const std::vector<std::filesystem::path>& folders, std::str
     }
     if (missing != nullptr && *missing != '\0')
         problem = cupti.path + " has no " + missing +
-                  ", so no GPU metrics were sampled; that takes CUPTI of CUDA 12.6 or newer.";
+                  "; no GPU metrics were sampled. Use CUPTI of CUDA 12.6 or newer.";
     else
         problem =
-            "No CUPTI library was found, so no GPU metrics were sampled; set LANESCOPE_CUPTI to "
-            "the path of libcupti.so (tried " +
+            "No CUPTI library was found; no GPU metrics were sampled. Set LANESCOPE_CUPTI to the "
+            "path of libcupti.so (tried " +
             searched + ").";
     return false;
 }

@@ -167,7 +167,7 @@ bool PmSampler::begin() {
     if (library_.init(0) != CUDA_SUCCESS || library_.deviceCount(&count) != CUDA_SUCCESS ||
         count == 0) {
         log_.note(Severity::Warning, HealthCode::GpuMetricsAbsent,
-                  "CUDA finds no GPU here, so no GPU metrics were sampled.");
+                  "CUDA finds no GPU here; no GPU metrics were sampled.");
         return false;
     }
     auto initialized =
@@ -216,10 +216,10 @@ void PmSampler::reportRefusals(const Refusals& refusals) {
                 "load the driver with NVreg_RestrictProfilingToAdminUsers=0";
         if (result == CUPTI_ERROR_HARDWARE_BUSY)
             reason =
-                "another tool holds the hardware counters, such as DCGM, Nsight or another record";
+                "another tool uses the hardware counters, such as DCGM, Nsight or another record";
         if (result == CUPTI_ERROR_VIRTUALIZED_DEVICE_NOT_SUPPORTED ||
             result == CUPTI_ERROR_VIRTUALIZED_DEVICE_INSUFFICIENT_PRIVILEGES)
-            reason = "virtual GPUs do not show them unless the host permits it";
+            reason = "virtual GPUs hide them unless the host permits access";
         std::string which;
         if (!devices.empty())
             which = fmt::format(" of CUDA's GPU{} {}", devices.size() == 1 ? "" : "s",
@@ -244,7 +244,7 @@ void PmSampler::take(Sampled& sampled) {
     log_.writeMetrics(gpu.device(), static_cast<uint32_t>(gpu.titles().size()), sampled.words);
     if (sampled.result == CUPTI_SUCCESS) return;
     log_.note(Severity::Warning, HealthCode::GpuMetricsEnded,
-              fmt::format("Sampling of CUDA's GPU {} ended early: CUPTI answered {}.", gpu.device(),
+              fmt::format("CUDA GPU {}: sampling ended early (CUPTI: {}).", gpu.device(),
                           library_.describe(sampled.result)));
 }
 
@@ -269,13 +269,12 @@ void PmSampler::end() {
     }
     reportLosses();
     if (lost == 0) return;
-    log_.note(
-        Severity::Warning, HealthCode::GpuMetricsLost,
-        fmt::format("{:.2g} % of the samples at {:g} Hz were lost{}; what they would have told is "
-                    "unknown. Use a lower rate: --gpu-metrics=HZ.",
-                    100 * static_cast<double>(lost) / static_cast<double>(all), hz_,
-                    overflows > 0 ? ", as the GPU's buffer was full" : ""),
-        lost);
+    log_.note(Severity::Warning, HealthCode::GpuMetricsLost,
+              fmt::format(
+                  "Lost {:.2g} % of the samples at {:g} Hz{}. Use a lower rate: --gpu-metrics=HZ.",
+                  100 * static_cast<double>(lost) / static_cast<double>(all), hz_,
+                  overflows > 0 ? " (GPU buffer full)" : ""),
+              lost);
 }
 
 std::unique_ptr<Sampler> makePmSampler(SampleLog& log, double hz, int64_t takePeriodNs,

@@ -81,7 +81,7 @@ Check checkGpus() {
     const Machine machine = queryMachine();
     if (machine.driverVersion.empty())
         return {CheckStatus::Warning, "nvml",
-                "NVML does not answer, so traces will not say how the GPUs are joined.",
+                "NVML is not available; traces will lack the GPU topology.",
                 "In a container, allow NVIDIA_DRIVER_CAPABILITIES=compute,utility."};
     std::map<std::string, int> kinds;
     for (const MachineGpu& gpu : machine.gpus) ++kinds[gpu.name];
@@ -105,9 +105,9 @@ Check checkAgent(const std::filesystem::path& agent) {
     // An agent with CUPTI contains the name of this function, which it looks up at run time.
     if (readAll(*found).find("cuptiActivityEnable") == std::string::npos)
         return {CheckStatus::NoCuda, "agent",
-                fmt::format("The agent {} was built without CUPTI: it records NVTX only.",
+                fmt::format("The agent {} was built without CUPTI and records only NVTX.",
                             found->string()),
-                "Build Lanescope where the CUPTI headers are."};
+                "Build Lanescope on a machine with the CUPTI headers."};
     return {CheckStatus::Ok, "agent", fmt::format("The agent is {}.", found->string()), {}};
 }
 
@@ -117,31 +117,30 @@ Check checkCounterPermission(const std::filesystem::path& driverParameters) {
     const size_t at = text.find(key);
     if (at == std::string::npos || ::geteuid() == 0 || text.substr(at + key.size(), 1) == "0")
         return {
-            CheckStatus::Ok, "permission", "Nothing restricts profiling to administrators.", {}};
+            CheckStatus::Ok, "permission", "Profiling is not restricted to administrators.", {}};
     return {CheckStatus::Warning, "permission",
-            "The driver keeps GPU counters to administrators. Recording works; sampled counters "
-            "will not.",
-            "Ask for the driver option NVreg_RestrictProfilingToAdminUsers=0."};
+            "The driver restricts GPU counters to administrators. Recording works, sampled "
+            "counters do not.",
+            "Set the driver option NVreg_RestrictProfilingToAdminUsers=0."};
 }
 
 Check checkInjectionVariables(const std::filesystem::path& agent) {
     const auto found = findAgent(agent);
     if (auto alone = checkForOtherProfilers(found ? *found : agent, {}); !alone)
         return {CheckStatus::Failure, "environment", alone.error().sentence, {}};
-    return {CheckStatus::Ok, "environment", "No other tool is set to be loaded into programs.", {}};
+    return {CheckStatus::Ok, "environment", "No other tool will be loaded into programs.", {}};
 }
 
 Check checkNcclVariables() {
     if (const std::string off = environment("NCCL_NVTX_DISABLE"); !off.empty() && off != "0")
         return {CheckStatus::Warning, "nccl",
-                "NCCL_NVTX_DISABLE is set, so NCCL's calls will not be seen.",
+                "NCCL_NVTX_DISABLE is set; NCCL calls will not be recorded.",
                 "Unset it, or record with --nccl plugin."};
     if (const std::string plugin = environment("NCCL_PROFILER_PLUGIN"); !plugin.empty())
-        return {
-            CheckStatus::Warning, "nccl",
-            fmt::format("NCCL_PROFILER_PLUGIN is {}, so --nccl plugin will be refused.", plugin),
-            "Unset it if you want data types and algorithms of NCCL's calls."};
-    return {CheckStatus::Ok, "nccl", "Nothing keeps NCCL's calls from being seen.", {}};
+        return {CheckStatus::Warning, "nccl",
+                fmt::format("NCCL_PROFILER_PLUGIN is {}; --nccl plugin will be refused.", plugin),
+                "Unset it to record data types and algorithms of NCCL calls."};
+    return {CheckStatus::Ok, "nccl", "NCCL calls can be recorded.", {}};
 }
 
 Check checkOtherProfilers(const std::filesystem::path& processes) {
@@ -159,17 +158,17 @@ Check checkOtherProfilers(const std::filesystem::path& processes) {
         if (isOtherProfiler)
             found += fmt::format("{}{} ({})", found.empty() ? "" : ", ", name, pid);
     }
-    if (found.empty()) return {CheckStatus::Ok, "rivals", "No other GPU profiler is running.", {}};
-    return {CheckStatus::Warning, "rivals", fmt::format("Other tools are running: {}.", found),
-            "Only one tool can trace a process; end them if a recording stays empty."};
+    if (found.empty()) return {CheckStatus::Ok, "profilers", "No other GPU profiler is running.", {}};
+    return {CheckStatus::Warning, "profilers", fmt::format("Other tools are running: {}.", found),
+            "Only one tool can trace a process. Stop them if a recording stays empty."};
 }
 
 Check checkFolder(const std::filesystem::path& folder) {
     const std::string shown = folder.string();
     if (::access(folder.c_str(), W_OK | X_OK) != 0)
         return {CheckStatus::Failure, "folder",
-                fmt::format("Cannot write into {}: {}.", shown, std::strerror(errno)),
-                "Go to a folder of yours, or name the output with -o."};
+                fmt::format("{}: the folder is not writable: {}.", shown, std::strerror(errno)),
+                "Change to a writable folder, or name the output with -o."};
     struct statvfs space {};
     if (::statvfs(folder.c_str(), &space) != 0)
         return {CheckStatus::Ok, "folder", fmt::format("{} is writable.", shown), {}};
@@ -177,11 +176,11 @@ Check checkFolder(const std::filesystem::path& folder) {
     const double freeGib = static_cast<double>(free) / (1 << 30);
     if (free < minFreeBytes)
         return {CheckStatus::Warning, "folder",
-                fmt::format("Only {:.1f} GiB are free in {}.", freeGib, shown),
+                fmt::format("{1}: only {0:.1f} GiB free.", freeGib, shown),
                 "Record to another disk with -o."};
     return {CheckStatus::Ok,
             "folder",
-            fmt::format("{} is writable and has {:.0f} GiB free.", shown, freeGib),
+            fmt::format("{}: writable, {:.0f} GiB free.", shown, freeGib),
             {}};
 }
 
@@ -240,16 +239,16 @@ std::string askDriver() {
 Check checkDriver() {
     const std::optional<std::string> answer = probe(askDriver);
     if (!answer)
-        return {CheckStatus::NoCuda, "driver", "The CUDA driver crashed or did not answer in time.",
-                "See whether nvidia-smi works."};
+        return {CheckStatus::NoCuda, "driver", "The CUDA driver crashed or timed out.",
+                "Check nvidia-smi."};
     if (*answer == noLibrary)
-        return {CheckStatus::NoCuda, "driver", "There is no CUDA driver (libcuda.so.1).",
-                "Install it; in a container, start that with the GPUs (--gpus all)."};
+        return {CheckStatus::NoCuda, "driver", "The CUDA driver (libcuda.so.1) is missing.",
+                "Install it. In a container, start the container with GPUs (--gpus all)."};
     if (answer->rfind(failedPrefix, 0) == 0)
         return {CheckStatus::NoCuda, "driver",
                 fmt::format("The CUDA driver does not start: cuInit {}.", *answer),
-                "See whether nvidia-smi works and CUDA_VISIBLE_DEVICES names a GPU."};
-    return {CheckStatus::Ok, "driver", fmt::format("The driver knows CUDA {}.", *answer), {}};
+                "Check nvidia-smi, and that CUDA_VISIBLE_DEVICES names a GPU."};
+    return {CheckStatus::Ok, "driver", fmt::format("The driver supports CUDA {}.", *answer), {}};
 }
 
 namespace {
@@ -317,11 +316,10 @@ Check checkCupti() {
         if (answer && !answer->empty())
             return {CheckStatus::Ok, "cupti", fmt::format("CUPTI is {}.", *answer), {}};
     }
-    return {
-        CheckStatus::NoCuda, "cupti",
-        "CUPTI (libcupti.so.13, .12 or .11.8) was found neither by the loader nor in CUDA_HOME nor "
-        "among Python's packages.",
-        "Install it: pip install nvidia-cuda-cupti, or the CUDA toolkit, then set CUDA_HOME."};
+    return {CheckStatus::NoCuda, "cupti",
+            "CUPTI (libcupti.so.13, .12 or .11.8) was not found by the loader, in CUDA_HOME or in "
+            "Python packages.",
+            "Install it: pip install nvidia-cuda-cupti, or the CUDA toolkit, then set CUDA_HOME."};
 }
 
 Check checkThreads() {
@@ -332,7 +330,7 @@ Check checkThreads() {
     if (child.pid() < 0)
         return {CheckStatus::Warning,
                 "threads",
-                fmt::format("Cannot try how threads are looked at: {}.", std::strerror(errno)),
+                fmt::format("Thread sampling cannot be tested: {}.", std::strerror(errno)),
                 {}};
     std::vector<char> buffer;
     const auto file = [&](const char* name) {
@@ -347,17 +345,18 @@ Check checkThreads() {
     if (hasTimes && hasCalls && hasMemory)
         return {CheckStatus::Ok,
                 "threads",
-                "What threads of a program wait for, and their Python lines, can be seen.",
+                "Threads can be sampled, with wait reasons and Python lines.",
                 {}};
     std::string missing;
     const auto add = [&](bool isThere, const char* what) {
         if (!isThere) missing += (missing.empty() ? "" : ", ") + std::string(what);
     };
     add(hasMemory, "Python lines between CUDA calls (process_vm_readv)");
-    add(hasCalls, "what threads wait for (/proc/PID/syscall)");
-    add(hasTimes, "how long they had a core or wanted one (/proc/PID/schedstat)");
-    return {CheckStatus::Warning, "threads", fmt::format("This system does not tell {}.", missing),
-            "In a container, use a runtime on Linux 4.8 or later with its usual seccomp profile."};
+    add(hasCalls, "wait reasons (/proc/PID/syscall)");
+    add(hasTimes, "running and runnable times (/proc/PID/schedstat)");
+    return {
+        CheckStatus::Warning, "threads", fmt::format("This system does not provide {}.", missing),
+        "In a container, use a runtime on Linux 4.8 or later with its default seccomp profile."};
 }
 
 Check checkPerf() {
@@ -366,17 +365,16 @@ Check checkPerf() {
     if (!allowed)
         return {CheckStatus::Ok,
                 "perf",
-                fmt::format("record --cpu-samples perf does not work here, all else does: {}",
+                fmt::format("record --cpu-samples perf is not available here (optional): {}",
                             allowed.error().sentence),
                 {}};
     const LibDw libDw;
     return {CheckStatus::Ok,
             "perf",
-            fmt::format("The kernel tells who has a core and samples native stacks (record "
-                        "--cpu-samples perf){}; {}.",
-                        allowed->seesKernel ? "" : ", but not of threads in the kernel",
-                        libDw ? "libdw is there to follow them"
-                              : fmt::format("they are followed by frame pointers only, as {}",
+            fmt::format("perf events are available (record --cpu-samples perf){}; {}.",
+                        allowed->seesKernel ? "" : ", without kernel threads",
+                        libDw ? "libdw found, stacks can be unwound"
+                              : fmt::format("stacks are unwound by frame pointers only: {}",
                                             LibDw::absence())),
             {}};
 }

@@ -15,20 +15,17 @@ Result<std::unique_ptr<CudaDriver>> CudaDriver::open(const char* library) {
     DynamicLibrary opened(library);
     if (!opened)
         return fail(
-            "There is no CUDA driver ({}) to measure with: install it, or start the "
-            "container with the GPUs.",
+            "The CUDA driver is missing ({}). Install it, or start the container with GPUs.",
             library);
     std::unique_ptr<CudaDriver> driver(new CudaDriver);
     driver->findAll(opened);
     if (opened.missing() != nullptr)
-        return fail("The CUDA driver {} has no {}, which measuring needs; it is too old.", library,
-                    opened.missing());
+        return fail("The CUDA driver {} is too old to measure (no {}).", library, opened.missing());
     int (*initialise)(unsigned) = nullptr;
     if (!opened.find(initialise, "cuInit"))
-        return fail("{} is no CUDA driver: it has no cuInit.", library);
+        return fail("{}: not a CUDA driver (no cuInit).", library);
     if (const int code = initialise(0); code != 0)
-        return fail("The CUDA driver does not start (cuInit {}): see whether nvidia-smi works.",
-                    code);
+        return fail("The CUDA driver does not start (cuInit {}). Check nvidia-smi.", code);
     opened.stay();  // it keeps threads of its own
     return driver;
 }
@@ -193,11 +190,11 @@ class Measurer {
     Result<Measurement> measure() {
         int count = 0;
         if (driver_.deviceCount(&count) != 0 || count <= 0)
-            return fail("There is no GPU to measure: see whether CUDA_VISIBLE_DEVICES names one.");
+            return fail("No GPU to measure. Check that CUDA_VISIBLE_DEVICES names one.");
         for (int ordinal = 0; ordinal < count; ++ordinal) result_.gpus.push_back(describe(ordinal));
         for (MeasuredGpu& gpu : result_.gpus) {
             if (!isWanted_) {
-                gpu.refusal = "The measuring was ended.";
+                gpu.refusal = "The measurement was cancelled.";
                 continue;
             }
             refuseBusy(gpu);
@@ -231,8 +228,8 @@ class Measurer {
         const std::optional<unsigned> percent = options_.utilization(gpu.uuid);
         if (percent && *percent >= busyPercent)
             gpu.refusal = fmt::format(
-                "It is {} % busy, so measuring would disturb others and say too little; wait, or "
-                "use --force.",
+                "It is {} % busy; measuring would disturb other programs and be inaccurate. Wait, "
+                "or use --force.",
                 *percent);
     }
 
@@ -241,7 +238,7 @@ class Measurer {
         driver_.device(&device, gpu.ordinal);
         GpuContext place(driver_, device);
         if (!place.isReady()) {
-            gpu.refusal = "CUDA gives no context on it; another process may have it to itself.";
+            gpu.refusal = "CUDA provides no context on it; another process may use it exclusively.";
             return;
         }
         const size_t availableBytes = std::min(maxCopyBytes, place.freeBytes() / 4);

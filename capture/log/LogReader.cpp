@@ -39,17 +39,17 @@ Result<LogReader> LogReader::open(const std::filesystem::path& path) {
     reader.path_ = path;
     reader.file_.reset(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
     if (reader.file_ < 0)
-        return fail("Cannot read the log {}: {}.", path.string(), std::strerror(errno));
+        return fail("{}: cannot read the log: {}.", path.string(), std::strerror(errno));
     struct stat status {};
     if (fstat(reader.file_, &status) != 0 || !S_ISREG(status.st_mode))
-        return fail("{} is not a regular file, so it is no log.", path.string());
+        return fail("{}: not a regular file, not a log.", path.string());
     return reader;
 }
 
 Result<uint64_t> LogReader::fileBytes() const {
     struct stat status {};
     if (fstat(file_, &status) != 0)
-        return fail("Cannot read the log {}: {}.", path_.string(), std::strerror(errno));
+        return fail("{}: cannot read the log: {}.", path_.string(), std::strerror(errno));
     return static_cast<uint64_t>(std::max<off_t>(status.st_size, 0));
 }
 
@@ -126,13 +126,12 @@ Result<LogReader::Step> LogReader::readHeader(uint64_t fileBytes) {
     if (!read) return fail(read.error());
     if (!*read) return Step::Wait;
     if (std::memcmp(header.magic, fileMagic, sizeof(fileMagic)) != 0)
-        return fail("{} is no log of the agent, or its beginning is damaged.", path_.string());
+        return fail("{}: not a log of the agent, or its start is corrupt.", path_.string());
     if (header.version > formatVersion)
-        return fail(
-            "The log {} was written by a newer Lanescope (format {}): recover it with that.",
-            path_.string(), header.version);
+        return fail("{}: written by a newer Lanescope (format {}). Recover it with that version.",
+                    path_.string(), header.version);
     if (header.headerBytes < minHeaderBytes || header.headerBytes > maxHeaderBytes)
-        return fail("The beginning of the log {} is damaged.", path_.string());
+        return fail("{}: the start of the log is corrupt.", path_.string());
     if (fileBytes < header.headerBytes) return Step::Wait;
     if (header.headerBytes >= sizeof header) {
         read = readAt(&header, sizeof header, 0);
@@ -175,7 +174,7 @@ Result<LogReader::Step> LogReader::readBlock(uint64_t fileBytes, const PassRecor
 Result<bool> LogReader::readAt(void* target, size_t bytes, uint64_t offset) const {
     if (readAllAt(file_, target, bytes, offset) == bytes) return true;
     if (errno == 0) return false;
-    return fail("Cannot read the log {}: {}.", path_.string(), std::strerror(errno));
+    return fail("{}: cannot read the log: {}.", path_.string(), std::strerror(errno));
 }
 
 void LogReader::passRecords(std::span<const std::byte> payload, const PassRecord& pass) {

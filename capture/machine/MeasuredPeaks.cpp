@@ -38,22 +38,22 @@ Result<std::filesystem::path> MeasuredPeaks::defaultFile() {
         return std::filesystem::path(state) / "lanescope" / "peaks.json";
     if (const std::string home = environment("HOME"); !home.empty())
         return std::filesystem::path(home) / ".local" / "state" / "lanescope" / "peaks.json";
-    return fail("Measured peaks have no place: neither XDG_STATE_HOME nor HOME is set.");
+    return fail("No place for measured peaks: set XDG_STATE_HOME or HOME.");
 }
 
 Result<MeasuredPeaks> MeasuredPeaks::load(const std::filesystem::path& file) {
     std::error_code error;
     if (!std::filesystem::is_regular_file(file, error))
-        return fail("There is no {}: run 'lanescope doctor --measure'.", file.string());
+        return fail("{}: not found. Run 'lanescope doctor --measure'.", file.string());
     if (std::filesystem::file_size(file, error) > maxFileBytes || error)
-        return fail("{} is too large to hold measured peaks.", file.string());
+        return fail("{}: too large for measured peaks.", file.string());
     std::ifstream stream(file, std::ios::binary);
     const std::string text{std::istreambuf_iterator<char>(stream), {}};
     const Json json = Json::parse(text, nullptr, false);
     const auto peaks = json.is_object() ? json.find("peaks") : json.end();
     if (!json.is_object() || peaks == json.end() || !peaks->is_array() ||
         numberIn(json, "version") != version)
-        return fail("{} does not hold measured peaks; remove it and measure again.", file.string());
+        return fail("{}: no measured peaks in it. Remove it and measure again.", file.string());
     MeasuredPeaks result;
     result.measuredAtUtcNs = numberIn(json, "measuredAtUtcNs");
     for (const Json& each : *peaks) {

@@ -120,7 +120,7 @@ constexpr Dwfl_Thread_Callbacks threadCallbacks{nextThread,   getThread, readMem
 }  // namespace
 
 const char* LibDw::absence() {
-    return "libdw.so.1 of elfutils is not on this machine";
+    return "libdw.so.1 of elfutils is not installed";
 }
 
 LibDw::LibDw() : functions_(std::make_unique<Functions>()) {

@@ -121,23 +121,23 @@ PerfRing mapRing(int event, size_t& bytes) {
 
 std::string perfRefusal(int error, const std::string& paranoid, bool isFiltered) {
     if (error == ENOSYS || error == ENOENT)
-        return "This system's kernel has no perf events (perf_event_open).";
+        return "The kernel of this system has no perf events (perf_event_open).";
     if (error != EPERM && error != EACCES)
         return fmt::format("The kernel refuses perf events (perf_event_open): {}.",
                            std::strerror(error));
     const int level = paranoid.empty() ? 0 : std::atoi(paranoid.c_str());
     if (isFiltered && (error == EPERM || level <= 2))
-        return "A seccomp filter, as containers have one, refuses perf events (perf_event_open): "
-               "start the container with --cap-add PERFMON or --security-opt seccomp=unconfined.";
+        return "A seccomp filter, usual in containers, refuses perf events (perf_event_open). "
+               "Start the container with --cap-add PERFMON or --security-opt seccomp=unconfined.";
     if (level > 2)
         return fmt::format(
-            "The kernel keeps perf events (perf_event_open) to administrators, as "
-            "kernel.perf_event_paranoid is {}: 'sysctl kernel.perf_event_paranoid=2' by root "
-            "allows them, as do being root and the capability CAP_PERFMON.",
+            "The kernel restricts perf events (perf_event_open) to administrators "
+            "(kernel.perf_event_paranoid is {}). Run 'sysctl kernel.perf_event_paranoid=2' as "
+            "root, or record as root or with the capability CAP_PERFMON.",
             level);
     return fmt::format(
-        "The kernel refuses perf events (perf_event_open) of this program: {}. A "
-        "security module or a capability that is lacking may be why.",
+        "The kernel refuses perf events (perf_event_open) of this program: {}. Check security "
+        "modules and capabilities.",
         std::strerror(error));
 }
 
@@ -175,13 +175,12 @@ Result<PerfEvents> PerfEvents::open(pid_t process, PerfSettings settings) {
         events.descriptors_.push_back(std::move(event));
         if (!ring)
             return fail(
-                "The kernel lends no buffers for perf events ({}): 'sysctl "
-                "kernel.perf_event_mlock_kb' says how much a user may have for each core, "
-                "and 'ulimit -l' how much beyond that.",
+                "The kernel provides no buffers for perf events ({}). Check 'sysctl "
+                "kernel.perf_event_mlock_kb' (limit per user and core) and 'ulimit -l'.",
                 std::strerror(errno));
         events.rings_.push_back(std::move(ring));
     }
-    if (events.rings_.empty()) return fail("No core was found to have perf events on.");
+    if (events.rings_.empty()) return fail("No core was found for perf events.");
     return events;
 }
 

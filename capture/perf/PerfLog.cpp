@@ -27,7 +27,8 @@ Result<PerfLog> PerfLog::create(const std::filesystem::path& path, const PerfSet
     const int file =
         ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (file < 0)
-        return fail("Cannot create {} for samples: {}.", path.string(), std::strerror(errno));
+        return fail("{}: cannot create the file of samples: {}.", path.string(),
+                    std::strerror(errno));
     auto log = into(file, settings, maxBytes);
     if (!log) return fail("Cannot write {}: {}", path.string(), log.error().sentence);
     return log;
@@ -88,18 +89,16 @@ Result<PerfLogFile> PerfLogFile::open(const std::filesystem::path& path) {
         memory =
             ::mmap(nullptr, static_cast<size_t>(facts.st_size), PROT_READ, MAP_PRIVATE, file, 0);
     if (memory == MAP_FAILED)
-        return fail("{} holds no samples: it is cut in its first bytes or cannot be read.",
+        return fail("{}: no samples in it. The file is truncated or cannot be read.",
                     path.string());
     PerfLogFile log({static_cast<const std::byte*>(memory), static_cast<size_t>(facts.st_size)});
     std::memcpy(&log.head_, memory, sizeof(log.head_));
     if (std::memcmp(log.head_.magic, perfLogMagic, sizeof(perfLogMagic)) != 0 ||
         log.head_.headBytes < sizeof(PerfLogHead) || log.head_.headBytes > log.bytes_.size())
-        return fail("{} holds no samples of Lanescope.", path.string());
+        return fail("{}: not a Lanescope file of samples.", path.string());
     if (log.head_.machine != perfMachine || log.head_.registerCount != perfRegisterCount)
-        return fail(
-            "The samples in {} were taken on another kind of processor, so their stacks "
-            "cannot be followed here.",
-            path.string());
+        return fail("{}: samples of another processor architecture. Stacks cannot be unwound here.",
+                    path.string());
     return log;
 }
 

@@ -36,7 +36,7 @@ constexpr uint32_t registers[] = {
 constexpr uint32_t counter = PERF_REG_ARM64_PC, stack = PERF_REG_ARM64_SP,
                    frame = PERF_REG_ARM64_X29;
 #else
-#error "Which registers samples have is known for x86-64 and Arm of 64 bits."
+#error "Sampled registers are supported on x86-64 and 64-bit Arm only."
 #endif
 
 constexpr uint64_t maskOfAll() {

@@ -53,7 +53,7 @@ Result<std::string> wholeFile(const std::filesystem::path& path) {
     std::string bytes;
     const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
     if (file < 0 || !readToEnd(file, bytes))
-        return fail("Cannot read the agent {}: {}.", path.string(), std::strerror(errno));
+        return fail("{}: cannot read the agent: {}.", path.string(), std::strerror(errno));
     return bytes;
 }
 
@@ -63,7 +63,7 @@ Result<std::filesystem::path> findAgent(const std::filesystem::path& given) {
     std::error_code error;
     if (!given.empty()) {
         if (!std::filesystem::is_regular_file(given, error))
-            return fail("There is no agent {}: check the path given with --agent.", given.string());
+            return fail("{}: no such agent. Check the path of --agent.", given.string());
         return std::filesystem::canonical(given, error);
     }
     const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", error);
@@ -73,7 +73,7 @@ Result<std::filesystem::path> findAgent(const std::filesystem::path& given) {
         if (std::filesystem::is_regular_file(candidate, error))
             return std::filesystem::canonical(candidate, error);
     }
-    return fail("The agent {} is not in {}: install it, or name it with --agent.", agentFileName,
+    return fail("The agent {} is not in {}. Install it, or name it with --agent.", agentFileName,
                 (root / "libexec" / "lanescope").string());
 }
 
@@ -87,7 +87,8 @@ Result<void> checkIsAgent(const std::filesystem::path& agent) {
     if (isLibrary && bytes.find("InitializeInjectionNvtx2") != std::string::npos &&
         bytes.find(agent::folderVariable) != std::string::npos)
         return {};
-    return fail("{} is no agent of Lanescope: leave --agent out to load ours.", agent.string());
+    return fail("{}: not an agent of Lanescope. Remove --agent to load the default.",
+                agent.string());
 }
 
 Result<void> checkForOtherProfilers(const std::filesystem::path& agent,
@@ -97,14 +98,14 @@ Result<void> checkForOtherProfilers(const std::filesystem::path& agent,
         if (value.empty() || isSameFile(value, agent)) continue;
         const Claim claim = claimOf(name);
         return fail(
-            "Another tool is to be loaded into the program, and only one can: {} is {}. "
-            "Unset it, or leave {} to it with {}.",
+            "{}: another tool would be loaded into the program ({}), and only one can be. Unset "
+            "it, or leave {} to it with {}.",
             name, value, claim.what, claim.option);
     }
     if (const std::string folder = environment(agent::folderVariable); !folder.empty())
         return fail(
-            "'lanescope record' runs under another 'lanescope record' already ({} is {}): "
-            "leave the inner one out.",
+            "'lanescope record' already runs under 'lanescope record' ({} is {}). Remove the inner "
+            "one.",
             agent::folderVariable, folder);
     return {};
 }

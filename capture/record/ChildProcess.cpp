@@ -72,13 +72,12 @@ Error missingInterpreter(const std::string& program) {
     const UniqueFd file(::open(program.c_str(), O_RDONLY | O_CLOEXEC));
     std::string_view rest(line, readAll(file, line, sizeof line - 1));
     if (!rest.starts_with("#!"))
-        return {
-            fmt::format("Cannot run {}: the loader that it names is not on this machine, as "
-                        "with a program for another C library.",
-                        program)};
+        return {fmt::format(
+            "{}: cannot run, its loader is not on this machine (a program for another C library?).",
+            program)};
     rest.remove_prefix(2);
     rest.remove_prefix(std::min(rest.find_first_not_of(" \t"), rest.size()));
-    return {fmt::format("Cannot run {}: there is no interpreter {}, which its first line names.",
+    return {fmt::format("{}: cannot run, the interpreter {} in its first line does not exist.",
                         program, rest.substr(0, rest.find_first_of(" \t\r\n")))};
 }
 
@@ -143,7 +142,7 @@ Result<void, StartProblem> ChildProcess::begin(const std::vector<std::string>& l
     for (const std::string& entry : lastEntries) text.append(entry.c_str(), entry.size() + 1);
     text += '\0';
     if (lastEntries.size() > maxEntries || text.size() > maxEntriesBytes)
-        return problemOf({"The path of the output or the options of record are too long."});
+        return problemOf({"The output path or the options of record are too long."});
     if (!writeAll(gate_, text.data(), text.size())) {
         if (errno != EPIPE)
             return problemOf({fmt::format("Cannot start {}: {}.", program_, std::strerror(errno))});
@@ -191,10 +190,11 @@ Result<std::filesystem::path, ProgramProblem> findProgram(const std::string& nam
     };
     if (name.find('/') != std::string::npos) {
         if (::stat(name.c_str(), &status) != 0)
-            return problem(false, "There is no program {}: check the path.");
-        if (!S_ISREG(status.st_mode)) return problem(true, "{} is not a program.");
+            return problem(false, "{}: no such program. Check the path.");
+        if (!S_ISREG(status.st_mode)) return problem(true, "{}: not a program.");
         if (::access(name.c_str(), X_OK) != 0)
-            return problem(true, "{} cannot be executed: chmod +x it, or name its interpreter.");
+            return problem(true,
+                           "{}: not executable. Run chmod +x on it, or name its interpreter.");
         return std::filesystem::path(name);
     }
     const char* variable = std::getenv("PATH");
@@ -210,8 +210,8 @@ Result<std::filesystem::path, ProgramProblem> findProgram(const std::string& nam
         isFound = isFound || isHere;
         if (!isLast) rest.remove_prefix(colon + 1);
     }
-    if (isFound) return problem(true, "The {} in PATH cannot be executed: chmod +x it.");
-    return problem(false, "There is no program {} in PATH: check its name, or give its path.");
+    if (isFound) return problem(true, "{}: found in PATH, but not executable. Run chmod +x on it.");
+    return problem(false, "{}: no such program in PATH. Check the name, or use a path.");
 }
 
 namespace {

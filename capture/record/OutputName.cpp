@@ -34,13 +34,13 @@ Result<Placeholder> takePlaceholder(std::string_view& rest) {
     if (!rest.empty()) placeholder.code = rest.front();
     if (placeholder.code == '\0' || std::string_view("%pnhq").find(placeholder.code) == rest.npos)
         return fail(
-            "The output name has a % that means nothing: use %p, %n, %h, %q{{NAME}} or %% for a "
-            "percent sign.");
+            "Output name: unknown % placeholder. Use %p, %n, %h, %q{{NAME}}, or %% for a percent "
+            "sign.");
     rest.remove_prefix(1);
     if (placeholder.code != 'q') return placeholder;
     const size_t end = rest.find('}');
     if (rest.empty() || rest.front() != '{' || end == rest.npos)
-        return fail("In the output name, %q needs a variable in braces: %q{{NAME}}.");
+        return fail("Output name: %q needs a variable in braces: %q{{NAME}}.");
     placeholder.variable = rest.substr(1, end - 1);
     rest.remove_prefix(end + 1);
     return placeholder;
@@ -57,10 +57,8 @@ Result<std::string> valueOf(const Placeholder& placeholder, const OutputNamePart
         case 'q': {
             const char* value = std::getenv(placeholder.variable.c_str());
             if (value == nullptr)
-                return fail(
-                    "The output name asks for the environment variable {}, which is not "
-                    "set.",
-                    placeholder.variable);
+                return fail("Output name: the environment variable {} is not set.",
+                            placeholder.variable);
             return std::string(value);
         }
         default:
@@ -131,8 +129,8 @@ Result<void> checkNameOfRank(std::string_view pattern) {
         if (each.code == 'q' && !isSameForAll(each.variable)) return {};
     }
     return fail(
-        "All {} ranks of this launch would write {}: put %q{{{}}} into the name, or record the "
-        "launcher itself, 'lanescope record -- mpirun ...', for one trace of all.",
+        "All {0} ranks of this launch would write {1}. Add %q{{{2}}} to the name, or record the "
+        "launcher ('lanescope record -- mpirun ...') to get one trace of all ranks.",
         size, pattern, place.rankVariable);
 }
 
@@ -140,19 +138,20 @@ Result<void> checkOutput(const std::filesystem::path& output, bool overwrite) {
     const std::filesystem::path folder = folderOf(output);
     std::error_code error;
     if (!std::filesystem::is_directory(folder, error))
-        return fail("There is no folder {}: create it, or name another output with -o.",
+        return fail("{}: no such folder. Create it, or choose another output with -o.",
                     folder.string());
     if (!output.has_filename() || std::filesystem::is_directory(output, error))
-        return fail("{} is a folder: name a file for the trace.", output.string());
+        return fail("{}: this is a folder. Name a file for the trace.", output.string());
     if (::access(folder.c_str(), W_OK | X_OK) != 0)
-        return fail("Cannot write into the folder {}: {}.", folder.string(), std::strerror(errno));
+        return fail("{}: the folder is not writable: {}.", folder.string(), std::strerror(errno));
     if (!mayExist(output)) return {};
     if (!std::filesystem::is_regular_file(output, error))
-        return fail("{} is no regular file, so it will not be overwritten: name another with -o.",
+        return fail("{}: not a regular file, will not be overwritten. Choose another name with -o.",
                     output.string());
     if (!overwrite)
-        return fail("The file {} exists: give another name with -o, or overwrite it with --force.",
-                    output.string());
+        return fail(
+            "{}: the file exists. Choose another name with -o, or overwrite it with --force.",
+            output.string());
     return {};
 }
 

@@ -265,7 +265,7 @@ Result<RecordOutcome, RecordRefusal> record(const RecordOptions& options) {
     // Everything needed to report the outcome, created while there is memory for it.
     RecordOutcome outcome{0,
                           options.commandLine.front(),
-                          fail("No memory was left to make the trace."),
+                          fail("Out of memory: the trace could not be written."),
                           runFolderFor(place->trace),
                           {}};
     if (auto begun = child->begin(

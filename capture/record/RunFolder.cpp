@@ -63,11 +63,11 @@ int assignName(const std::string& unnamed, const std::filesystem::path& wanted) 
 Result<RunFolder> RunFolder::create(const std::filesystem::path& path, const RunInfo& info) {
     std::error_code error;
     const std::filesystem::path wanted = std::filesystem::absolute(path, error);
-    if (error) return fail("Cannot create the folder {}: {}.", path.string(), error.message());
+    if (error) return fail("{}: cannot create the folder: {}.", path.string(), error.message());
     // It gets its name after it is locked, so that a concurrent process finds it owned.
     std::string unnamed = (wanted.parent_path() / ".lanescope-XXXXXX").string();
     if (::mkdtemp(unnamed.data()) == nullptr)
-        return fail("Cannot create the folder {}: {}.", path.string(), std::strerror(errno));
+        return fail("{}: cannot create the folder: {}.", path.string(), std::strerror(errno));
     RunFolder folder(unnamed);
     Result<void> made = info.save(folder.path_ / runInfoFileName);
     if (made) made = folder.lock();
@@ -82,24 +82,23 @@ Result<RunFolder> RunFolder::create(const std::filesystem::path& path, const Run
     }
     folder.remove();
     if (problem == EEXIST && isLockedByAnother(wanted))
-        return fail(
-            "{} is being recorded by another lanescope right now: choose another name with -o.",
-            outputForRunFolder(path).string());
+        return fail("{}: being recorded by another lanescope. Choose another name with -o.",
+                    outputForRunFolder(path).string());
     if (problem == EEXIST)
         return fail(
-            "The folder {0} holds the logs of an earlier recording: make a trace of them with "
-            "'lanescope recover {0}', or remove it.",
+            "{0}: contains the logs of an earlier recording. Build their trace with 'lanescope "
+            "recover {0}', or remove the folder.",
             path.string());
-    return fail("Cannot create the folder {}: {}.", path.string(), std::strerror(problem));
+    return fail("{}: cannot create the folder: {}.", path.string(), std::strerror(problem));
 }
 
 Result<RunFolder> RunFolder::takeOver(const std::filesystem::path& path) {
     std::error_code error;
     if (!std::filesystem::is_directory(path, error))
-        return fail("There is no folder {}: name the folder with the logs of a recording.",
+        return fail("{}: no such folder. Name the folder with the logs of a recording.",
                     path.string());
     RunFolder folder(std::filesystem::absolute(path, error));
-    if (error) return fail("Cannot open the folder {}: {}.", path.string(), error.message());
+    if (error) return fail("{}: cannot open the folder: {}.", path.string(), error.message());
     if (auto locked = folder.lock(); !locked) return fail(locked.error());
     return folder;
 }
@@ -117,7 +116,7 @@ Result<void> RunFolder::lock() {
     const std::filesystem::path file = path_ / runInfoFileName;
     lock_.reset(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
     if (lock_ >= 0 && ::flock(lock_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
-        return fail("The run in {} is still being recorded: wait for it, or end it.",
+        return fail("{}: still being recorded. Wait for the recording, or stop it.",
                     path_.string());
     return {};
 }
@@ -178,12 +177,11 @@ Result<CollectedRun> recover(const RecoverOptions& options) {
     if (!folder) return fail(folder.error());
     const FoundLogs logs = findLogs(folder->path());
     if (logs.count == 0)
-        return fail("The folder {} holds no log: there is nothing to recover.",
-                    options.runFolder.string());
+        return fail("{}: no log in this folder, nothing to recover.", options.runFolder.string());
     if (logs.readable == 0)
         return fail(
-            "The folder {} holds no Lanescope log that can be read: what is there is cut in "
-            "its first bytes or something else.",
+            "{}: no readable Lanescope log in this folder. Its files are truncated, or are not "
+            "logs.",
             options.runFolder.string());
     const std::filesystem::path output =
         options.output.empty() ? outputForRunFolder(options.runFolder) : options.output;

@@ -195,8 +195,7 @@ void RunSamplers::end(Collector& collector) {
     for (SamplerProcess& process : processes_) process.waitUntil(deadline);
     processes_.clear();
     if (!problem_.empty())
-        collector.note(HealthCode::SamplerAbsent,
-                       problem_ + " There are no counters in the trace.");
+        collector.note(HealthCode::SamplerAbsent, problem_ + " The trace has no counters.");
     if (!otherRank_.empty())
         collector.property(facts::samplers,
                            "none here: local rank 0 samples this host, and this is " + otherRank_);

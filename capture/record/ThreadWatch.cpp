@@ -41,8 +41,7 @@ ThreadWatch::ThreadWatch(const RecordOptions& options, const std::filesystem::pa
             ThreadSampler::gridNs, *log_, nullptr);
     } catch (const std::system_error& error) {
         log_->note(Severity::Warning, HealthCode::SamplerAbsent,
-                   fmt::format("What threads did is not recorded: no thread can be started for it "
-                               "({}).",
+                   fmt::format("Threads are not sampled: no thread can be started for it ({}).",
                                error.code().message()));
         log_->end();
     }
@@ -79,7 +78,7 @@ namespace {
 constexpr uint64_t maxFileBytes = uint64_t{4} << 30;
 
 Error without(const Error& error) {
-    return {error.sentence + " Without --cpu-samples it is recorded all the same."};
+    return {error.sentence + " Without --cpu-samples threads are still sampled."};
 }
 
 }  // namespace
@@ -110,8 +109,8 @@ void PerfWatch::start(Collector& collector) {
     if (!drain_ || drain_->start()) return;
     drain_.reset();
     collector.note(HealthCode::SamplerAbsent,
-                   "Samples and switches of threads are not recorded: there is no thread or memory "
-                   "to be had for it.");
+                   "CPU samples and context switches are not recorded: no thread or memory is "
+                   "available for it.");
 }
 
 void PerfWatch::end(Collector& collector) {
@@ -119,8 +118,8 @@ void PerfWatch::end(Collector& collector) {
     collector.note(
         HealthCode::SamplerAbsent,
         fmt::format(
-            "The last samples and switches of threads are missing: the disk did not take "
-            "them within {} s.",
+            "The last CPU samples and context switches are missing: the disk did not accept them "
+            "within {} s.",
             std::chrono::duration_cast<std::chrono::seconds>(PerfDrain::defaultTimeout).count()));
 }
 

@@ -98,7 +98,7 @@ bool GpmSampler::sample(Gpu& gpu) {
     if (result != nvmlSuccess) {
         log_.writeUnknown(nowNs, source(), gpu.index);
         log_.note(Severity::Info, HealthCode::GpmAbsent,
-                  fmt::format("GPU {} gives no GPM samples{}.", gpu.index,
+                  fmt::format("GPU {}: no GPM samples{}.", gpu.index,
                               gpu.beforeNs != 0 ? " any more" : ""));
         release(gpu);
         return false;

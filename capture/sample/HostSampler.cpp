@@ -164,9 +164,8 @@ bool HostSampler::begin() {
           std::pair(disks_.isOpen(), "disks"), std::pair(network_.isOpen(), "network")})
         if (!isThere) absent += (absent.empty() ? "" : ", ") + std::string(name);
     if (!absent.empty())
-        log_.note(
-            Severity::Info, HealthCode::HostCountersAbsent,
-            fmt::format("/proc does not tell of this: {}; there are no counters of it.", absent));
+        log_.note(Severity::Info, HealthCode::HostCountersAbsent,
+                  fmt::format("/proc does not report {}; their counters are missing.", absent));
     return stat_.isOpen() || memory_.isOpen() || disks_.isOpen() || network_.isOpen() || hasCgroup;
 }
 

@@ -160,7 +160,7 @@ void NvmlReadings::begin(const NvmlFunctions& nvml, NvmlFunctions::Device device
         {Value::Temperature, "temperature", "Temperature", "C", nullptr, nullptr},
         {Value::SmClock, "clock.sm", "SM clock", "Hz", nullptr, nullptr},
         {Value::MemoryClock, "clock.memory", "Memory clock", "Hz", nullptr, nullptr},
-        {Value::ThrottleReasons, "throttle.reasons", "Why clocks are held down", "flags", nullptr,
+        {Value::ThrottleReasons, "throttle.reasons", "Reasons for reduced clocks", "flags", nullptr,
          nullptr},
     };
     for (const Kind& kind : kinds) {

@@ -146,19 +146,18 @@ bool NvmlSampler::begin() {
     }
     if (gpus_.empty())
         log_.note(Severity::Info, HealthCode::NvmlAbsent,
-                  "The driver shows no GPU here, so there are no GPU counters.");
+                  "The driver shows no GPU here; there are no GPU counters.");
     return !gpus_.empty();
 }
 
 bool NvmlSampler::reportFailure(int result) {
     const char* reason = "the driver does not answer";
     if (result == -1 || result == nvmlDriverNotLoaded) reason = "there is no NVIDIA driver";
-    if (result == nvmlNoPermission) reason = "the driver does not permit it to this user";
+    if (result == nvmlNoPermission) reason = "the driver denies access to this user";
     if (result == nvmlVersionMismatch)
-        reason = "the driver's library and kernel module are of different versions";
-    log_.note(
-        Severity::Info, HealthCode::NvmlAbsent,
-        fmt::format("NVML could not be asked, because {}; there are no GPU counters.", reason));
+        reason = "the driver's library and kernel module have different versions";
+    log_.note(Severity::Info, HealthCode::NvmlAbsent,
+              fmt::format("NVML cannot be used, because {}; there are no GPU counters.", reason));
     return false;
 }
 
@@ -182,16 +181,16 @@ void NvmlSampler::describe(Gpu& gpu) {
 void NvmlSampler::reportAbsent() const {
     for (const auto& [values, gpus] : absent_)
         log_.note(Severity::Info, HealthCode::CountersAbsent,
-                  fmt::format("{} not tell {} {}.", namesOf(gpus, "does", "do"),
+                  fmt::format("{} not report {} {}.", namesOf(gpus, "does", "do"),
                               gpus.size() == 1 ? "its" : "their", values));
     if (splitGpus_.empty()) return;
     const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
     const bool isInstance = visible != nullptr && isMigUuid(visible);
     log_.note(Severity::Info, HealthCode::CountersOfWholeGpu,
-              fmt::format("{} split by MIG: what it tells is of the whole GPU and all its "
-                          "instances, and of an instance{} nothing is known.",
+              fmt::format("{} split by MIG: counters are of the whole GPU with all instances, and "
+                          "counters of an instance{} are unknown.",
                           namesOf(splitGpus_, "is", "are"),
-                          isInstance ? fmt::format(", as {} is one,", visible) : ""));
+                          isInstance ? fmt::format(" ({})", visible) : ""));
 }
 
 bool NvmlSampler::sample() {
@@ -321,8 +320,8 @@ bool NvmlSampler::noticeLoss(Gpu& gpu, int result) {
     gpu.isLost = true;
     log_.writeUnknown(sampleTimeNs(), source(), gpu.index);
     log_.note(Severity::Warning, HealthCode::GpuLost,
-              fmt::format("GPU {} was lost: the driver says that it {}. Its counters are unknown "
-                          "from then on.",
+              fmt::format("GPU {} was lost: the driver reports that it {}. Its counters are "
+                          "unknown from then on.",
                           gpu.index,
                           result == nvmlGpuIsLost ? "has fallen off its bus or cannot be reached"
                                                   : "must be reset"));

@@ -226,7 +226,7 @@ void SampleLog::flush() {
     if (file_.totalBytes() < maxBytes_) return;
     writer_.note(Severity::Warning, HealthCode::SamplesLimit,
                  "The log of the samplers reached " + std::to_string(maxBytes_ >> 20) +
-                     " MiB, so nothing was sampled from there on; sample at a lower rate.");
+                     " MiB; sampling stopped. Use a lower sampling rate.");
     endNow(log::EndReason::LogFull);
 }
 
@@ -235,12 +235,11 @@ void SampleLog::noticeClock() {
     const int64_t aheadNs = realtimeAheadNs();
     if (std::abs(aheadNs - clockAheadNs_) < minSettingNs || ++settings_ > maxSettings) return;
     clockAheadNs_ = aheadNs;
-    const double seconds = static_cast<double>(std::abs(aheadNs)) / 1e9;
+    const double seconds = static_cast<double>(aheadNs) / 1e9;
     writer_.note(Severity::Warning, HealthCode::ClockSet,
-                 fmt::format("The clock of this machine was set while counters were sampled. They, "
-                             "and the events of programs, go on as if it had not been; what it "
-                             "says is now {:.1f} s {} them.",
-                             seconds, aheadNs < 0 ? "behind" : "ahead of"));
+                 fmt::format("The clock of this machine was set during sampling. Times in this "
+                             "trace are not affected; the clock is now {:+.1f} s relative to them.",
+                             seconds));
 }
 
 void SampleLog::flushNow() {

@@ -82,8 +82,7 @@ void SamplerThread::watch(int64_t nowNs) {
         const double seconds = static_cast<double>(nowNs - hungSinceNs_) / 1e9;
         if (hangs_ <= maxReportedHangs)
             log_.note(Severity::Info, HealthCode::SamplerAnswers,
-                      fmt::format("{} answers again, after {:.0f} s in which its counters are "
-                                  "unknown.",
+                      fmt::format("{} answers again, after {:.0f} s without counters.",
                                   sampler_->title(), seconds));
         hungSinceNs_ = 0;
     }
@@ -93,8 +92,8 @@ void SamplerThread::watch(int64_t nowNs) {
     log_.writeUnknown(begunNs + log::eventOffsetNs(), sampler_->source());
     if (++hangs_ <= maxReportedHangs)
         log_.note(Severity::Warning, HealthCode::SamplerHangs,
-                  fmt::format("{} stopped answering, as when a GPU has fallen off its bus; its "
-                              "counters are unknown until it answers again.",
+                  fmt::format("{} stopped answering (GPU off its bus?); its counters are unknown "
+                              "until it answers again.",
                               sampler_->title()));
 }
 
@@ -140,10 +139,9 @@ void SamplerThread::giveUp() {
     isSampling_.store(false);
     try {
         log_.writeUnknown(log::eventTimeNs(), sampler_->source());
-        log_.note(
-            Severity::Warning, HealthCode::SamplerEnded,
-            fmt::format("Reading {} ended early: no memory was left; what follows is unknown.",
-                        sampler_->title()));
+        log_.note(Severity::Warning, HealthCode::SamplerEnded,
+                  fmt::format("Reading {} ended early (out of memory); later values are unknown.",
+                              sampler_->title()));
     } catch (const std::exception&) {
         // No memory for the sentence either.
     }

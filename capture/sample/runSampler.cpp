@@ -55,7 +55,7 @@ Result<SamplerOptions> SamplerOptions::fromWords(const std::vector<std::string>&
             std::from_chars(value.data(), value.data() + value.size(), options.eventOffsetNs);
     }
     if (options.runFolder.empty() || options.host.empty() || options.recorder <= 0)
-        return fail("{} is for 'lanescope record' alone.", samplerCommand);
+        return fail("{}: internal command of 'lanescope record'.", samplerCommand);
     return options;
 }
 
@@ -193,7 +193,7 @@ class Samplers {
                     periodNs);
             else
                 log_.note(Severity::Warning, HealthCode::GpuMetricsAbsent,
-                          "This Lanescope was built without CUPTI, so it samples no GPU metrics.");
+                          "This Lanescope was built without CUPTI and samples no GPU metrics.");
         }
     }
 

@@ -142,18 +142,17 @@ void ThreadSampler::noteRefusals() {
         if (process->runsPython() && process->isMemoryRefused() &&
             !std::exchange(hasReportedMemory_, true))
             log_.note(Severity::Info, HealthCode::ThreadStacksRefused,
-                      "This system does not let the memory of another process be read, so what "
-                      "threads did has no Python lines; those of CUDA calls are there all the "
-                      "same.");
+                      "This system does not allow reading the memory of another process; thread "
+                      "states have no Python lines. CUDA calls still have them.");
         if (process->areCallsRefused() && !std::exchange(hasReportedCalls_, true))
-            log_.note(Severity::Info, HealthCode::ThreadCallsRefused,
-                      "This system does not tell in which calls threads wait, so it is not known "
-                      "what for.");
+            log_.note(
+                Severity::Info, HealthCode::ThreadCallsRefused,
+                "This system does not report system calls of threads; wait reasons are unknown.");
     }
     if (!unknownVersion_.empty() && !std::exchange(hasReportedUnknown_, true))
         log_.note(Severity::Info, HealthCode::PythonUnknown,
-                  fmt::format("How Python {} keeps its stacks is not known, so what its threads "
-                              "did has no lines; those of 3.9 to 3.14 have.",
+                  fmt::format("Python {} has an unknown stack layout; its thread states have no "
+                              "lines. Supported versions: 3.9 to 3.14.",
                               unknownVersion_));
 }
 
@@ -186,7 +185,7 @@ void ThreadSampler::keepToShare(int64_t nowNs) {
 std::string ThreadSampler::describe() const {
     const double seconds = std::max(static_cast<double>(log::monotonicNs() - begunNs_) / 1e9, 1e-3);
     return fmt::format(
-        "{:.2f} % of a core at {:.0f} Hz: up to {} threads of {}; {} stacks read, {} torn",
+        "{:.2f} % of a core at {:.0f} Hz: up to {} threads of {}; {} stacks read, {} inconsistent",
         100 * static_cast<double>(threadCpuNs()) / 1e9 / seconds,
         static_cast<double>(turns_) / seconds, maxThreads_,
         maxProcesses_ == 1 ? "1 process" : fmt::format("{} processes", maxProcesses_),

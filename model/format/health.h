@@ -40,7 +40,7 @@ enum class Loss : uint32_t {
     CallsWithoutMemory = 8,
 };
 
-/// Names of a loss: identifier, plural for people, and cause ("because ...").
+/// Names of a loss: identifier, plural for people, and cause.
 struct LossName {
     Loss loss = Loss::Unknown;
     std::string_view identifier;
@@ -48,23 +48,29 @@ struct LossName {
     std::string_view cause;
 };
 
-inline constexpr std::string_view tooFast = "they came faster than they could be written down";
+inline constexpr std::string_view tooFast = "faster than they could be written";
 inline constexpr std::array<LossName, 6> lossNames{{
     {Loss::NvtxCalls, "nvtx-calls", "NVTX calls", tooFast},
     {Loss::CudaActivity, "cuda-activity", "CUDA activity records", tooFast},
-    {Loss::LogBlocks, "log-blocks", "blocks of its log",
-     "the log could not be written, as when the disk is full"},
+    {Loss::LogBlocks, "log-blocks", "log blocks", "the log could not be written, disk full?"},
     {Loss::NcclEvents, "nccl-events", "NCCL events", tooFast},
     {Loss::NestedCalls, "nested-calls", "calls",
-     "a signal handler made them while it interrupted another"},
-    {Loss::CallsWithoutMemory, "calls-without-memory", "calls", "no memory was left"},
+     "made by a signal handler that interrupted another call"},
+    {Loss::CallsWithoutMemory, "calls-without-memory", "calls", "out of memory"},
 }};
 
 /// Returns the names of a loss; "unknown" for an unknown number.
 constexpr LossName nameOf(Loss loss) {
     for (const LossName& each : lossNames)
         if (each.loss == loss) return each;
-    return {loss, "unknown", "events of an unknown kind", "of what this program does not know"};
+    return {loss, "unknown", "unknown events", "unknown cause"};
+}
+
+/// Returns the noun for `count` losses: "log block" for 1, else "log blocks".
+constexpr std::string_view nounOf(Loss loss, uint64_t count) {
+    std::string_view noun = nameOf(loss).plural;
+    if (count == 1) noun.remove_suffix(1);
+    return noun;
 }
 
 constexpr bool isKnown(Loss loss) {

@@ -48,7 +48,7 @@ std::string sentenceOf(const Gap& gap, uint32_t pid) {
 }  // namespace
 
 std::string lostText(Loss what, int64_t count) {
-    std::string text(nameOf(what).plural);
+    std::string text(nounOf(what, static_cast<uint64_t>(count)));
     if (!isKnown(what)) text += fmt::format(" ({})", static_cast<uint32_t>(what));
     return count > 0 ? fmt::format("{} {}", formatCount(count), text) : text;
 }

@@ -171,7 +171,7 @@ class tst_AgentHardship : public QObject {
         QVERIFY(logs < 20);
         QCOMPARE(run.log().notes.count("children-without-log"), size_t{1});
         const std::string& sentence = run.log().notes.at("children-without-log");
-        QVERIFY2(sentence.starts_with(std::to_string(20 - logs) + " processes forked"),
+        QVERIFY2(sentence.starts_with(std::to_string(20 - logs) + " forked processes"),
                  sentence.c_str());
     }
 

@@ -263,8 +263,8 @@ class tst_CollectMemory : public QObject {
         QCOMPARE(row("SELECT count FROM LANESCOPE_HEALTH WHERE code = 'launched-outside-windows'"),
                  "2");
         QCOMPARE(row("SELECT sentence FROM LANESCOPE_HEALTH WHERE code = 'windows'"),
-                 "Process 4242 recorded in 2 windows, 0.000 s in all; what it did before, between "
-                 "and after is not in the trace.");
+                 "Process 4242: recorded in 2 windows, 0.000 s in all. Its activity outside the "
+                 "windows is not in the trace.");
     }
 
     void windowsMayComeInAnyOrder() {
@@ -308,8 +308,8 @@ class tst_CollectMemory : public QObject {
         collect();
         QCOMPARE(row("SELECT count(*) FROM CUPTI_ACTIVITY_KIND_KERNEL"), "1");
         QCOMPARE(row("SELECT sentence FROM LANESCOPE_HEALTH WHERE code = 'windows'"),
-                 "Process 4242 recorded in 3 windows, 13835058055.282 s in all; what it did "
-                 "before, between and after is not in the trace.");
+                 "Process 4242: recorded in 3 windows, 13835058055.282 s in all. Its activity "
+                 "outside the windows is not in the trace.");
         QCOMPARE(row("SELECT min(startNs), max(endNs) FROM LANESCOPE_WINDOWS"),
                  fmt::format("{}|{}", -maxTimestampNs, maxTimestampNs));
     }

@@ -67,8 +67,8 @@ class tst_CollectTrouble : public QObject {
         QCOMPARE(run.processesWithoutLog, 2u);
         QCOMPARE(
             fixture_->rows("SELECT sentence FROM LANESCOPE_HEALTH ORDER BY sentence"),
-            "Process 77 (python3) used NVTX or CUDA, but could not write its log: Permission "
-            "denied., Process 78 (-) used NVTX or CUDA, but could not write its log: Success.");
+            "Process 77 (python3): used NVTX or CUDA, but could not write its log: Permission "
+            "denied., Process 78 (-): used NVTX or CUDA, but could not write its log: Success.");
     }
 
     void readsLogsOfANewerAgent() {
@@ -92,8 +92,7 @@ class tst_CollectTrouble : public QObject {
         QCOMPARE(fixture_->rows("SELECT code, severity FROM LANESCOPE_HEALTH"),
                  "versions-differ|0");
         QVERIFY(row("SELECT sentence FROM LANESCOPE_HEALTH")
-                    .starts_with("The agent was of version "
-                                 "0.0.9, and"));
+                    .starts_with("The agent has version 0.0.9, and"));
     }
 
     void reportsAClockChangeOnce() {
@@ -114,10 +113,9 @@ class tst_CollectTrouble : public QObject {
         collect();
         QCOMPARE(fixture_->rows("SELECT code, severity, timestamp FROM LANESCOPE_HEALTH"),
                  "clock-set|0|4000000000");
-        QCOMPARE(
-            row("SELECT sentence FROM LANESCOPE_HEALTH"),
-            "The clock of box was set 20.000 s back at 4.0 s. The times in this trace go on as "
-            "if it had not been.");
+        QCOMPARE(row("SELECT sentence FROM LANESCOPE_HEALTH"),
+                 "The clock of box was set 20.000 s back at 4.0 s. Times in this trace are not "
+                 "affected.");
     }
 };
 

@@ -224,7 +224,7 @@ class tst_Collector : public QObject {
         QCOMPARE(
             row("SELECT sentence FROM LANESCOPE_HEALTH WHERE code = 'process-ended-abnormally'")
                 .substr(0, 42),
-            "Process 4242 ended abnormally at 2.5 s: it");
+            "Process 4242: no exit record after 2.5 s (killed");
         QVERIFY(run.warnings.size() >= 5);
     }
 
@@ -251,7 +251,7 @@ class tst_Collector : public QObject {
                  "0|forked-child-ended");
         QCOMPARE(row("SELECT severity, sentence FROM LANESCOPE_HEALTH WHERE code = "
                      "'process-ended-by-signal'"),
-                 "0|Process 11 was ended by signal 15 at 0.0 s; all it did is here.");
+                 "0|Process 11: terminated by signal 15 at 0.0 s; its recording is complete.");
         QCOMPARE(row("SELECT endedNormally FROM LANESCOPE_PROCESSES ORDER BY globalPid"), "NULL");
         QCOMPARE(row("SELECT endedNormally FROM LANESCOPE_PROCESSES ORDER BY globalPid DESC"), "1");
         QCOMPARE(row("SELECT value FROM LANESCOPE_PROPERTIES WHERE name = 'endSignal'"), "15");
@@ -279,7 +279,8 @@ class tst_Collector : public QObject {
         QCOMPARE(row("SELECT min(endNs), max(endNs) FROM LANESCOPE_PROCESSES"), "50|4500000000");
         QCOMPARE(row("SELECT duration FROM ANALYSIS_DETAILS"), "4500000000");
         QVERIFY(std::any_of(run.warnings.begin(), run.warnings.end(), [](const auto& sentence) {
-            return sentence.find("Process 4242 ended abnormally at 4.5 s: signal 9 ended it") !=
+            return sentence.find(
+                       "Process 4242: no exit record after 4.5 s (terminated by signal 9)") !=
                    std::string::npos;
         }));
     }

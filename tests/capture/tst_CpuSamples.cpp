@@ -117,9 +117,9 @@ std::string healthOf(TraceWriter& trace) {
     return said;
 }
 
-/// Returns "99.7" of "...; 99.7 % of the stacks reach ...".
+/// Returns "99.7" of "...; 99.7 % of the stacks are complete ...".
 double wholePercent(const std::string& sentence) {
-    const size_t at = sentence.find(" % of the stacks reach");
+    const size_t at = sentence.find(" % of the stacks are complete");
     if (at == std::string::npos) return -1;
     return std::stod(sentence.substr(sentence.rfind(' ', at - 1)));
 }
@@ -262,13 +262,12 @@ class TestCpuSamples : public QObject {
         QVERIFY(counts);
         QCOMPARE(counts->switches, int64_t{1000});  // of the first 500
         const std::string said = healthOf(**writer);
-        QVERIFY2(said.find("100.0 % of the 0.042 s that threads had a core are of threads that no "
-                           "sample fell into") != std::string::npos,
+        QVERIFY2(said.find("100.0 % of 0.042 s of CPU time belong to threads without samples") != std::string::npos,
                  said.c_str());
         QVERIFY2(
-            said.find("100 processes that no sample fell into are left out") != std::string::npos,
+            said.find("Skipped 100 processes without samples") != std::string::npos,
             said.c_str());
-        QVERIFY(said.find("of the stacks reach") == std::string::npos);
+        QVERIFY(said.find("of the stacks are complete") == std::string::npos);
     }
 
     void manyThreadsAreReportedAsFarAsKnown() {
@@ -295,9 +294,9 @@ class TestCpuSamples : public QObject {
         QVERIFY(counts);
         QCOMPARE(counts->switches, int64_t{threads} * 2 + 2);
         const std::string said = healthOf(**writer);
-        QVERIFY2(said.find("100.0 % of the 1.001 s that threads had a core") != said.npos,
+        QVERIFY2(said.find("100.0 % of 1.001 s of CPU time") != said.npos,
                  said.c_str());
-        QVERIFY2(said.find(" 2 samples and switches are of threads beyond the first 200000") !=
+        QVERIFY2(said.find(" 2 samples and context switches of threads beyond the first 200000") !=
                      said.npos,
                  said.c_str());
     }
@@ -305,9 +304,9 @@ class TestCpuSamples : public QObject {
     /// The kernel reports nothing on a program with other privileges after its exec.
     void privilegedProgramsAreReported() {
         for (const auto& [count, words] :
-             {std::pair(1u, "Of what p0 did nothing is known: it has another user's rights"),
-              std::pair(6u, "Of what p0, p1, p2, p3, p4 and p5 did nothing is known: they have"),
-              std::pair(7u, "Of what p0, p1, p2, p3, p4 and 2 others did nothing is known")}) {
+             {std::pair(1u, "Data of p0 is missing: it has another user's rights"),
+              std::pair(6u, "Data of p0, p1, p2, p3, p4 and p5 is missing: they have"),
+              std::pair(7u, "Data of p0, p1, p2, p3, p4 and 2 others is missing")}) {
             const QTemporaryDir folder;
             const std::string path = folder.filePath("box.-.9.perf").toStdString();
             constexpr int64_t base = 1'000'000'000, us = 1'000;
@@ -353,7 +352,7 @@ class TestCpuSamples : public QObject {
             recorded({"sh", "-c", program + " 0.1; sleep 0.1"}, {"--cpu-samples", "perf"});
         QVERIFY2(made.trace, made.errors.constData());
         const std::string how = sentenceOf(*made.trace);
-        QVERIFY2(how.find("Of what other did nothing is known") != how.npos, how.c_str());
+        QVERIFY2(how.find("Data of other is missing") != how.npos, how.c_str());
     }
 
     void functionsHaveCorrectShares() {

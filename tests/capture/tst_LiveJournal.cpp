@@ -227,7 +227,7 @@ void tst_LiveJournal::unreadableFileKeepsItsLog() {
     std::ofstream(log) << "all of the trace";
     const Result<void> settled = settleJournal(path_);
     QVERIFY(!settled);
-    QVERIFY2(settled.error().sentence.find("could not be finished") != std::string::npos,
+    QVERIFY2(settled.error().sentence.find("cannot finish the trace") != std::string::npos,
              settled.error().sentence.c_str());
     QVERIFY(std::filesystem::exists(log));
     std::filesystem::remove(log);

@@ -106,7 +106,7 @@ class tst_PmSampling : public QObject {
                                       "SELECT severity || ' ' || sentence FROM LANESCOPE_HEALTH"
                                       " WHERE code = 'gpu-metrics-lost'");
         QCOMPARE(said.size(), 1);
-        QVERIFY2(said[0].startsWith("1 20 % of the samples at 1000 Hz were lost; what they would"),
+        QVERIFY2(said[0].startsWith("1 Lost 20 % of the samples at 1000 Hz. Use a lower"),
                  qPrintable(said[0]));
         // Each gap is of two samples.
         const double lost = 2 * number(database,
@@ -174,7 +174,7 @@ class tst_PmSampling : public QObject {
                                    << "no NVIDIA driver";
         QTest::newRow("old CUPTI") << QByteArray() << "LANESCOPE_CUPTI"
                                    << LANESCOPE_BINARY_DIR "/lib/standin/old/libcupti.so.12"
-                                   << "takes CUPTI of CUDA 12.6 or newer";
+                                   << "Use CUPTI of CUDA 12.6 or newer";
         QTest::newRow("no GPU") << QByteArray() << "STANDIN_CUDA"
                                 << "none"
                                 << "CUDA finds no GPU";

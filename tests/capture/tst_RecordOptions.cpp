@@ -239,7 +239,7 @@ class tst_RecordOptions : public QObject {
         QVERIFY(sentence({{0, 9, {}, "a"}, {5, 9, {}, "a"}}).startsWith("Ranks 1 to 4, 6 to 8 of"));
         // Two hosts with two ranks each, of which one was recorded.
         QCOMPARE(sentence({{2, 4, 2, "b"}, {3, 4, 2, "b"}}), QString());
-        QVERIFY(sentence({{2, 4, 2, "b"}}).startsWith("Only 1 of the 2 ranks that ran here"));
+        QVERIFY(sentence({{2, 4, 2, "b"}}).startsWith("Only 1 of the 2 ranks on this host"));
         QVERIFY(sentence({{0, 4, 2, "a"}, {2, 4, 2, "b"}, {3, 4, 2, "b"}})
                     .startsWith("Rank 1 of 4 left no record"));
         // Inconsistent values give no sentence.

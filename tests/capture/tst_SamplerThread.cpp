@@ -69,7 +69,7 @@ class tst_SamplerThread : public QObject {
             database->prepare("SELECT sentence FROM LANESCOPE_HEALTH WHERE code = 'sampler-ended'");
         QVERIFY(said && *said->step());
         QCOMPARE(QString::fromStdString(std::string(said->text(0))),
-                 QString("Reading NVML ended early: no memory was left; what follows is unknown."));
+                 QString("Reading NVML ended early (out of memory); later values are unknown."));
         auto last = database->prepare(
             "SELECT value FROM LANESCOPE_COUNTER_SAMPLES ORDER BY timestamp DESC");
         QVERIFY(last && *last->step());

@@ -303,7 +303,7 @@ class tst_Samplers : public QObject, private SamplerRun {
         QTest::addColumn<QString>("code");
         QTest::addColumn<QString>("says");
         QTest::newRow("permission") << QByteArray("init=4") << "nvml-absent"
-                                    << "does not permit";
+                                    << "denies access";
         QTest::newRow("no driver") << QByteArray("init=9") << "nvml-absent"
                                    << "there is no NVIDIA driver";
         QTest::newRow("versions") << QByteArray("init=18") << "nvml-absent"
@@ -313,7 +313,7 @@ class tst_Samplers : public QObject, private SamplerRun {
         QTest::newRow("MIG") << QByteArray("gpus=2,mig=1") << "counters-of-whole-gpu"
                              << "GPUs 0, 1 are split by MIG";
         QTest::newRow("MIG, what is not told") << QByteArray("gpus=2,mig=1") << "counters-absent"
-                                               << "GPUs 0, 1 do not tell their gpu.utilization.";
+                                               << "GPUs 0, 1 do not report their gpu.utilization.";
         QTest::newRow("vGPU") << QByteArray("gpus=1,bare=1") << "counters-absent"
                               << "power, temperature";
     }

@@ -60,7 +60,7 @@ class tst_doctor : public QObject {
     void agentIsChecked() {
         QCOMPARE(checkAgent(in("none.so")).status, CheckStatus::Failure);
         test::TestLog::write(in("odd.so"), "nothing in here");
-        QVERIFY(checkAgent(in("odd.so")).sentence.find("is no agent") != std::string::npos);
+        QVERIFY(checkAgent(in("odd.so")).sentence.find("not an agent") != std::string::npos);
         test::TestLog::write(in("without.so"), test::fakeAgent());
         const Check without = checkAgent(in("without.so"));
         QCOMPARE(without.status, CheckStatus::NoCuda);

@@ -90,7 +90,7 @@ class tst_measureCopies : public QObject {
 
     void missingPartsAreReported() {
         QVERIFY(!CudaDriver::open("libdoes-not-exist.so"));
-        QVERIFY(CudaDriver::open("libc.so.6").error().sentence.find("which measuring needs") !=
+        QVERIFY(CudaDriver::open("libc.so.6").error().sentence.find("is too old to measure") !=
                 std::string::npos);
         qputenv("STANDIN_CUDA", "broken");
         QVERIFY(CudaDriver::open(library).error().sentence.find("cuInit 100") != std::string::npos);

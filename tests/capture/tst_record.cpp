@@ -128,7 +128,7 @@ class tst_record : public QObject {
         QCOMPARE(cut.status, 0);
         QCOMPARE(kernels("out.sqlite"), 0);
         const QRegularExpression sentence(
-            "1 process of the run still ran and is cut at [4-9]\\.\\d s; --wait all waits for it");
+            "1 process of the run still ran and is truncated at [4-9]\\.\\d s. Use --wait all to wait for it");
         QVERIFY2(QString::fromUtf8(cut.err).contains(sentence), cut.err);
         const Ended waited = lanescope(record(QStringList{"--wait", "all"} + words, "b.sqlite"));
         QCOMPARE(waited.status, 0);
@@ -177,7 +177,7 @@ class tst_record : public QObject {
         test::TestLog::write(in("agent.so").toStdString(), "something else");
         const Ended run = lanescope(record({"--", "touch", "started"}));
         QCOMPARE(run.status, 1);
-        QVERIFY2(run.err.contains("agent.so is no agent of Lanescope"), run.err);
+        QVERIFY2(run.err.contains("agent.so: not an agent of Lanescope"), run.err);
         QCOMPARE(run.err.count('\n'), 1);
         QVERIFY(!isThere("started"));
     }
@@ -201,7 +201,8 @@ class tst_record : public QObject {
     void signalBeforeAnyRecordingIsReported() {
         const Ended run = lanescope(record({"--", "sh", "-c", "kill -9 $$"}));
         QCOMPARE(run.status, 137);
-        QVERIFY2(run.err.contains("Nothing was recorded of sh: signal 9 ended it before"), run.err);
+        QVERIFY2(run.err.contains("Nothing was recorded of sh: signal 9 ended it before"),
+                 run.err);
     }
 
     void singleItemsUseTheSingular() {
@@ -222,7 +223,7 @@ class tst_record : public QObject {
         const Ended run = lanescope(record({"--", leaveLog_, "20", "--kill"}));
         QCOMPARE(run.status, 137);
         QCOMPARE(kernels("out.sqlite"), 20);
-        QVERIFY(run.err.contains("ended abnormally"));
+        QVERIFY(run.err.contains("no exit record"));
     }
 
     void forwardsSignals() {
@@ -263,28 +264,28 @@ class tst_record : public QObject {
         QTest::addColumn<QString>("sentence");
         QTest::addColumn<int>("status");
         QTest::newRow("no such program") << QStringList{"no-such-program-anywhere"} << "out.sqlite"
-                                         << "no program no-such-program-anywhere in PATH" << 127;
+                                         << "no-such-program-anywhere: no such program in PATH" << 127;
         QTest::newRow("no such path") << QStringList{"/no/such/program"} << "out.sqlite"
-                                      << "There is no program /no/such/program" << 127;
+                                      << "/no/such/program: no such program" << 127;
         QTest::newRow("not executable") << QStringList{"./agent.so"} << "out.sqlite"
-                                        << "cannot be executed" << 126;
+                                        << "not executable" << 126;
         QTest::newRow("no such interpreter")
             << QStringList{"./script"} << "out.sqlite"
-            << "there is no interpreter /no/such/interpreter, which its first line names" << 126;
+            << "the interpreter /no/such/interpreter in its first line does not exist" << 126;
         QTest::newRow("a folder as program") << QStringList{"/usr"} << "out.sqlite"
-                                             << "is not a program" << 126;
+                                             << ": not a program" << 126;
         QTest::newRow("no name") << QStringList{"touch", "started"} << ""
                                  << "name is empty" << 2;
         QTest::newRow("standard output") << QStringList{"touch", "started"} << "-"
                                          << "standard output; name a file" << 2;
         QTest::newRow("no such folder") << QStringList{"touch", "started"} << "none/out.sqlite"
-                                        << "There is no folder none" << 1;
+                                        << "none: no such folder" << 1;
         QTest::newRow("a folder") << QStringList{"touch", "started"} << "."
-                                  << "is a folder" << 1;
+                                  << "this is a folder" << 1;
         QTest::newRow("bad pattern") << QStringList{"touch", "started"} << "%z"
-                                     << "means nothing" << 1;
+                                     << "unknown % placeholder" << 1;
         QTest::newRow("unset variable") << QStringList{"touch", "started"} << "%q{NOT_SET_HERE}"
-                                        << "NOT_SET_HERE, which is not set" << 1;
+                                        << "NOT_SET_HERE is not set" << 1;
     }
     void impossibleRequestsAreRefused() {
         QFETCH(QStringList, words);
@@ -314,7 +315,7 @@ class tst_record : public QObject {
         QCOMPARE(lanescope(record({"--", "true"}), {}, {{"LANESCOPE_AGENT_DIR", "/x"}}).status, 1);
         const Ended agent = lanescope({"record", "--agent", "none.so", "--", "true"});
         QCOMPARE(agent.status, 1);
-        QVERIFY(agent.err.contains("There is no agent none.so"));
+        QVERIFY(agent.err.contains("none.so: no such agent"));
     }
 
     void writesTheTraceAfterABrokenPipe() {
@@ -380,7 +381,7 @@ class tst_record : public QObject {
         QVERIFY(busy.err.contains("still being recorded"));
         const Ended rival = lanescope(record({"--", "touch", "started"}));
         QCOMPARE(rival.status, 1);
-        QVERIFY2(rival.err.contains("out.sqlite is being recorded by another lanescope right now"),
+        QVERIFY2(rival.err.contains("out.sqlite: being recorded by another lanescope"),
                  rival.err);
         QVERIFY(!isThere("started"));
         ::kill(static_cast<pid_t>(process.processId()), SIGKILL);
@@ -412,7 +413,7 @@ class tst_record : public QObject {
             const bool isHeaderThere = size >= qint64(sizeof(log::FileHeader));
             const Ended recovered = lanescope({"recover", ".out.sqlite.run", "--force"});
             QCOMPARE(recovered.status, isHeaderThere ? 0 : 1);
-            QVERIFY(isHeaderThere || recovered.err.contains("holds no Lanescope log"));
+            QVERIFY(isHeaderThere || recovered.err.contains("no readable Lanescope log"));
             const int64_t now = kernels("out.sqlite");
             QVERIFY(now >= 0 && now <= before);
             before = now;
