@@ -60,28 +60,24 @@ void SkipTally::addCounter(const CounterValues& values) {
 
 void SkipTally::note(std::vector<HealthNote>& health) const {
     if (resets_ > 0)
-        health.push_back(counted(
-            Severity::Warning, HealthCode::CountersReset,
-            fmt::format("Sampled counters went backwards {} time{}, as after a reset of the GPU; "
-                        "what they counted in those intervals is unknown.",
-                        formatCount(resets_), resets_ == 1 ? "" : "s"),
-            resets_));
+        health.push_back(counted(Severity::Warning, HealthCode::CountersReset,
+                                 fmt::format("Sampled counters were reset {} time{} (GPU reset?); "
+                                             "their values in those intervals are unknown.",
+                                             formatCount(resets_), resets_ == 1 ? "" : "s"),
+                                 resets_));
     if (wraps_ > 0)
-        health.push_back(counted(
-            Severity::Info, HealthCode::CountersWrapped,
-            fmt::format("Sampled counters reached their end and went on from 0 {} time{}; that is "
-                        "made up for.",
-                        formatCount(wraps_), wraps_ == 1 ? "" : "s"),
-            wraps_));
+        health.push_back(
+            counted(Severity::Info, HealthCode::CountersWrapped,
+                    fmt::format("Sampled counters wrapped around to 0 {} time{}; corrected.",
+                                formatCount(wraps_), wraps_ == 1 ? "" : "s"),
+                    wraps_));
     for (const auto& [where, tally] : byPlace_) {
         if (tally.rows > 0)
             health.push_back(
                 counted(Severity::Warning, HealthCode::RowsLeftOut,
-                        fmt::format("{} {} left out: what {} makes no sense there.",
-                                    formatCount(tally.rows),
+                        fmt::format("{} {} skipped: invalid content.", formatCount(tally.rows),
                                     tally.rows == 1 ? fmt::format("row of {} was", where)
-                                                    : fmt::format("rows of {} were", where),
-                                    tally.rows == 1 ? "it holds" : "they hold"),
+                                                    : fmt::format("rows of {} were", where)),
                         tally.rows));
         if (tally.values > 0)
             health.push_back(counted(
@@ -389,7 +385,7 @@ void noteUntimed(std::span<const EventCount> counts, std::vector<HealthNote>& he
             health.push_back(
                 {Severity::Warning,
                  HealthCode::Untimed,
-                 fmt::format("{} of {} {} carry no time and are not shown.",
+                 fmt::format("{} of {} {} have no time and are not shown.",
                              formatCount(count.untimed), formatCount(count.total), count.name),
                  {},
                  {},
@@ -418,18 +414,17 @@ void noteMissingEvents(std::span<const EventCount> counts, std::span<const Proce
         health.push_back(
             {Severity::Warning, HealthCode::NoEvents,
              isNoted(health, HealthCode::NotShown)
-                 ? "Of this trace nothing can be shown: it holds no CUDA work, API call "
-                   "or NVTX range, but what is listed as not shown."
-                 : "This trace holds no events: no CUDA work, API call or NVTX range "
-                   "was recorded."});
+                 ? "Nothing of this trace can be shown: it has no CUDA work, API calls or NVTX "
+                   "ranges, only data listed as not shown."
+                 : "This trace has no events: no CUDA work, API call or NVTX range was recorded."});
     const std::set<int64_t> noted = processesNoted(health, HealthCode::ProcessEndedAbnormally);
     for (const Process& process : processes)
         if (process.endedAbnormally && !noted.contains(process.globalPid))
-            health.push_back({Severity::Warning, HealthCode::ProcessEndedAbnormally,
-                              fmt::format("Process {} ended abnormally: the last of its events may "
-                                          "be missing.",
-                                          process.pid),
-                              process.globalPid});
+            health.push_back(
+                {Severity::Warning, HealthCode::ProcessEndedAbnormally,
+                 fmt::format("Process {}: ended abnormally, its last events may be missing.",
+                             process.pid),
+                 process.globalPid});
 }
 
 }  // namespace lanescope

@@ -215,21 +215,21 @@ class MemoryBuilder {
         if (uncounted_ > 0)
             trace_.health.push_back(
                 {Severity::Warning, HealthCode::CounterLeftOut,
-                 fmt::format("Memory in use is shown by {} counters only; {} changes of it are of "
-                             "others.",
-                             formatCount(static_cast<int64_t>(maxUses)), formatCount(uncounted_))});
+                 fmt::format(
+                     "Memory in use is shown for {} counters only; {} changes belong to others.",
+                     formatCount(static_cast<int64_t>(maxUses)), formatCount(uncounted_))});
         if (unknownFrees_ > 0)
             trace_.health.push_back(
                 {Severity::Info, HealthCode::FreesUnmatched,
                  fmt::format(
-                     "{} frees of memory match no allocation in the trace: it was allocated "
-                     "while nothing was recorded, and is missing from the memory in use.",
+                     "{} frees of memory match no allocation in the trace (allocated outside the "
+                     "recording); their sizes are missing from the memory in use.",
                      formatCount(unknownFrees_))});
         if (lostFrees_ > 0)
             trace_.health.push_back(
                 {Severity::Info, HealthCode::FreesMissing,
-                 fmt::format("{} allocations of memory were given out again without having been "
-                             "freed in the trace; each is taken as freed when that happened.",
+                 fmt::format("{} allocations reuse an address that was not freed in the trace; the "
+                             "earlier allocation counts as freed.",
                              formatCount(lostFrees_))});
     }
 
@@ -260,7 +260,7 @@ void numberSamples(Trace& trace) {
             trace.health.push_back(
                 {Severity::Warning, HealthCode::CounterLeftOut,
                  fmt::format(
-                     "The counter \"{}\" has too many values to be shown beside the others.",
+                     "The counter \"{}\" has too many values to be shown next to the others.",
                      series.name)});
             continue;
         }

@@ -71,11 +71,10 @@ void noteDropped(Trace& trace, uint32_t track, uint32_t count) {
     if (count == 0) return;
     trace.health.push_back(
         {Severity::Warning, HealthCode::EventsNotDrawn,
-         fmt::format("{} on \"{}\" {} not drawn, as more than {} others overlap there; summaries "
-                     "count {}.",
-                     count == 1 ? "1 event" : fmt::format("{} events", count),
-                     trace.tracks[track].title, count == 1 ? "is" : "are", LanePacker::maxLanes,
-                     count == 1 ? "it" : "them")});
+         fmt::format(
+             "{} on \"{}\" {} not drawn (more than {} others overlap there); summaries include {}.",
+             count == 1 ? "1 event" : fmt::format("{} events", count), trace.tracks[track].title,
+             count == 1 ? "is" : "are", LanePacker::maxLanes, count == 1 ? "it" : "them")});
 }
 
 namespace {
@@ -86,11 +85,11 @@ void noteSkippedGpus(Trace& trace) {
         if (gpus.countOf(process) > GpusOfProcesses::maxGpus)
             trace.health.push_back(
                 {Severity::Warning, HealthCode::GpusNotExplained,
-                 fmt::format("Process {} works on {} GPUs: steps, and why GPUs are idle, are told "
-                             "of the {} that it uses most.",
-                             trace.processes[process].pid,
-                             formatCount(static_cast<int64_t>(gpus.countOf(process))),
-                             GpusOfProcesses::maxGpus),
+                 fmt::format(
+                     "Process {} uses {} GPUs: steps and idle causes cover only the {} most used.",
+                     trace.processes[process].pid,
+                     formatCount(static_cast<int64_t>(gpus.countOf(process))),
+                     GpusOfProcesses::maxGpus),
                  trace.processes[process].globalPid});
 }
 

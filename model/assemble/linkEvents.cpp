@@ -436,10 +436,9 @@ void buildProjections(Trace& trace, const std::stop_token& stop) {
         const auto [thread, stream] = place;
         steps += ranges.of(thread).size();
         if (steps > maxProjectionSteps) {
-            trace.health.push_back(
-                {Severity::Warning, HealthCode::ProjectionsCut,
-                 "Too many NVTX ranges on threads with too many streams: those of the last threads "
-                 "are not shown on the GPU."});
+            trace.health.push_back({Severity::Warning, HealthCode::ProjectionsCut,
+                                    "Too many NVTX ranges on threads with too many streams; ranges "
+                                    "of the last threads are not shown on the GPU."});
             break;
         }
         project(trace, ranges.of(thread), stream, work, table, stop);

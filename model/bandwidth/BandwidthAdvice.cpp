@@ -71,7 +71,7 @@ void CopyAdviser::advisePinning(MemcpyKind kind, const std::vector<CopyStatistic
         reaches = fmt::format("pinned reaches {} (measured)", rate(reachable));
     } else if (tally.pinnedNs > 0) {
         reachable = static_cast<double>(tally.pinnedBytes) / static_cast<double>(tally.pinnedNs);
-        reaches = fmt::format("the pinned copies of this run reach {}", rate(reachable));
+        reaches = fmt::format("pinned copies of this run reach {}", rate(reachable));
     } else if (peak) {
         reachable = peak->gigabytesPerSecond;
         reaches = fmt::format("pinned can reach up to {} (nominal)", rate(reachable));
@@ -99,11 +99,11 @@ void CopyAdviser::adviseBatching(MemcpyKind kind) {
             ? fmt::format("{} in the calls, {} on the GPU", formatDuration(tally.tinyCallNs),
                           formatDuration(tally.tinyGpuNs))
             : fmt::format("{} on the GPU", formatDuration(tally.tinyGpuNs));
-    advice_.push_back({AdviceKind::TinyCopies,
-                       fmt::format("{} {} copies under 4 KiB: {}. Latency is all they cost; batch "
-                                   "them.",
-                                   formatCount(tally.tinyCount), name(kind), where),
-                       gainNs, tally.tinyExample});
+    advice_.push_back(
+        {AdviceKind::TinyCopies,
+         fmt::format("{} {} copies under 4 KiB: {}. Their cost is latency. Batch them.",
+                     formatCount(tally.tinyCount), name(kind), where),
+         gainNs, tally.tinyExample});
 }
 
 void CopyAdviser::adviseOverlap(MemcpyKind kind, const std::vector<CopyStatistics>& rows) {
@@ -130,8 +130,8 @@ void CopyAdviser::adviseOverlap(MemcpyKind kind, const std::vector<CopyStatistic
     const std::string beside = percent < 0.5 ? "none" : fmt::format("only {:.0f} %", percent);
     advice_.push_back(
         {AdviceKind::NotOverlapped,
-         fmt::format("{} copies took {}, {} of it beside kernels of the same GPU: on a "
-                     "stream of their own{}, up to {} could be hidden.",
+         fmt::format("{} copies took {}, {} of it overlapped with kernels of the same GPU: on a "
+                     "separate stream{}, up to {} could be overlapped.",
                      name(kind), formatDuration(sum.gpuBusyNs), beside,
                      isPageable ? ", and from pinned memory" : "", formatDuration(gainNs)),
          gainNs, tallies_[slotOf(kind)].longest});
@@ -142,8 +142,8 @@ void CopyAdviser::adviseNotWaiting() {
     if (!isWorthIt(tally.holdingCallNs, minNotWaitingGain)) return;
     advice_.push_back(
         {AdviceKind::BlockingCopies,
-         fmt::format("{} DtoH copies held their threads for {}, waiting for the work "
-                     "before them: read results later or less often.",
+         fmt::format("{} DtoH copies blocked their threads for {}, waiting for earlier work: read "
+                     "results later or less often.",
                      formatCount(tally.holdingCount), formatDuration(tally.holdingCallNs)),
          tally.holdingCallNs, tally.holdingExample});
 }
@@ -160,13 +160,12 @@ void CopyAdviser::adviseOnPeers(const std::vector<CopyStatistics>& rows) {
             continue;
         const std::string word =
             connection->abbreviation.empty() ? connection->name : connection->abbreviation;
-        advice_.push_back(
-            {AdviceKind::PeerOverPcie,
-             fmt::format("{} went from GPU {} to GPU {} at {} GB/s in {}: no NVLink joins them "
-                         "({}).",
-                         formatBytes(row.bytes), gpu, peer, rate(*mean),
-                         formatDuration(row.gpuBusyNs), word.empty() ? "PCIe" : word),
-             row.gpuBusyNs, tallies_[slotOf(MemcpyKind::PtoP)].longest});
+        advice_.push_back({AdviceKind::PeerOverPcie,
+                           fmt::format("{} were copied from GPU {} to GPU {} at {} GB/s in {}: no "
+                                       "NVLink connects them ({}).",
+                                       formatBytes(row.bytes), gpu, peer, rate(*mean),
+                                       formatDuration(row.gpuBusyNs), word.empty() ? "PCIe" : word),
+                           row.gpuBusyNs, tallies_[slotOf(MemcpyKind::PtoP)].longest});
     }
 }
 

@@ -121,15 +121,14 @@ std::string_view CopyStatistics::whyBeyondPeak() const {
     if (!share || *share <= beyondPeakPercent) return {};
     switch (peak->link) {
         case LinkKind::Dram:
-            return "served by the GPU's L2 cache, which is faster than the memory that the peak "
-                   "is of";
+            return "served by the L2 cache of the GPU, which is faster than the memory of the peak";
         case LinkKind::HostCopy:
-            return "faster than the large copies by which the peak was measured";
+            return "faster than the large copies that measured the peak";
         case LinkKind::Pcie:
         case LinkKind::NvLink:
             break;
     }
-    return "so small that buffers on the way take them in before the link has carried them";
+    return "so small that buffers accept them before the link has carried them";
 }
 
 std::optional<double> CopyStatistics::overlappedPercent() const {

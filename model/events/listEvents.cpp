@@ -384,7 +384,7 @@ std::string eventsAsTsv(const Trace& trace, std::span<const EventRef> events) {
 Result<int64_t> saveEventsAsCsv(const Trace& trace, const EventRequest& request,
                                 const std::filesystem::path& path) {
     const auto list = listEvents(trace, request);
-    if (!list) return fail("Saving {} was stopped.", path.string());
+    if (!list) return fail("{}: saving was cancelled.", path.string());
     Result<AtomicFile> file = AtomicFile::create(path);
     if (!file) return fail(file.error());
     file->copyTargetPermissions();

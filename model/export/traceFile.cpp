@@ -77,19 +77,20 @@ Result<void> checkPlaceForTrace(const std::filesystem::path& path,
     std::error_code ignored;
     const auto status = std::filesystem::status(path, ignored);
     if (std::filesystem::is_other(status))
-        return fail("Cannot write {}: it is no regular file, as a trace is.", path.string());
+        return fail("{}: cannot write, not a regular file.", path.string());
     if (const Result<void> place = checkPlace(path); !place) return place;
-    if (mayExist(path)) return fail("{} exists: choose another name, or remove it.", path.string());
+    if (mayExist(path))
+        return fail("{}: the file exists. Choose another name, or remove it.", path.string());
     const std::filesystem::path partial = partialOf(path);
     if (const size_t bytes = partial.filename().string().size(); bytes > NAME_MAX)
         return fail(
-            "Cannot write {}: its name is {} bytes too long, as {} stands behind it until the "
-            "trace is whole. Choose a shorter one.",
+            "{}: cannot write, the name is {} bytes too long with {}, which is appended until the "
+            "trace is complete. Choose a shorter one.",
             path.string(), bytes - NAME_MAX, unfinishedEnding);
     if (mayExist(partial))
         return fail(
-            "{} exists: {} is being made, or that broke off. Choose another name; or, if no "
-            "program makes it any more, remove that.",
+            "{1}: {0} exists, so the trace is being written, or writing was interrupted. Choose "
+            "another name, or remove that file if no program writes it.",
             partial.string(), path.string());
     return {};
 }

@@ -60,13 +60,13 @@ void append(std::string& line, std::string_view name) {
 std::string_view describe(FlameBase base) {
     switch (base) {
         case FlameBase::Lines:
-            return "time on GPUs over Python lines";
+            return "GPU time by Python line";
         case FlameBase::Functions:
-            return "time on GPUs over Python functions";
+            return "GPU time by Python function";
         case FlameBase::Ranges:
             break;
     }
-    return "time on GPUs over ranges";
+    return "GPU time by range";
 }
 
 bool hasBase(const Trace& trace, FlameBase base) {

@@ -63,7 +63,7 @@ std::string name(Measure measure) {
         case Measure::Compute:
             return "kernels";
         case Measure::Copies:
-            return "copies that nothing hides";
+            return "exposed copies";
         case Measure::Loading:
             return "waiting for the next batch";
         case Measure::Launching:
@@ -251,10 +251,10 @@ class ReportReader {
         sum();
         if (shortened_ > 0)
             report_->notes.push_back(fmt::format(
-                "{} lists or texts of {} are longer than is read, and their ends are left out.",
+                "{} lists or texts of {} are too long and were truncated.",
                 formatCount(static_cast<int64_t>(shortened_)), report_->path.filename().string()));
         if (skipped_ > 0)
-            report_->notes.push_back(fmt::format("{} values of {} cannot be and are left out.",
+            report_->notes.push_back(fmt::format("{} invalid values of {} were skipped.",
                                                  formatCount(static_cast<int64_t>(skipped_)),
                                                  report_->path.filename().string()));
         return FleetReportPtr(std::move(report_));
@@ -265,22 +265,22 @@ class ReportReader {
 
     Result<void> check() {
         if (database_.pragma("application_id") != int64_t{fleetReportId})
-            return fail("{} is no report of lanescope fleet.", shown());
+            return fail("{}: not a report of lanescope fleet.", shown());
         if (database_.hasTable("roles") && !database_.hasTable("steps"))
             return fail(
-                "{} lays two jobs side by side and has no steps of ranks to show: read its tables "
-                "with any program for SQLite.",
+                "{}: compares two jobs and has no steps of ranks to show. Read its tables with any "
+                "program for SQLite.",
                 shown());
         for (const char* table : {"ranks", "steps", "findings"})
             if (!database_.hasTable(table))
                 return fail(
-                    "{} has no table {}, so it cannot be shown: make it again with "
-                    "lanescope fleet.",
+                    "{}: the table {} is missing, so it cannot be shown. Create the report again "
+                    "with lanescope fleet.",
                     shown(), table);
         if (!database_.hasColumn("ranks", "lost_ns"))
             return fail(
-                "{} is of an earlier version and does not say what each rank lost: make it again "
-                "with lanescope fleet.",
+                "{}: written by an earlier version, without the losses of each rank. Create the "
+                "report again with lanescope fleet.",
                 shown());
         // A generated value may have any size.
         for (const char* table : {"ranks", "steps", "findings", "notes", "broken", "job"})
@@ -288,7 +288,7 @@ class ReportReader {
                 if (!column.isStored)
                     return fail(
                         "The table {} of {} has columns that lanescope fleet does not write, so it "
-                        "cannot be shown: make it again with lanescope fleet.",
+                        "cannot be shown. Create the report again with lanescope fleet.",
                         table, shown());
         return {};
     }
@@ -322,7 +322,7 @@ class ReportReader {
             const double share =
                 std::min(1.0, static_cast<double>(number) / static_cast<double>(expected_ + 1));
             if (!progress_(from + share * (to - from), what))
-                return fail("Reading {} was cancelled.", shown());
+                return fail("{}: reading was cancelled.", shown());
         }
     }
 
@@ -378,10 +378,10 @@ class ReportReader {
         std::sort(report_->steps.begin(), report_->steps.end());
         const size_t ranks = report_->ranks.size(), steps = report_->steps.size();
         if (ranks == 0 || steps == 0)
-            return fail("{} tells of no steps of any rank, so there is nothing to show.", shown());
+            return fail("{}: no rank has steps, nothing to show.", shown());
         if (steps > maxSteps || ranks > maxCells / steps)
             return fail(
-                "{} tells of {} ranks and {} steps or more, and a map has {} cells at most: make a "
+                "{}: {} ranks and {} steps or more are too many for a map of {} cells. Create a "
                 "report of fewer ranks or steps.",
                 shown(), formatCount(static_cast<int64_t>(ranks)),
                 formatCount(static_cast<int64_t>(steps)),
@@ -591,7 +591,7 @@ Result<std::vector<fs::path>> tracesOf(const FleetReport& report, const std::vec
         const ReportRank& rank = report.ranks[row];
         const fs::path name = rank.trace;
         if (!isBelow(name))
-            return fail("{} names no trace of rank {} that lies in its folder or below.",
+            return fail("{}: no trace of rank {} in its folder or subfolders.",
                         report.path.filename().string(), rank.rank);
         std::vector<fs::path> folders{chosen};
         if (chosen.empty()) {
@@ -604,13 +604,12 @@ Result<std::vector<fs::path>> tracesOf(const FleetReport& report, const std::vec
             if (!found) found = findTrace(folder, name);
         if (!found)
             return fail(
-                "{}, the trace of rank {}, is not in {}: choose the folder that the traces lie in, "
-                "or cut it out where they lie.",
+                "{0}, the trace of rank {1}, is not in {2}. Choose the folder of the traces, or "
+                "extract the steps where the traces are.",
                 rank.trace, rank.rank, folders.back().string());
         if (isOfAnotherRun(*found, rank))
             return fail(
-                "{} is of another run than {}: choose the folder that the traces of this run lie "
-                "in.",
+                "{} belongs to another run than {}. Choose the folder with the traces of this run.",
                 found->string(), report.path.filename().string());
         if (std::find(files.begin(), files.end(), *found) == files.end()) files.push_back(*found);
     }

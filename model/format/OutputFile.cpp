@@ -65,24 +65,24 @@ std::string nameBeside(const std::filesystem::path& path, const std::string& end
 }  // namespace
 
 Result<void> checkPlace(const std::filesystem::path& path) {
-    if (path.empty()) return fail("There is no name to write to: name a file with --output.");
+    if (path.empty()) return fail("The output name is empty. Name a file with --output.");
     std::error_code ignored;
     if (std::filesystem::is_directory(path, ignored))
-        return fail("Cannot write {}: it is a folder.", path.string());
+        return fail("{}: this is a folder, cannot write to it.", path.string());
     const size_t length = path.filename().string().size();
     if (length > NAME_MAX)
-        return fail("Cannot write {}: its name is {} byte{} too long. Choose a shorter one.",
+        return fail("{}: cannot write, the name is {} byte{} too long. Choose a shorter one.",
                     path.string(), length - NAME_MAX, length - NAME_MAX == 1 ? "" : "s");
     const std::filesystem::path folder = folderOf(path);
     std::error_code error;
     const std::filesystem::file_status status = std::filesystem::status(folder, error);
     if (status.type() == std::filesystem::file_type::not_found)
-        return fail("Cannot write {}: there is no folder {}; create it.", path.string(),
+        return fail("{}: cannot write, the folder {} does not exist. Create it.", path.string(),
                     folder.string());
     if (status.type() == std::filesystem::file_type::none)
         return fail("Cannot write {}: {}.", path.string(), error.message());
     if (!std::filesystem::is_directory(status))
-        return fail("Cannot write {}: {} is no folder.", path.string(), folder.string());
+        return fail("{}: cannot write, {} is not a folder.", path.string(), folder.string());
     if (::access(folder.c_str(), W_OK | X_OK) != 0)
         return fail("Cannot write {}: {}.", path.string(), std::strerror(errno));
     return {};
@@ -204,7 +204,7 @@ Result<void> flushToDisk(const std::filesystem::path& path) {
     const UniqueFd file(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
     const int problem = file < 0 ? errno : syncToDisk(file);
     if (problem != 0)
-        return fail("Cannot bring {} to disk: {}.", path.string(), std::strerror(problem));
+        return fail("{}: cannot write to disk: {}.", path.string(), std::strerror(problem));
     return {};
 }
 
@@ -213,11 +213,12 @@ Result<void> publishFile(const std::filesystem::path& unfinished,
     if (const Result<void> whole = flushToDisk(unfinished); !whole) return whole;
     const int problem = linkName(unfinished.c_str(), target.c_str(), ifExists);
     if (problem == EEXIST && ifExists == IfExists::Fail)
-        return fail("The file {} has come up in the meantime; the trace is in {}: rename it.",
-                    target.string(), unfinished.string());
+        return fail(
+            "{}: another program created the file in the meantime. The trace is in {}. Rename it.",
+            target.string(), unfinished.string());
     if (problem != 0)
-        return fail("Cannot give the trace {} its name {}: {}.", unfinished.string(),
-                    target.string(), std::strerror(problem));
+        return fail("{}: cannot rename the trace to {}: {}.", unfinished.string(), target.string(),
+                    std::strerror(problem));
     syncFolder(target);
     return {};
 }
@@ -279,8 +280,9 @@ Result<void> checkIsNoInput(const std::filesystem::path& path,
     std::error_code ignored;
     for (const std::filesystem::path& input : inputs)
         if (std::filesystem::equivalent(path, input, ignored))
-            return fail("Will not write over {}, which is being read; choose another output file.",
-                        path.string());
+            return fail(
+                "{}: this file is being read, will not be overwritten. Choose another output file.",
+                path.string());
     return {};
 }
 
@@ -317,14 +319,13 @@ Result<TemporaryFile> TemporaryFile::create(const std::filesystem::path& folder)
         if (file >= 0) return TemporaryFile(file, candidate);
         if (firstError == 0) firstError = errno;
     }
-    return fail("No temporary file can be made in {}: {}. Set TMPDIR to a folder where one can.",
+    return fail("{}: cannot create a temporary file: {}. Set TMPDIR to a writable folder.",
                 folders.front().string(), std::strerror(firstError));
 }
 
 Result<void> TemporaryFile::write(std::span<const unsigned char> bytes) {
     if (writeAll(descriptor_, bytes.data(), bytes.size())) return {};
-    return fail("A temporary file in {} could not be written: {}.", folder_.string(),
-                std::strerror(errno));
+    return fail("{}: cannot write a temporary file: {}.", folder_.string(), std::strerror(errno));
 }
 
 uint64_t TemporaryFile::freeBytes() const {

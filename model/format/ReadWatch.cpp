@@ -44,11 +44,11 @@ std::optional<Error> ReadWatch::logReadError(int code) const {
         return std::nullopt;
     const std::string log = path_ + "-wal";
     if (::access(log.c_str(), R_OK) != 0)
-        return Error{fmt::format("Cannot read {}, where rows of {} lie: {}.", log, path_,
+        return Error{fmt::format("{0}: cannot be read, but has rows of {1}: {2}.", log, path_,
                                  std::strerror(errno))};
     return Error{
-        fmt::format("Rows of {} lie in {}, and are read only where you can write beside them: "
-                    "copy both into a folder that you can write to.",
+        fmt::format("{1}: has rows of {0}, which can be read only in a writable folder. Copy both "
+                    "files to a writable folder.",
                     path_, log)};
 }
 
@@ -83,26 +83,23 @@ std::optional<FileDoubt> ReadWatch::doubt() const {
     const size_t pages = differingPages();
     if (state_ == SealState::Broken)
         return FileDoubt{Severity::Warning, HealthCode::ChecksumsDamaged,
-                         "The checksums of the file are damaged or were written over: nobody can "
-                         "tell whether the rest is as it was recorded."};
+                         "The checksums of the file are corrupt or were overwritten; the rest "
+                         "cannot be verified."};
     // The recorder seals a trace when no process writes to it any more.
     if (hasLog_ && state_ != SealState::None)
-        return FileDoubt{
-            Severity::Warning, HealthCode::TraceChanged,
-            "Another program writes to the trace, or left rows in a log beside it, since "
-            "it was recorded; they are shown as they are now."};
+        return FileDoubt{Severity::Warning, HealthCode::TraceChanged,
+                         "Another program modifies the trace, or left rows in its write-ahead log; "
+                         "events are shown as they are now."};
     // Another program wrote: the pages read so far do not show which others changed.
     if (state_ == SealState::Changed)
         return FileDoubt{Severity::Warning, HealthCode::TraceChanged,
-                         "Another program wrote to the trace since it was recorded: events are "
-                         "shown as they are now, and nothing is believed that was stored with "
-                         "them."};
+                         "Another program modified the trace. Events are shown as they are now; "
+                         "stored summaries are ignored."};
     if (pages == 0) return std::nullopt;
-    return FileDoubt{
-        Severity::Error, HealthCode::PagesDamaged,
-        fmt::format("The file is damaged: {} of the pages that were read {} not what was "
-                    "recorded, and numbers may be wrong. Copy it again.",
-                    pages, pages == 1 ? "is" : "are")};
+    return FileDoubt{Severity::Error, HealthCode::PagesDamaged,
+                     fmt::format("The file is corrupt: {} of the pages that were read {} changed "
+                                 "since the recording, and numbers may be wrong. Copy it again.",
+                                 pages, pages == 1 ? "is" : "are")};
 }
 
 namespace {

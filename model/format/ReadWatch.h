@@ -21,8 +21,8 @@ namespace lanescope {
 
 /// Error for a file with a journal that must be rolled back, which a read-only program cannot do.
 inline constexpr std::string_view hotJournalSentence =
-    "A program that changed {} did not end well and left a journal beside it: put it right with "
-    "\"sqlite3 FILE .tables\", which opens it once.";
+    "{}: a program that changed the file crashed and left a journal. Repair it with \"sqlite3 FILE "
+    ".tables\".";
 
 /// Reason why numbers of a file may differ from the recorded ones.
 struct FileDoubt {

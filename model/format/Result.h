@@ -48,7 +48,7 @@ auto orOutOfMemory(const std::filesystem::path& path, Open open) -> decltype(ope
         // The partial result is freed by now, so there is memory for the message.
     } catch (const std::length_error&) {
     }
-    return fail("There is not enough memory to open {}.", path.string());
+    return fail("{}: not enough memory to open it.", path.string());
 }
 
 /// Sequential reader of a file: fills the buffer, returns less at the end only, and then 0. After a

@@ -51,19 +51,19 @@ Error sqliteError(sqlite3* database, const std::string& path, int code) {
     switch (code & 0xff) {
         case SQLITE_CORRUPT:
         case SQLITE_NOTADB:
-            return {fmt::format("The file is damaged or cut short: {} ({}). Copy it again.", path,
+            return {fmt::format("The file is corrupt or truncated: {} ({}). Copy it again.", path,
                                 sqlite3_errstr(code))};
         case SQLITE_INTERRUPT:
-            return {fmt::format("Reading {} was stopped.", path)};
+            return {fmt::format("{}: reading was cancelled.", path)};
         case SQLITE_BUSY:
         case SQLITE_LOCKED:
             return {fmt::format(
-                "{} is still being written: wait for the recording to end, then open it again.",
+                "{}: still being written. Wait for the end of the recording, then open it again.",
                 path)};
         case SQLITE_FULL:
-            return {fmt::format("The disk is full: {} could not be written.", path)};
+            return {fmt::format("{}: cannot write, the disk is full.", path)};
         case SQLITE_NOMEM:
-            return {fmt::format("There is not enough memory to read {}.", path)};
+            return {fmt::format("{}: not enough memory to read it.", path)};
         case SQLITE_READONLY:
             if (code == SQLITE_READONLY) break;
             return {fmt::format(hotJournalSentence, path)};
@@ -77,7 +77,7 @@ Error sqliteError(sqlite3* database, const std::string& path, int code) {
             break;
     }
     const char* message = database != nullptr ? sqlite3_errmsg(database) : sqlite3_errstr(code);
-    return {fmt::format("SQLite could not work on {}: {}.", path, message)};
+    return {fmt::format("{}: SQLite failed: {}.", path, message)};
 }
 
 /// Returns the error, and keeps it in `watch` if it may be temporary.
@@ -168,7 +168,7 @@ void Statement::bindNull(int index) {
 Result<bool> Statement::step() {
     if (bindError_ == SQLITE_NOMEM) return failure(bindError_);
     if (bindError_ != SQLITE_OK)
-        return fail("A value could not be bound to a statement on {}.", path_);
+        return fail("{}: a value could not be bound to a statement.", path_);
     const int code = sqlite3_step(statement_.get());
     if (code == SQLITE_ROW) return true;
     if (code == SQLITE_DONE) return false;
@@ -264,7 +264,7 @@ Result<Database> Database::openReadOnly(const std::filesystem::path& path) {
 
 Result<Database> Database::reopen() const {
     if (absolutePath_.empty() || fileAt(absolutePath_) != file_)
-        return fail("{} cannot be opened once more.", path_);
+        return fail("{}: cannot be opened again.", path_);
     return openUntrusted(absolutePath_.c_str(), nullptr, path_, fileBytes_, watch_);
 }
 
@@ -318,7 +318,7 @@ Result<Database> Database::create(const std::filesystem::path& path) {
     if (error) return fail("Cannot create {}: {}.", result.path_, error.message());
     UniqueFd file(::open(absolute.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0600));
     if (file < 0) {
-        if (errno == EEXIST) return fail("The file {} exists: choose another name.", result.path_);
+        if (errno == EEXIST) return fail("{}: the file exists. Choose another name.", result.path_);
         return fail("Cannot create {}: {}.", result.path_, std::strerror(errno));
     }
     file.reset();

@@ -25,19 +25,19 @@ Result<uint64_t> checkFile(const std::filesystem::path& path) {
     if (status.type() == std::filesystem::file_type::not_found &&
         std::filesystem::exists(partial, error))
         return fail(
-            "There is no file {} yet: it is being recorded or made, or that broke off; {} has what "
-            "there is.",
+            "{}: not there yet. It is being written, or writing was interrupted; {} has the data "
+            "so far.",
             shown, partial);
     if (status.type() == std::filesystem::file_type::not_found)
-        return fail("There is no file {}: check the path.", shown);
-    if (error) return fail("Cannot look at {}: {}.", shown, error.message());
+        return fail("{}: no such file. Check the path.", shown);
+    if (error) return fail("{}: cannot be opened: {}.", shown, error.message());
     if (status.type() == std::filesystem::file_type::directory)
-        return fail("{} is a folder: name the trace file in it.", shown);
+        return fail("{}: this is a folder. Name a trace file in it.", shown);
     if (status.type() != std::filesystem::file_type::regular)
-        return fail("{} is not a regular file: name a trace file.", shown);
+        return fail("{}: not a regular file. Name a trace file.", shown);
     const uintmax_t size = std::filesystem::file_size(path, error);
-    if (error) return fail("Cannot look at {}: {}.", shown, error.message());
-    if (size == 0) return fail("The file {} is empty: nothing was recorded into it.", shown);
+    if (error) return fail("{}: cannot be opened: {}.", shown, error.message());
+    if (size == 0) return fail("{}: the file is empty, nothing was recorded into it.", shown);
     return static_cast<uint64_t>(size);
 }
 
@@ -94,20 +94,19 @@ Result<void> checkSqliteHeader(std::span<const unsigned char> header, uint64_t f
     if (!isSqliteHeader(header)) {
         if (path.extension() == ".nsys-rep" || path.extension() == ".qdrep")
             return fail(
-                "{} is a report of Nsight Systems: turn it into a file that can be opened with"
-                " \"nsys export --type sqlite {}\".",
+                "{}: a report of Nsight Systems. Convert it with \"nsys export --type sqlite {}\".",
                 shown, path.filename().string());
-        return fail("{} is not a trace: it is no SQLite file.", shown);
+        return fail("{}: not a trace, not an SQLite file.", shown);
     }
     if (header.size() < sqliteHeaderBytes)
-        return fail("The file {} is cut short: it ends inside its header. Copy it again.", shown);
+        return fail("{}: truncated inside its header. Copy it again.", shown);
     // SQLite knows four schema formats, and does not report a higher number as corruption.
     constexpr size_t schemaFormatAt = 44;
     constexpr uint32_t lastSchemaFormat = 4;
     if (bigEndian32(&header[schemaFormatAt]) > lastSchemaFormat)
-        return fail("The file {} is damaged: its header makes no sense. Copy it again.", shown);
+        return fail("{}: corrupt, its header is invalid. Copy it again.", shown);
     if (const uint64_t expected = sqliteFileBytes(header); expected > fileBytes)
-        return fail("The file {} is cut short: {} of its {} bytes are there. Copy it again.", shown,
+        return fail("{}: truncated, only {} of {} bytes are there. Copy it again.", shown,
                     fileBytes, expected);
     return {};
 }

@@ -158,10 +158,11 @@ Result<void> sealPages(const std::filesystem::path& path) {
                                        static_cast<uint64_t>(status.st_size);
     if (isWhole) error = seal(file, *header);
     if (error != 0)
-        return fail("The checksums of {} could not be written: {}.", path.string(),
+        return fail("{}: the checksums could not be written: {}.", path.string(),
                     std::strerror(error));
     if (!isWhole)
-        return fail("The checksums of {} could not be written: it is cut short.", path.string());
+        return fail("{}: the checksums could not be written, the file is truncated.",
+                    path.string());
     return {};
 }
 

@@ -29,9 +29,9 @@ struct ThreadStateName {
     std::string_view identifier, name, meaning;
 };
 inline constexpr std::array<ThreadStateName, threadStateCount> threadStateNames{{
-    {"unknown", "Unknown", "does what nobody knows"},
+    {"unknown", "Unknown", "does something unknown"},
     {"running", "Running", "runs"},
-    {"runnable", "No core", "could run and gets no core"},
+    {"runnable", "No core", "is runnable, waiting for a core"},
     {"gil", "GIL", "waits for the GIL"},
     {"lock", "Lock", "waits for a lock or another thread"},
     {"poll", "Input", "waits for input"},
@@ -39,7 +39,7 @@ inline constexpr std::array<ThreadStateName, threadStateCount> threadStateNames{
     {"sleep", "Sleep", "sleeps"},
     {"device", "Driver", "waits in a driver"},
     {"child", "Child process", "waits for another process to end"},
-    {"blocked", "Blocked", "waits, for what is not known"},
+    {"blocked", "Blocked", "waits for an unknown reason"},
 }};
 constexpr const ThreadStateName& nameOf(ThreadState state) {
     const auto number = static_cast<size_t>(state);

@@ -38,19 +38,6 @@ constexpr std::array knownFormats{&lanescopeFormat,
                                   &gzipTwiceFormat,
                                   &tarFormat};
 
-/// Returns "a, b or c".
-std::string namesOf(std::span<const TraceFormat* const> formats, std::string_view lastJoin) {
-    std::vector<std::string_view> names;
-    for (const TraceFormat* format : formats)
-        if (format->read != nullptr) names.push_back(format->name);
-    std::string list;
-    for (size_t i = 0; i < names.size(); ++i) {
-        if (i > 0) list += i + 1 == names.size() ? lastJoin : ", ";
-        list += names[i];
-    }
-    return list;
-}
-
 /// Returns the error for a format that is recognized but not read.
 Error errorFor(const TraceFormat& format, const TraceSource& source) {
     return {fmt::format("{} is {}: {}.", source.path().string(), format.name, format.advice)};
@@ -60,8 +47,8 @@ Error errorFor(const TraceFormat& format, const TraceSource& source) {
 Result<void> checkGzipName(const TraceSource& source) {
     if (source.isCompressed() || source.path().extension() != ".gz") return {};
     return fail(
-        "{} is called as what gzip packed and does not begin as one: its beginning is damaged, or "
-        "it is something else. Copy it again, or call it what it is.",
+        "{}: has the extension of gzip, but does not start as a gzip file. Copy it again if it is "
+        "corrupt, or rename it.",
         source.path().string());
 }
 
@@ -81,9 +68,8 @@ Result<const TraceFormat*> findFormat(TraceSource& source,
         return format;
     }
     if (const Result<void> packed = checkGzipName(source); !packed) return fail(packed.error());
-    return fail("{} is not a trace: {} neither {}.", source.path().string(),
-                source.isCompressed() ? "what is compressed in it is" : "it is",
-                namesOf(formats, " nor "));
+    return fail("{}: {}not a trace in a supported format. See format.md in the manual.",
+                source.path().string(), source.isCompressed() ? "its compressed content is " : "");
 }
 
 Result<void> requireTables(TraceSource& source) {
@@ -93,15 +79,22 @@ Result<void> requireTables(TraceSource& source) {
         if (!isIt || !*isIt) continue;
         if (format->read == nullptr) return fail(errorFor(*format, source));
         return fail(
-            "{0} is {1}, whose tables only a trace of our own has: make one with \"lanescope "
-            "import {0}\".",
+            "{0}: {1}, and SQL needs the tables of a Lanescope trace. Convert the file: "
+            "\"lanescope import {0}\".",
             source.path().string(), format->name);
     }
     return checkGzipName(source);
 }
 
 std::string readableFormats() {
-    std::string names = namesOf(knownFormats, ", or ");
+    std::vector<std::string_view> readable;
+    for (const TraceFormat* format : knownFormats)
+        if (format->read != nullptr) readable.push_back(format->name);
+    std::string names;
+    for (size_t i = 0; i < readable.size(); ++i) {
+        if (i > 0) names += i + 1 == readable.size() ? ", or " : ", ";
+        names += readable[i];
+    }
     names.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(names.front())));
     return names;
 }

@@ -27,8 +27,7 @@ Result<TraceSource> TraceSource::begin(Result<UnpackedStream> stream,
     if (!count) return fail(count.error());
     source.start_.resize(*count);
     if (*count == 0 && source.isCompressed())
-        return fail("{} holds nothing: what gzip packed into it was empty. Pack the trace again.",
-                    path.string());
+        return fail("{}: empty, gzip compressed no data. Compress the trace again.", path.string());
     return source;
 }
 
@@ -87,7 +86,7 @@ Result<void> checkNotTrace(const std::filesystem::path& path) {
     if (std::filesystem::file_size(path, error) == 0) return {};
     Result<UnpackedStream> stream = UnpackedStream::open(path);
     if (!stream)
-        return fail("Will not write over {}, which may be a trace. {} Choose another output file.",
+        return fail("{}: may be a trace, will not be overwritten. {} Choose another output file.",
                     path.string(), stream.error().sentence);
     std::array<char, sqliteHeaderBytes> start{};
     // A file that cannot be decompressed is not a trace.
@@ -95,8 +94,7 @@ Result<void> checkNotTrace(const std::filesystem::path& path) {
     const auto* const bytes = reinterpret_cast<const unsigned char*>(start.data());
     if (!count || !isSqliteHeader(std::span(bytes, *count))) return {};
     return fail(
-        "Will not write over {}, which is a trace or another database; choose another "
-        "output file.",
+        "{}: a trace or another database, will not be overwritten. Choose another output file.",
         path.string());
 }
 

@@ -124,7 +124,7 @@ Result<UnpackedStream> UnpackedStream::open(int descriptor, const std::filesyste
     packed.stream.next_in = packed.input.data();
     constexpr int gzipOnly = 16;
     packed.isReady = packed.isInside = inflateInit2(&packed.stream, MAX_WBITS + gzipOnly) == Z_OK;
-    if (!packed.isReady) return fail("{} cannot be read: memory is short.", path.string());
+    if (!packed.isReady) return fail("{}: cannot be read, not enough memory.", path.string());
     return stream;
 }
 
@@ -157,7 +157,7 @@ Result<size_t> UnpackedStream::unpack(unsigned char* bytes, size_t wanted) {
         const int code = inflate(&stream, Z_NO_FLUSH);
         if (came == 0 && code == Z_BUF_ERROR) {
             if (taken() > 0) break;
-            return fail("The compressed file {} is cut short. Copy it again.", path_.string());
+            return fail("{}: the compressed file is truncated. Copy it again.", path_.string());
         }
         if (code == Z_STREAM_END) packed.isInside = false;
         if (code == Z_OK || code == Z_STREAM_END || (code == Z_BUF_ERROR && stream.avail_in == 0))
@@ -165,8 +165,8 @@ Result<size_t> UnpackedStream::unpack(unsigned char* bytes, size_t wanted) {
         // The next call finds the error again, after the data in front of it was read.
         if (taken() > 0) break;
         if (code == Z_MEM_ERROR)
-            return fail("{} cannot be unpacked: memory is short.", path_.string());
-        return fail("The compressed file {} is damaged. Copy it again.", path_.string());
+            return fail("{}: cannot be unpacked, not enough memory.", path_.string());
+        return fail("{}: the compressed file is corrupt. Copy it again.", path_.string());
     }
     if (taken() == 0 && packed.trailingError != 0)
         return fail("Cannot read {}: {}.", path_.string(), std::strerror(packed.trailingError));
@@ -208,7 +208,7 @@ class Unpacker {
         std::vector<char> chunk(chunkBytes);
         bool isFirst = true;
         for (;;) {
-            if (!report()) return fail("Opening {} was cancelled.", path_);
+            if (!report()) return fail("{}: opening was cancelled.", path_);
             const Result<size_t> count = stream_.read(chunk);
             if (!count) return fail(count.error());
             const auto bytes =
@@ -236,7 +236,7 @@ class Unpacker {
     Result<void> checkStart(std::span<const unsigned char> bytes) {
         const auto header = bytes.first(std::min(bytes.size(), sqliteHeaderBytes));
         if (!isSqliteHeader(header))
-            return fail("{} is not a trace: what is compressed in it is no SQLite file.", path_);
+            return fail("{}: not a trace, its compressed content is not an SQLite file.", path_);
         const uint64_t headerBytes = sqliteFileBytes(header);
         if (headerBytes > 0) maxBytes_ = headerBytes + headerBytes / sealShare + maxTrailingBytes;
         return checkRoom(headerBytes);
@@ -246,7 +246,7 @@ class Unpacker {
         if (const auto room = checkRoom(writtenBytes_ + bytes.size()); !room) return room;
         writtenBytes_ += bytes.size();
         const auto written = out_.write(bytes);
-        if (!written) return fail("{} cannot be unpacked. {}", path_, written.error().sentence);
+        if (!written) return fail("{}: cannot be unpacked. {}", path_, written.error().sentence);
         return {};
     }
 
@@ -254,8 +254,8 @@ class Unpacker {
     Result<void> checkRoom(uint64_t bytes) {
         if (bytes > limits_.unpackedBytes)
             return fail(
-                "{} is too large to be opened compressed: it unpacks to more than {}. Unpack it, "
-                "then open what comes out.",
+                "{}: too large to open compressed (more than {} unpacked). Unpack it, then open "
+                "the result.",
                 path_, formatBytes(static_cast<int64_t>(limits_.unpackedBytes)));
         if (bytes <= allowedBytes_) return {};
         const uint64_t free = out_.freeBytes();
@@ -263,8 +263,8 @@ class Unpacker {
         const uint64_t missing = bytes - writtenBytes_;
         if (missing > usable)
             return fail(
-                "There is not enough space in {} to unpack {}: {} are free. Make space, or set "
-                "TMPDIR to a folder that has more.",
+                "{}: not enough space to unpack {} ({} free). Free space, or set TMPDIR to a "
+                "folder with more.",
                 out_.folder().string(), path_,
                 formatBytes(static_cast<int64_t>(std::min<uint64_t>(free, INT64_MAX))));
         constexpr uint64_t bytesBetweenChecks = 64 << 20;
@@ -290,7 +290,7 @@ Result<UnpackedFile> unpackGzip(const std::filesystem::path& path, const UnpackL
     Result<UnpackedStream> stream = UnpackedStream::open(path);
     if (!stream) return fail(stream.error());
     Result<TemporaryFile> out = TemporaryFile::create(limits.folder);
-    if (!out) return fail("{} cannot be unpacked. {}", path.string(), out.error().sentence);
+    if (!out) return fail("{}: cannot be unpacked. {}", path.string(), out.error().sentence);
     const Result<bool> hasTrailingBytes =
         Unpacker(std::move(*stream), path, limits, progress, *out).run();
     if (!hasTrailingBytes) return fail(hasTrailingBytes.error());

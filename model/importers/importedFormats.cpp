@@ -245,8 +245,8 @@ Result<void> makeExport(const fs::path& report, const fs::path& exported,
     const std::optional<fs::path> program = findExporter();
     if (!program)
         return fail(
-            "{} is a report of Nsight Systems, which only its own nsys reads, and there is none in "
-            "PATH: where there is one, type \"{}\".",
+            "{}: a report of Nsight Systems, which only nsys can read, and nsys is not in PATH. "
+            "Where nsys is installed, run \"{}\".",
             report.string(), command);
     fs::path partial = exported;
     partial += ".exporting.sqlite";
@@ -261,9 +261,9 @@ Result<void> makeExport(const fs::path& report, const fs::path& exported,
         if (!ignored) return {};
     }
     fs::remove(partial, ignored);
-    if (!isWanted) return fail("Opening {} was cancelled.", report.string());
-    return fail("{} could not export {}: see what \"{}\" says.", program->string(), report.string(),
-                command);
+    if (!isWanted) return fail("{}: opening was cancelled.", report.string());
+    return fail("{0} could not export {1}. Run \"{2}\" to see why.", program->string(),
+                report.string(), command);
 }
 
 Result<void> readReport(TraceSource& source, TraceBuilder& builder, const LoadProgress& progress) {

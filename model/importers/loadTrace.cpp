@@ -69,7 +69,7 @@ Result<TraceBuilder> readSource(TraceSource& source, const LoadOptions& options,
         builder.note(
             {Severity::Warning, HealthCode::BytesBehindPacked, std::string(trailingBytesSentence)});
     if (!isWanted || !finish(builder, source.threads(), progress))
-        return fail("Opening {} was cancelled.", source.path().string());
+        return fail("{}: opening was cancelled.", source.path().string());
     return builder;
 }
 

@@ -59,20 +59,20 @@ bool isKnownArchive(const TraceSource& source) {
 
 const TraceFormat xzFormat{"xz",    "packed by xz",
                            {".xz"}, isPackedBy<Packer::Xz>,
-                           nullptr, "unpack it with \"xz -dk\" and open what comes out"};
+                           nullptr, "unpack it with \"xz -dk\" and open the result"};
 const TraceFormat zstdFormat{"zstd",   "packed by zstd",
                              {".zst"}, isPackedBy<Packer::Zstd>,
-                             nullptr,  "unpack it with \"zstd -d\" and open what comes out"};
+                             nullptr,  "unpack it with \"zstd -d\" and open the result"};
 const TraceFormat bzip2Format{"bzip2",  "packed by bzip2",
                               {".bz2"}, isPackedBy<Packer::Bzip2>,
-                              nullptr,  "unpack it with \"bzip2 -dk\" and open what comes out"};
+                              nullptr,  "unpack it with \"bzip2 -dk\" and open the result"};
 const TraceFormat zipFormat{"zip",    "an archive of zip",
                             {".zip"}, isPackedBy<Packer::Zip>,
                             nullptr,  "unpack it with \"unzip\" and open the trace in it"};
 const TraceFormat gzipTwiceFormat{
     "gzip-twice", "packed by gzip twice",
     {".gz"},      isPackedBy<Packer::Gzip>,
-    nullptr,      "unpack it once with \"gunzip -k\" and open what comes out"};
+    nullptr,      "unpack it once with \"gunzip -k\" and open the result"};
 const TraceFormat tarFormat{"tar",    "an archive of tar",
                             {".tar"}, isPackedBy<Packer::Tar>,
                             nullptr,  "unpack it with \"tar -xf\" and open the trace in it"};
@@ -134,29 +134,29 @@ const TraceFormat flightRecorderFormat{
     {".pickle", ".pkl"},
     isPickle<Pickle::FlightRecorder>,
     nullptr,
-    "look at the dumps of all ranks with \"torchfrtrace\""};
+    "analyze the dumps of all ranks with \"torchfrtrace\""};
 const TraceFormat pickleFormat{
     "pickle",
-    "a pickle of Python, whose reading could run anything",
+    "a Python pickle, which could run any code when read",
     {".pickle", ".pkl"},
     isPickle<Pickle::Other>,
     nullptr,
-    "have the program that wrote it write a trace, as export_chrome_trace of torch.profiler does"};
+    "write a trace in the program instead, for example with export_chrome_trace of torch.profiler"};
 
 const TraceFormat fleetReportFormat{
-    "fleet-report", "no trace but a report of many ranks",
+    "fleet-report", "not a trace but a report of many ranks",
     {".sqlite"},    isFleetReport,
     nullptr,        "\"lanescope view\" shows it, and any program for SQLite reads its tables"};
 const TraceFormat nvvpSessionFormat{
-    "nvvp-session", "a session of NVIDIA's Visual Profiler, which holds settings and no data",
+    "nvvp-session", "a session of NVIDIA's Visual Profiler, which has settings and no data",
     {".nvvp"},      isNvvpSession,
-    nullptr,        "open the .nvprof file that lies beside it, or was imported into it"};
-const TraceFormat nvprofLogFormat{
-    "nvprof-log",
-    "a log of nvprof from before CUDA 7",
-    {".nvvp", ".nvprof"},
-    isNvprofLog,
-    nullptr,
-    "only the Visual Profiler of that time reads it; have it export the profile, or record anew"};
+    nullptr,        "open the .nvprof file next to it, or the one that was imported into it"};
+const TraceFormat nvprofLogFormat{"nvprof-log",
+                                  "a log of nvprof from before CUDA 7",
+                                  {".nvvp", ".nvprof"},
+                                  isNvprofLog,
+                                  nullptr,
+                                  "only the Visual Profiler of that time reads it; export the "
+                                  "profile from there, or record again"};
 
 }  // namespace lanescope

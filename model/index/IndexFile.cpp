@@ -364,11 +364,11 @@ Result<void> writeIndex(const Trace& trace, const SourceKey& source,
                        [&isWanted] { return !isWanted || isWanted(); });
     fields.storeTilesAhead(trace);
     fields(trace);
-    if (fields.isCancelled()) return fail("Writing {} was cancelled.", path.string());
+    if (fields.isCancelled()) return fail("{}: writing was cancelled.", path.string());
     if (fields.isTooLarge())
         return fail(
-            "{} names so many threads, streams and counters that reading its index would "
-            "take more memory than reading it.",
+            "{} has so many threads, streams and counters that reading its index would need more "
+            "memory than the trace.",
             trace.path.string());
     fields.align();
     IndexSection section;

@@ -57,10 +57,8 @@ class TraceCheck {
                 bad(format.error().sentence);
                 return std::move(findings_);
             }
-            good(
-                fmt::format("It is {}, which has no checksums: a bit that changed since cannot "
-                            "be told.",
-                            (*format)->name));
+            good(fmt::format("It is {}, which has no checksums; corruption cannot be detected.",
+                             (*format)->name));
             checkEvents(partOf(progress, 0.2, 0.9));
             checkIndexes();
             return std::move(findings_);
@@ -94,15 +92,15 @@ class TraceCheck {
                                 differing.size() == 1 ? "differs" : "differ",
                                 differing.size() == 1 ? "page" : "pages", listOf(differing)));
         } else if (pages > 0) {
-            good(fmt::format("All {} pages are as they were recorded.",
+            good(fmt::format("All {} pages are unchanged.",
                              formatCount(static_cast<int64_t>(pages))));
         } else if (wasSealed(database)) {
-            bad("Its checksums are gone: another program wrote to it since it was recorded, or its "
-                "recording was broken off.");
+            bad("The checksums are missing: another program modified the trace, or its recording "
+                "was interrupted.");
         } else {
             good(
-                "It has no checksums, as other programs and earlier versions write it: a bit that "
-                "changed since cannot be told.");
+                "No checksums (only traces of this version have them); corruption cannot be "
+                "detected.");
         }
     }
 
@@ -128,7 +126,7 @@ class TraceCheck {
             ++found;
         }
         if (!row) return bad(row.error().sentence);
-        if (found == 0) good("Its tables are laid out as SQLite wants them.");
+        if (found == 0) good("The layout of its tables is valid.");
     }
 
     /// Returns true if a note reports unreadable or invalid contents of the file.
@@ -157,16 +155,16 @@ class TraceCheck {
             const TracePtr trace = source ? readIndex(index, *source, path_) : nullptr;
             if (trace == nullptr) {
                 good(
-                    fmt::format("The index {} is not of this file as it is now, or of another "
-                                "version; it is made anew when the trace is opened.",
+                    fmt::format("The index {} belongs to another state of the file or another "
+                                "version; it is rebuilt when the trace is opened.",
                                 index.string()));
             } else if (const uint32_t blocks = countCorruptBlocks(*trace); blocks > 0) {
                 bad(
-                    fmt::format("The index {} is damaged in {} places: remove it with \"lanescope "
+                    fmt::format("The index {} is corrupt in {} places. Remove it with \"lanescope "
                                 "index --remove\".",
                                 index.string(), blocks));
             } else {
-                good(fmt::format("The index {} is as it was written.", index.string()));
+                good(fmt::format("The index {} is unchanged.", index.string()));
             }
         }
     }

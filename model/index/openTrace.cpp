@@ -156,8 +156,8 @@ bool isUnreliable(const Trace& trace) {
 
 /// Returns the reason for not writing an index of an unreliable trace.
 Error errorForUnreliable(const Trace& trace, const std::filesystem::path& path) {
-    Error why{
-        fmt::format("No index is made of {}, which is not what was recorded.", path.string())};
+    Error why{fmt::format("{}: no index is built, because the trace changed since the recording.",
+                          path.string())};
     for (const HealthNote& note : trace.health)
         if (keepsFromIndex(note) || note.code == HealthCode::TableDamaged)
             why.sentence += " " + note.sentence;
@@ -181,7 +181,7 @@ Result<Opened> open(const std::filesystem::path& path, const OpenOptions& option
     const auto withoutIndex = [&]() -> Result<Opened> {
         Result<TracePtr> trace = loadTrace(path, progress, loading);
         if (!trace) return fail(trace.error());
-        return Opened{std::move(*trace), fail("No index of {} is made.", path.string())};
+        return Opened{std::move(*trace), fail("{}: no index is built.", path.string())};
     };
     if (!source) return withoutIndex();
     if (Indexed indexed = findIndexed(path, *source, loading.memory); indexed.trace)
@@ -201,18 +201,18 @@ Result<Opened> open(const std::filesystem::path& path, const OpenOptions& option
         return isWanted;
     };
     const Result<void> written = writeSomewhere(builder->trace(), *source, path, ask);
-    if (!isWanted) return fail("Opening {} was cancelled.", path.string());
+    if (!isWanted) return fail("{}: opening was cancelled.", path.string());
     if (written)
         if (Indexed indexed = findIndexed(path, *source, loading.memory); indexed.trace)
             return Opened{indexed.trace, indexed.index};
-    const std::string cause = written ? "It is gone again." : written.error().sentence;
+    const std::string cause = written ? "It was removed again." : written.error().sentence;
     if (!written)
         builder->note(
             {Severity::Info, HealthCode::IndexNotWritten,
-             fmt::format("No index could be written, so the trace is read anew each time. {}",
+             fmt::format("No index could be written, so the trace is read again each time. {}",
                          cause)});
     return Opened{builder->take(),
-                  fail("The index of {} could not be written: {}", path.string(), cause)};
+                  fail("{}: the index could not be written: {}", path.string(), cause)};
 }
 
 }  // namespace
@@ -245,11 +245,11 @@ Result<std::filesystem::path> ensureIndex(const std::filesystem::path& path,
 Result<void> checkIndex(const Trace& trace) {
     if (!trace.isCorrupt()) return {};
     if (const Result<int> removed = removeIndexes(trace.path); !removed)
-        return fail("The index of {} is damaged, and what was made of it may be wrong. {}",
-                    trace.path.string(), removed.error().sentence);
+        return fail("{}: the index is corrupt, and results may be wrong. {}", trace.path.string(),
+                    removed.error().sentence);
     return fail(
-        "The index of {} was damaged, and what was made of it may be wrong. It is removed: do it "
-        "once more.",
+        "{}: the index was corrupt, and results may be wrong. It was removed. Run the command "
+        "again.",
         trace.path.string());
 }
 

@@ -64,7 +64,7 @@ Result<TracePtr> loadLiveTrace(const LiveTrace& live, const LoadProgress& progre
         if (!more) return fail(more.error());
         rows = *more;
         if (progress && !progress(0, "reading along"))
-            return fail("Opening {} was cancelled.", live.partial.string());
+            return fail("{}: opening was cancelled.", live.partial.string());
     }
     return loadOpenTrace(mirror->descriptor(), live.partial, progress);
 }

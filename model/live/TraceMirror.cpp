@@ -79,9 +79,8 @@ Result<TraceMirror> TraceMirror::create(fs::path partial) {
 Result<void> TraceMirror::makeCopy() {
     const std::string folder = makeFolder();
     if (folder.empty())
-        return fail(
-            "No temporary file can be made in {}: {}. Set TMPDIR to a folder where one can.",
-            temporaryFolders().front().string(), std::strerror(errno));
+        return fail("{}: cannot create a temporary file: {}. Set TMPDIR to a writable folder.",
+                    temporaryFolders().front().string(), std::strerror(errno));
     const fs::path path = fs::path(folder) / "copy.sqlite";
     Result<void> made;
     {
@@ -101,7 +100,7 @@ Result<void> TraceMirror::makeCopy() {
                          "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;"
                          "PRAGMA locking_mode = EXCLUSIVE; BEGIN IMMEDIATE; COMMIT",
                          nullptr, nullptr, nullptr) != SQLITE_OK)
-            made = fail("The temporary file {} could not be opened.", path.string());
+            made = fail("{}: cannot open the temporary file.", path.string());
     }
     std::error_code ignored;
     fs::remove_all(folder, ignored);
@@ -116,7 +115,7 @@ Result<TraceMirror::Connection> TraceMirror::openPartial() const {
                                      SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, nullptr);
     Connection source(raw);
     if (code != SQLITE_OK)
-        return fail("{} cannot be read while it is being written: {}.", partial_.string(),
+        return fail("{}: cannot be read while it is being written: {}.", partial_.string(),
                     sqlite3_errstr(code));
     hardenForQueries(raw);
     sqlite3_limit(raw, SQLITE_LIMIT_LENGTH, maxCellBytes);
@@ -144,7 +143,7 @@ Result<void> TraceMirror::findTables(sqlite3* source) {
         if (table.columnCount > 0) tables_.push_back(std::move(table));
     }
     if (tables_.empty())
-        return fail("{} is no trace, or it cannot be read while it is being written.",
+        return fail("{}: not a trace, or cannot be read while it is being written.",
                     partial_.string());
     return {};
 }
@@ -164,7 +163,7 @@ Result<int64_t> TraceMirror::copyRows(sqlite3* source, Table& table, int64_t max
                             table.columns, places),
                 insert);
     if (!isPrepared)
-        return fail("{} cannot be read while it is being written: {}.", partial_.string(),
+        return fail("{}: cannot be read while it is being written: {}.", partial_.string(),
                     sqlite3_errmsg(source));
     sqlite3_bind_int64(select.handle, 1, table.lastRow);
     sqlite3_bind_int64(select.handle, 2, maxRows);
@@ -177,13 +176,13 @@ Result<int64_t> TraceMirror::copyRows(sqlite3* source, Table& table, int64_t max
         const int written = sqlite3_step(insert.handle);
         sqlite3_reset(insert.handle);
         if (written != SQLITE_DONE)
-            return fail("A temporary copy of {} could not be written: {}.", partial_.string(),
+            return fail("{}: cannot write a temporary copy: {}.", partial_.string(),
                         sqlite3_errmsg(copy_.get()));
         table.lastRow = sqlite3_column_int64(select.handle, 0);
         ++rows;
     }
     if (code != SQLITE_DONE)
-        return fail("{} cannot be read while it is being written: {}.", partial_.string(),
+        return fail("{}: cannot be read while it is being written: {}.", partial_.string(),
                     sqlite3_errmsg(source));
     return rows;
 }
@@ -211,7 +210,7 @@ Result<int64_t> TraceMirror::refresh(int64_t maxRows) {
         const int code = sqlite3_exec(copy_.get(), "COMMIT", nullptr, nullptr, nullptr);
         if (!copied) return copied;
         if (code != SQLITE_OK)
-            return fail("A temporary copy of {} could not be written: {}.", partial_.string(),
+            return fail("{}: cannot write a temporary copy: {}.", partial_.string(),
                         sqlite3_errstr(code));
     }
     return all;

@@ -51,11 +51,9 @@ Result<std::vector<std::vector<bool>>> chosenProcesses(std::span<const TracePtr>
         if (!there.contains(rank)) missing.push_back(rank);
     if (missing.empty()) return chosen;
     if (there.empty())
-        return fail(
-            "No trace says which rank it is of, so rank {} cannot be chosen: leave out "
-            "--ranks.",
-            numbersText(missing));
-    return fail("Of rank {} there is no trace; there are those of {}.", numbersText(missing),
+        return fail("--ranks: no trace has a rank, so rank {} cannot be chosen. Remove --ranks.",
+                    numbersText(missing));
+    return fail("--ranks: no trace of rank {}. Available ranks: {}.", numbersText(missing),
                 numbersText({there.begin(), there.end()}));
 }
 
@@ -93,7 +91,7 @@ Result<TimeRange> windowOf(std::span<const TracePtr> traces,
         if (std::find(chosen[part].begin(), chosen[part].end(), true) != chosen[part].end())
             findSpans(*traces[part], chosen[part], *cut.steps, placements[part].clock, whole, most);
     if (!whole.isEmpty()) return whole;
-    return fail("No rank has the steps {} to {}: the most that one has are {}, counted from 0.",
+    return fail("--steps {}-{}: no rank has these steps. The longest has {} steps, counted from 0.",
                 cut.steps->first, cut.steps->last, most);
 }
 
@@ -102,7 +100,8 @@ Result<TimeRange> windowOf(std::span<const TracePtr> traces,
 Result<std::vector<int>> parseRanks(std::string_view text) {
     constexpr int64_t greatest = 1 << 24;
     const auto refused = [text] {
-        return fail("\"{}\" names no ranks; write them as in 0,17,517 or 0-7.", printable(text));
+        return fail("\"{}\" is not a list of ranks; use for example 0,17,517 or 0-7.",
+                    printable(text));
     };
     std::set<int> ranks;
     for (size_t from = 0; from <= text.size();) {
@@ -110,11 +109,10 @@ Result<std::vector<int>> parseRanks(std::string_view text) {
         const std::optional<StepRange> span = parseStepRange(text.substr(from, comma - from));
         if (!span || span->last > greatest) return refused();
         if (span->last - span->first >= static_cast<int64_t>(maxRanks))
-            return fail("More than {} ranks are too many for one trace.", maxRanks);
+            return fail("--ranks: at most {} ranks per trace.", maxRanks);
         for (int64_t rank = span->first; rank <= span->last; ++rank)
             ranks.insert(static_cast<int>(rank));
-        if (ranks.size() > maxRanks)
-            return fail("More than {} ranks are too many for one trace.", maxRanks);
+        if (ranks.size() > maxRanks) return fail("--ranks: at most {} ranks per trace.", maxRanks);
         from = comma + 1;
     }
     return std::vector<int>(ranks.begin(), ranks.end());

@@ -34,8 +34,8 @@ Result<void> readTimesOfDay(std::span<const TracePtr> traces, bool isAsked, Alig
     const bool isAnyKnown = latest > 0;
     if (isAnyKnown && isAsked && latest - earliest > dayNs)
         return fail(
-            "{} was recorded {} days after {}, so they are hardly of one job: ask for \"start\" as "
-            "alignment to see them side by side all the same.",
+            "{} was recorded {} days after {}: probably different jobs. To merge anyway, use "
+            "--align start.",
             traces[last]->title, (latest - earliest) / dayNs, traces[first]->title);
     out.startUtcNs = isAnyKnown ? earliest : 0;
     const int64_t firstEventNs =
@@ -117,8 +117,8 @@ Result<AlignedClocks> alignClocks(std::span<const TracePtr> traces, const Placed
         if (takeFit(commonSteps(clocked), ClockMethod::Steps, clocked, out)) return out;
     if (method)
         return fail(
-            "These traces share too few {} to bring their clocks together by them: leave out "
-            "--align, or ask for \"base-time\" or \"start\".",
+            "--align: too few common {} to synchronize clocks. Remove --align, or use base-time or "
+            "start.",
             *method == ClockMethod::Steps ? "steps" : "collectives and messages");
     return out;
 }

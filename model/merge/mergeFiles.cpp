@@ -70,7 +70,7 @@ Result<std::vector<fs::path>> filesIn(const fs::path& folder,
         if (!fits || name.starts_with('.') || !each->is_regular_file(ignored)) continue;
         if (each->path().extension() == ".sqlite" && fleet::isFleetReport(each->path())) continue;
         if (files.size() >= maxFiles)
-            return fail("{} holds more than {} traces: name those that belong together.",
+            return fail("{}: more than {} traces. Name the traces that belong together.",
                         folder.string(), maxFiles);
         files.push_back(each->path());
     }
@@ -117,8 +117,8 @@ Result<std::vector<fs::path>> filesMeantBy(std::span<const std::string> words,
             meant = filesIn(path.has_parent_path() ? path.parent_path() : fs::path("."),
                             {path.filename().string()});
         if (!meant) return meant;
-        if (meant->empty() && isPattern) return fail("No file is called like {}.", word);
-        if (meant->empty()) return fail("{} holds no traces.", word);
+        if (meant->empty() && isPattern) return fail("No file matches {}.", word);
+        if (meant->empty()) return fail("{}: no traces in this folder.", word);
         const std::vector<fs::path> packed = isFile ? std::vector<fs::path>{} : takeTwins(*meant);
         if (twins) twins->insert(twins->end(), packed.begin(), packed.end());
         for (fs::path& file : *meant)
@@ -219,7 +219,7 @@ Result<std::vector<HealthNote>> merge(std::span<const fs::path> files, const fs:
     for (const fs::path& file : files)
         if (const auto found = checkFile(file); !found) return fail(found.error());
     if (files.size() < (options.cut.isWhole() ? 2 : 1))
-        return fail("Merging takes two traces or more, and there {}.",
+        return fail("A merge needs two traces or more, and there {}.",
                     files.empty() ? "is none" : "is only " + files.front().string());
     if (const Result<void> place = checkPlaceForTrace(output, files); !place)
         return fail(place.error());
@@ -230,7 +230,7 @@ Result<std::vector<HealthNote>> merge(std::span<const fs::path> files, const fs:
         return !progress || progress(fraction, what);
     };
     const auto cancelled = [&output] {
-        return fail("Merging to {} was cancelled.", output.string());
+        return fail("{}: merging was cancelled.", output.string());
     };
     if (!isWanted(opened, "merging")) return cancelled();
     Result<TraceBuilder> builder = mergeTraces(*traces, options);
@@ -314,7 +314,7 @@ Result<fs::path> openableMerge(std::span<const fs::path> files, const MergeOptio
     if (!path) {
         for (const fs::path& file : files)
             if (!sourceKeyOf(file)) return fail("Cannot read {}.", file.string());
-        return fail("There is no folder for caches; name a file with lanescope merge -o FILE.");
+        return fail("No cache folder: name a file with lanescope merge -o FILE.");
     }
     std::error_code error;
     if (fs::exists(*path, error)) return *path;

@@ -41,7 +41,7 @@ Result<void> checkNoCopies(std::span<const TracePtr> traces) {
         auto& others = alike[{trace->startUtcNs, trace->range.startNs, trace->range.endNs}];
         for (const Trace* other : others)
             if (areCopies(*other, *trace))
-                return fail("{} and {} hold the same recording: name one of them.",
+                return fail("{} and {} contain the same recording. Name one of them.",
                             other->path.string(), trace->path.string());
         others.push_back(trace.get());
     }
@@ -82,9 +82,8 @@ class Descriptions {
         noteClocks();
         if (cut_.steps && cut_.steps->first > 0)
             builder_.note({Severity::Info, HealthCode::Windows,
-                           fmt::format("Only {} of the run: what counts steps counts from 0 here, "
-                                       "so step 0 is step {} of it, for the rank that begins it "
-                                       "first.",
+                           fmt::format("Only {0} of the run: steps are renumbered from 0. Step 0 "
+                                       "is step {1} of the run, for the rank that starts it first.",
                                        describe({{}, cut_.steps}), cut_.steps->first)});
     }
 
@@ -243,9 +242,9 @@ class Descriptions {
         const auto& names = placed_.clocks;
         const bool isByStart = clocks_.clocks.front().method == ClockMethod::Start;
         if (isByStart && traces_.size() > 1)
-            builder_.note({Severity::Warning, HealthCode::ClocksNotAligned,
-                           "The files were laid side by side by their first events: their times "
-                           "say nothing of each other."});
+            builder_.note(
+                {Severity::Warning, HealthCode::ClocksNotAligned,
+                 "The files were aligned by their first events; their times cannot be compared."});
         uint32_t unknown = 0;
         for (size_t clock = 1; clock < names.size() && !isByStart; ++clock)
             unknown += noteClock(names.front(), names[clock], clocks_.clocks[clock]) ? 0 : 1;
@@ -257,19 +256,18 @@ class Descriptions {
                 {Severity::Warning, HealthCode::ClocksNotAligned,
                  clocks_.isTimeOfDayKnown
                      ? fmt::format(
-                           "The clocks of {} files or hosts were not brought together: they "
-                           "share no collectives or steps, so their times are as good as "
-                           "their clocks were set.",
+                           "The clocks of {} files or hosts were not synchronized: no common "
+                           "collectives or steps. Times are as accurate as the clocks were set.",
                            unknown + 1)
-                     : "Some files do not say when they began and share no collectives or steps "
-                       "with others: they are laid where the first file begins."});
+                     : "Some files have no start time and no common collectives or steps; they "
+                       "start where the first file starts."});
         if (clocks_.violations > 0)
-            builder_.note({Severity::Warning, HealthCode::ClocksContradicted,
-                           fmt::format("In {} of {} collectives a rank still ends before the last "
-                                       "one begins, which cannot be: clocks ran unevenly, or "
-                                       "files do not belong together.",
-                                       clocks_.violations, clocks_.causalMoments),
-                           std::nullopt, std::nullopt, clocks_.violations});
+            builder_.note(
+                {Severity::Warning, HealthCode::ClocksContradicted,
+                 fmt::format("In {} of {} collectives a rank ends before the last one starts: "
+                             "clocks ran unevenly, or files do not belong together.",
+                             clocks_.violations, clocks_.causalMoments),
+                 std::nullopt, std::nullopt, clocks_.violations});
     }
 
     /// Returns false if nothing is known of it.
@@ -282,7 +280,7 @@ class Descriptions {
                               reference, clock.moments, plural(clock.method, clocks_),
                               formatDuration(clock.errorNs))
                 : fmt::format(
-                      "The clock of {} was brought to that of {} by {} {}: {}{} and {:+.3f} "
+                      "The clock of {} was synchronized with that of {} by {} {}: {}{} and {:+.3f} "
                       "ppm, within {}.",
                       name, reference, clock.moments, plural(clock.method, clocks_),
                       clock.map.offsetNs < 0 ? "-" : "+",
@@ -299,8 +297,8 @@ class Descriptions {
         const int64_t toNs = wholeTime(clock, setting.beforeNs);
         builder_.note(
             {Severity::Info, HealthCode::ClockSet,
-             fmt::format("The clock of {} was set by {}{} between {} and {}: before and after that "
-                         "it is told by a line of its own, and nobody knows when in between.",
+             fmt::format("The clock of {} was set by {}{} between {} and {}: it is fitted "
+                         "separately before and after, and is unknown in between.",
                          name, setting.byNs < 0 ? "-" : "+", formatDuration(std::abs(setting.byNs)),
                          formatTimestamp(fromNs), formatTimestamp(toNs)),
              std::nullopt, fromNs, 1});
@@ -369,9 +367,8 @@ Result<TraceBuilder> mergeTraces(std::span<const TracePtr> traces, const MergeOp
     }
     for (size_t index = 0; index < traces.size(); ++index)
         if (isTaken[index] && !builder.addTrace(*traces[index], placements[index]))
-            return fail(
-                "With {} the merged trace would be larger than a trace can be: merge fewer.",
-                traces[index]->path.string());
+            return fail("With {} the merged trace would be too large. Merge fewer.",
+                        traces[index]->path.string());
     Interconnect& links = builder.description().interconnect;
     std::ranges::stable_sort(links.sampledRanges, {},
                              [](const SampledRange& each) { return each.range.startNs; });

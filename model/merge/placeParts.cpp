@@ -72,8 +72,7 @@ class Placer {
         }
         if (numbers_.size() > maxHosts)
             return fail(
-                "These traces have processes of {} hosts, and one trace can hold those of {}: "
-                "merge fewer.",
+                "These traces have processes of {} hosts; one trace can have {}. Merge fewer.",
                 numbers_.size(), maxHosts);
         std::set<std::string> names;
         for (const std::string& name : numbers_) names.insert(name);

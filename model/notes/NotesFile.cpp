@@ -251,7 +251,7 @@ Result<std::string> textOf(const fs::path& path) {
     const UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
     std::string text;
     if (file < 0 || !readToEnd(file, text, maxFileBytes))
-        return fail("The notes {} cannot be read: {}.", path.string(), std::strerror(errno));
+        return fail("{}: the notes cannot be read: {}.", path.string(), std::strerror(errno));
     return text;
 }
 
@@ -259,15 +259,16 @@ Result<Content> contentOf(const fs::path& path) {
     if (!mayExist(path)) return Content{};
     std::error_code error;
     if (!fs::is_regular_file(path, error))
-        return fail("The notes {} are no file that can be read.", path.string());
+        return fail("{}: the file of the notes cannot be read.", path.string());
     if (fs::file_size(path, error) > maxFileBytes) return Content{{}, true};
     const Result<std::string> text = textOf(path);
     if (!text) return fail(text.error());
     auto notes = parseNotes(*text);
     if (notes) return Content{std::move(*notes), false};
     if (notes.error() == NotesFault::Newer)
-        return fail("The notes {} were written by a newer Lanescope: use that to change them.",
-                    path.string());
+        return fail(
+            "{}: the notes were written by a newer Lanescope. Change them with that version.",
+            path.string());
     return Content{{}, true};
 }
 
@@ -299,8 +300,7 @@ Result<FoundNotes> NotesFile::read() const {
     FoundNotes found{content->notes, {}};
     if (content->isCorrupt)
         found.remark = fmt::format(
-            "The notes {} are damaged and not shown; they will be kept under another name when a "
-            "mark is set.",
+            "{}: the notes are corrupt and not shown. They will be renamed when a mark is set.",
             path_.string());
     return found;
 }
@@ -310,8 +310,8 @@ Result<FoundNotes> NotesFile::store(const Notes& base, const Notes& mine) const 
         std::error_code error;
         fs::create_directories(path_.parent_path(), error);
         if (error)
-            return fail("The folder {} for notes cannot be made: {}.", path_.parent_path().string(),
-                        error.message());
+            return fail("{}: the folder for notes cannot be created: {}.",
+                        path_.parent_path().string(), error.message());
     }
     const FolderLock lock(path_.parent_path());
     const Result<Content> content = contentOf(path_);
@@ -320,9 +320,9 @@ Result<FoundNotes> NotesFile::store(const Notes& base, const Notes& mine) const 
     if (content->isCorrupt) {
         const fs::path aside = keepAside(path_);
         if (aside.empty())
-            return fail("The notes {} are damaged and cannot be renamed; nothing was written.",
+            return fail("{}: the notes are corrupt and cannot be renamed; nothing was written.",
                         path_.string());
-        stored.remark = fmt::format("The notes {} were damaged; they are kept as {}.",
+        stored.remark = fmt::format("{}: the notes were corrupt; they were renamed to {}.",
                                     path_.string(), aside.filename().string());
     }
     stored.notes = content->isCorrupt ? mine : mergeNotes(base, mine, content->notes);

@@ -177,7 +177,7 @@ Result<QueryResult, QueryError> RunningQuery::run(std::string_view sql) {
 Result<void, QueryError> RunningQuery::prepare(std::string_view sql) {
     const size_t zero = sql.find('\0');
     if (zero != std::string_view::npos)
-        return tl::unexpected(QueryError{"A query holds no zero byte.", zero});
+        return tl::unexpected(QueryError{"The query contains a zero byte.", zero});
     const std::string text(sql);
     const ReadingOnly guard(database_, sql);
     const char* tail = nullptr;
@@ -190,9 +190,8 @@ Result<void, QueryError> RunningQuery::prepare(std::string_view sql) {
     if (sqlite3_stmt_readonly(statement_) == 0 || sqlite3_column_count(statement_) == 0)
         return tl::unexpected(QueryError{"A trace can only be read, with SELECT.", std::nullopt});
     if (sqlite3_bind_parameter_count(statement_) > 0)
-        return tl::unexpected(
-            QueryError{"The query has a parameter, which nobody gives a value; write the value.",
-                       std::nullopt});
+        return tl::unexpected(QueryError{
+            "The query has a parameter without a value. Write the value.", std::nullopt});
     const auto checked = checkTail(tail, text.c_str() + text.size());
     if (!checked) {
         QueryError error = checked.error();
@@ -211,7 +210,8 @@ Result<void, QueryError> RunningQuery::checkTail(const char* tail, const char* e
     const bool isMore = code != SQLITE_OK || next != nullptr;
     sqlite3_finalize(next);
     if (!isMore) return {};
-    return tl::unexpected(QueryError{"One statement at a time: here a second one begins.", {}});
+    return tl::unexpected(
+        QueryError{"Only one statement at a time: a second one starts here.", {}});
 }
 
 Result<void, QueryError> RunningQuery::collect(std::string_view sql, QueryResult& result) {
@@ -243,17 +243,17 @@ QueryError RunningQuery::failure(int code, const std::string& refusal) const {
         case SQLITE_INTERRUPT:
             if (stop_ == Stop::Time) return timeError(limits_);
             if (stop_ == Stop::Memory)
-                return {fmt::format("The query was stopped: sorting and grouping took more than "
+                return {fmt::format("The query was stopped: sorting and grouping needed more than "
                                     "{}.",
                                     formatBytes(limits_.workingBytes)),
                         std::nullopt};
             return stopError();
         case SQLITE_CORRUPT:
         case SQLITE_NOTADB:
-            return {"The file is damaged where the query reads it.", std::nullopt};
+            return {"The file is corrupt where the query reads it.", std::nullopt};
         case SQLITE_BUSY:
         case SQLITE_LOCKED:
-            return {"The file is being written: try again in a moment.", std::nullopt};
+            return {"The file is being written. Try again later.", std::nullopt};
         case SQLITE_NOMEM:
             return memoryError();
         case SQLITE_TOOBIG:
@@ -265,7 +265,7 @@ QueryError RunningQuery::failure(int code, const std::string& refusal) const {
     std::string message = printable(sqlite3_errmsg(database_));
     // These words are followed by names from the file or the query.
     if (message.starts_with("no such module: ") || message.starts_with("access to view "))
-        message += "; views and virtual tables of a trace are not run";
+        message += "; views and virtual tables of a trace are not allowed";
     if (!message.empty() && message[0] >= 'a' && message[0] <= 'z')
         message[0] = static_cast<char>(message[0] - 'a' + 'A');
     return {message + '.', offset >= 0 ? std::optional(static_cast<size_t>(offset)) : std::nullopt};
@@ -303,8 +303,9 @@ void addEmptyTables(sqlite3* database) {
 }  // namespace
 
 QueryError timeError(const QueryLimits& limits) {
-    return {fmt::format("The query was stopped after {:.3g} s: ask for less, or allow more time.",
-                        static_cast<double>(limits.time.count()) / 1000),
+    return {fmt::format(
+                "The query was stopped after {:.3g} s. Query less data, or raise the time limit.",
+                static_cast<double>(limits.time.count()) / 1000),
             std::nullopt};
 }
 
@@ -351,7 +352,7 @@ Result<TraceQuery> TraceQuery::openDatabase(const char* name, const char* vfs,
     query.watch_ = std::make_shared<ReadWatch>(path.string());
     if (code == SQLITE_OK && !watchReads(raw, query.watch_, true)) code = SQLITE_CANTOPEN;
     if (code != SQLITE_OK)
-        return fail("SQLite could not open {}: {}.", path.string(), sqlite3_errstr(code));
+        return fail("{}: SQLite could not open it: {}.", path.string(), sqlite3_errstr(code));
     hardenForQueries(raw);
     const auto schema = query.run("SELECT count(*) FROM sqlite_schema");
     if (!schema)
@@ -362,7 +363,7 @@ Result<TraceQuery> TraceQuery::openDatabase(const char* name, const char* vfs,
         !schema && (failed & 0xff) == SQLITE_READONLY && failed != SQLITE_READONLY)
         return fail(hotJournalSentence, path.string());
     if (!schema)
-        return fail("The tables of {} cannot be read: {}", path.string(), schema.error().sentence);
+        return fail("{}: the tables cannot be read: {}", path.string(), schema.error().sentence);
     addEmptyTables(raw);
     return query;
 }
@@ -446,7 +447,7 @@ WHERE m.end > m.start ORDER BY m.bytes DESC LIMIT 100)sql"},
        (r.end - r.start) / 1e6 AS ms, r.globalTid % 0x1000000 AS thread
 FROM CUPTI_ACTIVITY_KIND_RUNTIME r JOIN StringIds s ON s.id = r.nameId
 ORDER BY r.end - r.start DESC LIMIT 100)sql"},
-    {"NVTX ranges step by step", R"sql(SELECT n.start, n.end,
+    {"NVTX ranges of steps", R"sql(SELECT n.start, n.end,
        coalesce(n.text, s.value) AS name, (n.end - n.start) / 1e6 AS ms,
        n.globalTid % 0x1000000 AS thread
 FROM NVTX_EVENTS n LEFT JOIN StringIds s ON s.id = n.textId
@@ -458,7 +459,7 @@ ORDER BY n.start)sql"},
   FROM CUPTI_ACTIVITY_KIND_KERNEL
   WINDOW busy AS (PARTITION BY globalPid, deviceId, streamId ORDER BY start))
 WHERE ms > 0 ORDER BY ms DESC LIMIT 100)sql"},
-    {"What was lost or is doubtful",
+    {"Losses and other warnings",
      R"sql(SELECT severity, code, timestamp, count, sentence FROM LANESCOPE_HEALTH
 ORDER BY severity DESC)sql"},
 };

@@ -60,9 +60,9 @@ SummaryRow::SummaryRow(GroupedValues::Group& group, std::vector<std::string> nam
 std::vector<std::string> clippedNotes(int64_t cut, std::string_view total,
                                       std::string_view figures) {
     if (cut == 0) return {};
-    return {
-        fmt::format("{} {} beyond the range: {} counts what lies in it, {} are of whole events.",
-                    formatCount(cut), cut == 1 ? "event reaches" : "events reach", total, figures)};
+    return {fmt::format("{} {} beyond the range: {} counts the part inside, {} count whole events.",
+                        formatCount(cut), cut == 1 ? "event reaches" : "events reach", total,
+                        figures)};
 }
 
 std::vector<std::string> sizeNotes(int64_t unknown) {

@@ -126,8 +126,7 @@ ReportTable backwardByOperator(const ReportQuery& query) {
 const Report backwardByOperatorReport{
     .info = {.name = "backward_by_operator",
              .title = "GPU Time of Operators and Their Backward",
-             .description =
-                 "Time the GPU took for each PyTorch operator and for the backward that it caused",
+             .description = "GPU time of each PyTorch operator and of its backward",
              .isDefault = false},
     .build = backwardByOperator};
 

@@ -101,10 +101,10 @@ void addNotes(ReportTable& table, const CopyIndex& index, const ReportQuery& que
     for (const BandwidthAdvice& advice : index.advice(query.range))
         table.notes.push_back(advice.sentence);
     if (cut > 0)
-        table.notes.push_back(fmt::format(
-            "{} {} cut by the edges of the range; of {} only the part within counts, "
-            "in proportion to time.",
-            formatCount(cut), cut == 1 ? "copy is" : "copies are", cut == 1 ? "it" : "them"));
+        table.notes.push_back(
+            fmt::format("{} {} clipped at the edges of the range; only the part inside counts, in "
+                        "proportion to time.",
+                        formatCount(cut), cut == 1 ? "copy is" : "copies are"));
     for (const CopyStatistics& row : rows)
         if (const std::string_view why = row.whyBeyondPeak(); !why.empty())
             table.notes.push_back(fmt::format("{} {} to {}: above 100 % of the peak: {}.",
@@ -112,8 +112,8 @@ void addNotes(ReportTable& table, const CopyIndex& index, const ReportQuery& que
                                               name(row.group.destination), why));
     if (unrated > 0)
         table.notes.push_back(fmt::format(
-            "{} without bytes or without a duration {} counted but "
-            "{} no rate, and sizes are of the others.",
+            "{} without bytes or without a duration {} counted but {} no rate; sizes are of the "
+            "others.",
             formatCount(unrated), unrated == 1 ? "is" : "are", unrated == 1 ? "has" : "have"));
 }
 
@@ -145,8 +145,8 @@ ReportTable memcpyBandwidthByDevice(const ReportQuery& query) {
 }
 
 constexpr const char* processNote =
-    "Copies count where they run on the GPU, for the process of the range; those that "
-    "reach over its start or end count in part.";
+    "Copies count where they run on the GPU, for the process of the range; copies across its start "
+    "or end count partly.";
 
 bool tellsGpus(const std::vector<CopiesOfRange>& ranges) {
     for (const CopiesOfRange& range : ranges)
@@ -160,7 +160,7 @@ void addNotes(const std::vector<CopiesOfRange>& ranges, std::string_view note, R
     if (ranges.empty()) return;
     if (table.rows.empty()) {
         table.notes.push_back(fmt::format(
-            "In that time {} of the ranges {} on the GPU and {} nothing.", ranges.size(),
+            "In this time {} of the ranges {} on the GPU and {} nothing.", ranges.size(),
             ranges.size() == 1 ? "works" : "work", ranges.size() == 1 ? "copies" : "copy"));
         return;
     }
@@ -191,11 +191,10 @@ ReportTable memcpyBandwidthByRange(const ReportQuery& query) {
         append(cells, cellsOf(query.trace, row.total, layout));
         table.rows.push_back(std::move(cells));
     }
-    addNotes(
-        ranges,
-        "Medians are of the instances, of which one without such copies counts as 0; the other "
-        "columns are of all instances together, busy times summed.",
-        table);
+    addNotes(ranges,
+             "Medians are over all instances (0 for instances without such copies); the other "
+             "columns sum all instances.",
+             table);
     return table;
 }
 
@@ -239,14 +238,13 @@ ReportTable memcpyAdvice(const ReportQuery& query) {
 const Report memcpyBandwidthReport{
     .info = {.name = "memcpy_bandwidth",
              .title = "Memcpy Bandwidth",
-             .description = "Bandwidth of each kind of memcpy between each two kinds of memory",
+             .description = "Bandwidth of memcpys by kind and by kinds of memory",
              .by = "memory"},
     .build = memcpyBandwidth};
 
-const Report memcpyAdviceReport{.info = {.name = "memcpy_advice",
-                                         .title = "Memcpy Advice",
-                                         .description = "What could be better about the memcpys"},
-                                .build = memcpyAdvice};
+const Report memcpyAdviceReport{
+    .info = {.name = "memcpy_advice", .title = "Memcpy Advice", .description = "Advice on memcpys"},
+    .build = memcpyAdvice};
 
 const Report memcpyBandwidthBySizeReport{
     .info = {.name = "memcpy_bandwidth:size",
@@ -265,7 +263,7 @@ const Report memcpyBandwidthByRangeReport{
     .info = {.name = "memcpy_bandwidth:range",
              .title = "Memcpy Bandwidth by NVTX Range",
              .description =
-                 "memcpy_bandwidth of all instances of an NVTX range (steps, unless named)",
+                 "memcpy_bandwidth of all instances of an NVTX range (default: the steps)",
              .isDefault = false,
              .isByRange = true},
     .build = memcpyBandwidthByRange};
@@ -273,7 +271,7 @@ const Report memcpyBandwidthByRangeReport{
 const Report memcpyBandwidthByInstanceReport{
     .info = {.name = "memcpy_bandwidth:instance",
              .title = "Memcpy Bandwidth by Instance of an NVTX Range",
-             .description = "memcpy_bandwidth of each instance on its own",
+             .description = "memcpy_bandwidth of each instance",
              .isDefault = false,
              .isByRange = true},
     .build = memcpyBandwidthByInstance};
@@ -342,8 +340,7 @@ ReportTable nvlinkSummary(const ReportQuery& query) {
 const Report nvlinkSummaryReport{
     .info = {.name = "nvlink",
              .title = "NVLink Traffic",
-             .description =
-                 "Bytes that each GPU sent and received over NVLink, by link, by its counters",
+             .description = "Bytes sent and received over NVLink, by GPU and link, from counters",
              .isSampled = true},
     .build = nvlinkSummary};
 

@@ -143,10 +143,10 @@ Cell basisOf(bool isExact, bool isComplete, bool hasValue, bool isUnread) {
 void addBasisNote(ReportTable& table) {
     if (table.rows.empty()) return;
     table.notes.emplace_back(
-        "\"read at both ends\": the difference of two readings. \"between samples\": the interval "
-        "between two samples is shared out evenly. \"not read\": the counter was read too seldom "
-        "to tell of so short a range. \"in part unknown\": the counter was reset or lost, and only "
-        "what is known counts.");
+        "\"read at both ends\": difference of two readings. \"between samples\": the interval "
+        "between two samples is distributed evenly. \"not read\": the counter was sampled too "
+        "rarely for so short a range. \"in part unknown\": the counter was reset or lost, and only "
+        "the known part counts.");
 }
 
 /// The GPUs of an instance: those that its process uses, or all if unknown.
@@ -327,9 +327,9 @@ ReportTable energyByRange(const ReportQuery& query) {
     addBasisNote(table);
     if (hasCoarse)
         table.notes.emplace_back(
-            "\"coarse\": a GPU's energy counter moves about ten times a second, so a range below "
-            "half a second has a step of it too many or too few, and no mean power. The sum over "
-            "many is right.");
+            "\"coarse\": the energy counter of a GPU changes about ten times per second, so a "
+            "range below half a second is off by up to one increment, and has no mean power. The "
+            "sum over many ranges is right.");
     return table;
 }
 
@@ -339,25 +339,24 @@ const Report nvlinkByRangeReport{
     .info = {.name = "nvlink_by_range",
              .title = "NVLink Traffic by NVTX Range",
              .description =
-                 "Bytes over NVLink in each instance of an NVTX range, of the GPUs of its process",
+                 "NVLink bytes in each instance of an NVTX range, for the GPUs of its process",
              .isDefault = false,
              .isByRange = true,
              .isSampled = true},
     .build = nvlinkByRange};
 
-const Report nvlinkByRangeAndLinkReport{
-    .info = {.name = "nvlink_by_range:link",
-             .title = "NVLink Traffic by NVTX Range and Link",
-             .description = "nvlink_by_range of each link on its own",
-             .isDefault = false,
-             .isByRange = true,
-             .isSampled = true},
-    .build = nvlinkByRangeAndLink};
+const Report nvlinkByRangeAndLinkReport{.info = {.name = "nvlink_by_range:link",
+                                                 .title = "NVLink Traffic by NVTX Range and Link",
+                                                 .description = "nvlink_by_range of each link",
+                                                 .isDefault = false,
+                                                 .isByRange = true,
+                                                 .isSampled = true},
+                                        .build = nvlinkByRangeAndLink};
 
 const Report energyByRangeReport{
     .info = {.name = "energy_by_range",
              .title = "Energy by NVTX Range",
-             .description = "Energy in each instance of an NVTX range, of the GPUs of its process",
+             .description = "Energy in each instance of an NVTX range, for the GPUs of its process",
              .isDefault = false,
              .isByRange = true,
              .isSampled = true},

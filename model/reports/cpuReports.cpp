@@ -109,15 +109,14 @@ ReportTable cpuFunctionsBy(const ReportQuery& query, By by) {
 const Report cpuFunctionsReport{
     .info = {.name = "cpu_functions",
              .title = "CPU Functions",
-             .description = "Which functions, native and of Python, threads were in while they had "
-                            "a core, by samples",
+             .description = "CPU profile by function (native and Python), from samples",
              .isDefault = false},
     .build = [](const ReportQuery& query) { return cpuFunctionsBy(query, By::Process); }};
 
 const Report cpuFunctionsByThreadReport{
     .info = {.name = "cpu_functions_by_thread",
              .title = "CPU Functions by Thread",
-             .description = "The same, of each thread alone",
+             .description = "The same for each thread",
              .isDefault = false},
     .build = [](const ReportQuery& query) { return cpuFunctionsBy(query, By::Thread); }};
 
@@ -195,9 +194,7 @@ ReportTable threadStates(const ReportQuery& query) {
 const Report threadStatesReport{
     .info = {.name = "thread_states",
              .title = "CPU Thread States",
-             .description = "What each CPU thread did: ran, had no core, waited for what, and at "
-                            "which line; waits between looks are shared out like those seen, "
-                            "if more were seen than not",
+             .description = "CPU thread states: running, runnable, waiting (with reason and line)",
              .isDefault = false},
     .build = threadStates,
     .tab = {"Threads", 7, [](const Trace& trace) { return trace.cpuStates.size() > 0; }}};
@@ -346,24 +343,21 @@ ReportTable idleByLine(const ReportQuery& query) {
 const Report kernelsByLineReport{
     .info = {.name = "kernels_by_line",
              .title = "Kernels by Python Line",
-             .description = "Time of kernels by the line of Python that launched them",
+             .description = "Kernel time by the Python line of the launch",
              .isDefault = false},
     .build = kernelsByLine};
 
 const Report idleByLineReport{
     .info = {.name = "idle_by_line",
              .title = "GPU Idle Time by Python Line",
-             .description =
-                 "Time in which a GPU had nothing to do, by the lines that launched what "
-                 "came before and after",
+             .description = "GPU idle time by the lines that launched the work before and after it",
              .isDefault = false},
     .build = idleByLine};
 
-const Report launchesByLineReport{
-    .info = {.name = "launches_by_line",
-             .title = "CUDA Calls by Python Line",
-             .description = "Time inside CUDA calls by the line of Python that made them",
-             .isDefault = false},
-    .build = launchesByLine};
+const Report launchesByLineReport{.info = {.name = "launches_by_line",
+                                           .title = "CUDA Calls by Python Line",
+                                           .description = "Time in CUDA calls by Python line",
+                                           .isDefault = false},
+                                  .build = launchesByLine};
 
 }  // namespace lanescope

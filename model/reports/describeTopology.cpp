@@ -21,7 +21,7 @@ constexpr std::array<Meaning, 7> meanings{{
     {itself, "the GPU itself"},
     {"PIX", "at most one PCIe bridge between them"},
     {"PXB", "several PCIe bridges, but not the host's"},
-    {"PHB", "through the PCIe host bridge, which is the processor"},
+    {"PHB", "through the PCIe host bridge of the processor"},
     {"NODE", "through several host bridges of one NUMA node"},
     {"SYS", "from one NUMA node to another"},
     {unknown, "the trace does not say"},

@@ -37,7 +37,7 @@ struct DescribedTrace {
     std::vector<HealthNote> health;  ///< `healthNotesOf`; the sentences are for display.
 };
 /// Text for an empty `health`: third-party recorders may lose data without notice.
-inline constexpr const char* nothingKnownLost = "Nothing that this file knows of.";
+inline constexpr const char* nothingKnownLost = "No warnings.";
 
 /// O(n log n) in facts, counters and notes.
 DescribedTrace describeTrace(const Trace& trace);

@@ -82,9 +82,9 @@ TimeRange sampledRange(const Trace& trace, std::optional<TimeRange> range) {
 std::vector<std::string> spanNotes(const Trace& trace, std::optional<TimeRange> range) {
     const TimeRange sampled = sampledRange(trace, range);
     if (range || sampled == trace.range) return {};
-    return {fmt::format(
-        "Means are over the {} in which counters were sampled; the run itself took {}.",
-        formatDuration(sampled.durationNs()), formatDuration(trace.range.durationNs()))};
+    return {fmt::format("Means cover the {} with sampled counters; the run took {}.",
+                        formatDuration(sampled.durationNs()),
+                        formatDuration(trace.range.durationNs()))};
 }
 
 }  // namespace lanescope

@@ -343,13 +343,12 @@ ReportTable gpuTimeTree(const ReportQuery& query) {
     TreeRows(tree, table).add();
     if (tree.steps > 0)
         table.notes.push_back(fmt::format(
-            "Per Step is the mean of the {} step{} that explain tells of, on each GPU on its own.",
+            "Per Step is the mean over the {} step{} of explain, separately for each GPU.",
             formatCount(tree.steps), tree.steps == 1 ? "" : "s"));
     if (tree.gathered > 0)
-        table.notes.push_back(fmt::format(
-            "{} pieces of work count for what is around them: there are too many names, or too "
-            "deep.",
-            formatCount(tree.gathered)));
+        table.notes.push_back(
+            fmt::format("{} GPU operations count for their parent: too many names, or too deep.",
+                        formatCount(tree.gathered)));
     return table;
 }
 
@@ -358,8 +357,7 @@ ReportTable gpuTimeTree(const ReportQuery& query) {
 const Report gpuTimeTreeReport{
     .info = {.name = "gpu_time_tree",
              .title = "GPU Time by Step, Range, Operator and Kernel",
-             .description =
-                 "Time of GPUs by what it was for: step, range, operator and kernel, as one tree",
+             .description = "GPU time by step, range, operator and kernel, as one tree",
              .isDefault = false,
              .isByRange = true},
     .build = gpuTimeTree,

@@ -77,14 +77,14 @@ const Report kernelSummaryReport{
 const Report kernelBaseNameSummaryReport{
     .info = {.name = "cuda_gpu_kern_sum:base",
              .title = "CUDA GPU Kernel Summary (base names)",
-             .description = "Time of each kernel, template and function arguments left out",
+             .description = "Time of each kernel, without template and function arguments",
              .isDefault = false},
     .build = kernelBaseNameSummary};
 
 const Report kernelFamilySummaryReport{
     .info = {.name = "cuda_gpu_kern_sum:family",
              .title = "CUDA GPU Kernel Summary (families)",
-             .description = "Time of kernels by what people call them: add f32, sgemm 128x64 tn",
+             .description = "Time of kernels by family: add f32, sgemm 128x64 tn",
              .isDefault = false},
     .build = kernelFamilySummary};
 
@@ -108,7 +108,7 @@ ReportTable apiSummary(const ReportQuery& query) {
 const Report apiSummaryReport{
     .info = {.name = "cuda_api_sum",
              .title = "CUDA API Summary",
-             .description = "Time inside each CUDA runtime and driver call"},
+             .description = "Time in each CUDA runtime and driver call"},
     .build = apiSummary,
     .tab = {"CUDA API", 4, [](const Trace& trace) { return trace.apiCalls.size() > 0; }}};
 

@@ -177,8 +177,7 @@ ReportTable memoryUseSummary(const ReportQuery& query) {
 const Report memoryUseSummaryReport{
     .info = {.name = "cuda_memory_sum",
              .title = "CUDA Memory Summary",
-             .description =
-                 "Allocations, peak and what was never freed, by GPU and kind of memory"},
+             .description = "Allocations, peak and unfreed memory, by GPU and kind of memory"},
     .build = memoryUseSummary};
 
 namespace {
@@ -309,7 +308,7 @@ ReportTable cpuFaultSummary(const ReportQuery& query) {
 const Report unifiedMemoryTotalsReport{
     .info = {.name = "um_total_sum",
              .title = "Unified Memory Totals Summary",
-             .description = "Migrations and page faults of managed memory in all"},
+             .description = "Totals of migrations and page faults of managed memory"},
     .build = unifiedMemoryTotals};
 
 const Report unifiedMemorySummaryReport{

@@ -122,10 +122,10 @@ ReportTable ncclSummary(const ReportQuery& query) {
         table.rows.push_back(rowOf(trace, key, group));
     }
     if (knownWaits > 0)
-        table.notes.push_back(fmt::format(
-            "\"Waited\" is the part of the GPU time before the last rank began, known of {} of {} "
-            "calls with GPU work; bandwidths of these are of the rest of it.",
-            knownWaits, calls));
+        table.notes.push_back(
+            fmt::format("\"Waited\" is GPU time before the last rank started, known for {} of {} "
+                        "calls with GPU work; their bandwidths cover the rest.",
+                        knownWaits, calls));
     std::stable_sort(table.rows.begin(), table.rows.end(), [](const auto& a, const auto& b) {
         if (a[gpuTimeColumn] != b[gpuTimeColumn]) return a[gpuTimeColumn] > b[gpuTimeColumn];
         return a[cpuTimeColumn] > b[cpuTimeColumn];
@@ -308,31 +308,30 @@ void addNotes(const Trace& trace, const MatchedCollectives& matched,
               const std::vector<Entries>& asked, ReportTable& table) {
     for (const UnmatchedOperation& each : matched.unmatched())
         table.notes.push_back(fmt::format(
-            "Calls of {} in communicator {} are left out: its ranks did not record the same "
-            "ones.{}",
+            "Calls of {} in communicator {} were skipped: its ranks recorded different calls.{}",
             trace.strings.at(each.operation), communicatorId(each.communicator),
             each.isNumbered ? ""
-                            : " With record --nccl plugin NCCL numbers them, and those that all "
-                              "ranks have count."));
+                            : " With record --nccl plugin NCCL numbers them, and common calls of "
+                              "all ranks count."));
     if (matched.untimed() > 0)
-        table.notes.push_back(fmt::format(
-            "{} calls of collectives are left out: of these only is known when they were written "
-            "down. With NCCL_INSPECTOR_DUMP_VERBOSE=1 NCCL Inspector writes when they ran.",
-            matched.untimed()));
+        table.notes.push_back(
+            fmt::format("{} calls of collectives were skipped: only their write time is known. "
+                        "With NCCL_INSPECTOR_DUMP_VERBOSE=1 NCCL Inspector writes run times.",
+                        matched.untimed()));
     if (asked.empty()) {
         if (matched.hasCalls() && !matched.hasSeveralRanks())
             table.notes.emplace_back(
-                "The trace has one rank of each communicator, so nobody can be late.");
+                "The trace has only one rank of each communicator, so lateness is unknown.");
         return;
     }
     const bool areOnGpu =
         std::all_of(asked.begin(), asked.end(), [](const Entries& each) { return each.isOnGpu; });
     table.notes.emplace_back(
-        areOnGpu ? "A rank enters a collective when its kernel starts on the GPU, and is as late "
-                   "as that is after the first rank's."
-                 : "A rank enters a collective when its kernel starts on the GPU, or, where that "
-                   "is not known of every rank, when it calls NCCL; it is as late as that is "
-                   "after the first rank.");
+        areOnGpu
+            ? "A rank enters a collective when its kernel starts on the GPU. Its lateness is "
+              "measured from the first rank."
+            : "A rank enters a collective when its kernel starts on the GPU, or when it calls NCCL "
+              "if that is unknown for any rank. Its lateness is measured from the first rank.");
 }
 
 /// Sums of one rank in one communicator.
@@ -374,7 +373,7 @@ ReportTable ncclLateness(const ReportQuery& query) {
     }
     if (!table.rows.empty())
         table.notes.emplace_back(
-            "\"Waited\" is the time, in all, from when the rank entered until the last one did.");
+            "\"Waited\" is the total time from a rank's entry to the last rank's entry.");
     addNotes(query.trace, matched, collectives, table);
     return table;
 }
@@ -411,14 +410,14 @@ ReportTable ncclLatenessByCollective(const ReportQuery& query) {
 const Report ncclLatenessReport{
     .info = {.name = "nccl_lateness",
              .title = "NCCL Lateness",
-             .description = "How late each rank enters collectives, and how often it is the last",
+             .description = "Lateness of each rank at collectives, and how often it is last",
              .isDefault = false},
     .build = ncclLateness};
 
 const Report ncclLatenessByCollectiveReport{
     .info = {.name = "nccl_lateness:collective",
              .title = "NCCL Lateness by Collective",
-             .description = "When each rank entered each collective",
+             .description = "Entry of each rank into each collective",
              .isDefault = false},
     .build = ncclLatenessByCollective};
 

@@ -260,13 +260,13 @@ void nvprofGpuTraceInParts(const ReportQuery& query, const PartSink& sink) {
 
 const Report nvprofSummaryReport{.info = {.name = "nvprof_summary",
                                           .title = "Profiling result",
-                                          .description = "What nvprof prints without options",
+                                          .description = "Default output of nvprof",
                                           .isDefault = false},
                                  .build = nvprofSummary};
 
 const Report nvprofGpuTraceReport{.info = {.name = "nvprof_gpu_trace",
                                            .title = "Profiling result",
-                                           .description = "What nvprof --print-gpu-trace prints",
+                                           .description = "Output of nvprof --print-gpu-trace",
                                            .isDefault = false},
                                   .list = nvprofGpuTraceInParts};
 

@@ -187,13 +187,14 @@ ReportTable nvtxStartEndSummary(const ReportQuery& query) {
 
 const Report nvtxSummaryReport{.info = {.name = "nvtx_sum",
                                         .title = "NVTX Range Summary",
-                                        .description = "Time inside each NVTX range, on the CPU"},
+                                        .description = "CPU time in each NVTX range"},
                                .build = nvtxSummary};
 
 const Report nvtxFamilySummaryReport{
     .info = {.name = "nvtx_sum:family",
              .title = "NVTX Range Summary (By Family)",
-             .description = "Time inside NVTX ranges, names that differ in numbers as one",
+             .description =
+                 "CPU time in NVTX ranges; names that differ only in numbers are combined",
              .isDefault = false},
     .build = nvtxFamilySummary,
     .tab = {"NVTX ranges", 2, [](const Trace& trace) { return trace.nvtx.size() > 0; }}};
@@ -201,14 +202,14 @@ const Report nvtxFamilySummaryReport{
 const Report nvtxPushPopSummaryReport{
     .info = {.name = "nvtx_pushpop_sum",
              .title = "NVTX Push/Pop Range Summary",
-             .description = "Time inside each pushed and popped NVTX range",
+             .description = "CPU time in each pushed and popped NVTX range",
              .isDefault = false},
     .build = nvtxPushPopSummary};
 
 const Report nvtxStartEndSummaryReport{
     .info = {.name = "nvtx_startend_sum",
              .title = "NVTX Start/End Range Summary",
-             .description = "Time inside each started and ended NVTX range",
+             .description = "CPU time in each started and ended NVTX range",
              .isDefault = false},
     .build = nvtxStartEndSummary};
 
@@ -317,7 +318,7 @@ ReportTable nvtxGpuProjectionSummary(const ReportQuery& query) {
 const Report nvtxGpuProjectionSummaryReport{
     .info = {.name = "nvtx_gpu_proj_sum",
              .title = "NVTX GPU Projection Summary",
-             .description = "Time the GPU took for the work launched inside each NVTX range"},
+             .description = "GPU time of the work launched in each NVTX range"},
     .build = nvtxGpuProjectionSummary,
     .tab = {"NVTX on the GPU", 3,
             [](const Trace& trace) { return trace.nvtx.size() > 0 && hasGpuWork(trace); }}};

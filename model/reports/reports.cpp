@@ -86,7 +86,7 @@ std::span<const Report* const> allReports() {
 Result<const Report*> findReport(std::string_view name) {
     for (const Report* report : reports)
         if (report->info.name == name) return report;
-    return fail("There is no report \"{}\"; there are: {}.", name, allNames());
+    return fail("Unknown report \"{}\"; choose from: {}.", name, allNames());
 }
 
 std::vector<ReportVariants> reportVariants() {

@@ -18,8 +18,8 @@ namespace lanescope {
 Result<TimeRange> parseRange(std::string_view text) {
     const auto malformed = [&] {
         return fail(
-            "\"{}\" is no range; write START:END in seconds, such as 1.5:2.75, or with units, "
-            "such as 10ms:25ms",
+            "\"{}\" is not a range; use START:END in seconds, for example 1.5:2.75, or with units, "
+            "for example 10ms:25ms",
             text);
     };
     const size_t colon = text.find(':');
@@ -103,7 +103,7 @@ Result<std::vector<std::string>> reportsAsked(const std::vector<std::string>& na
         isTold |= isAsIs || isOther;
     }
     if (isTold) return reports;
-    return fail("No report that was asked for can be told apart by {}; there are: {}.", by,
+    return fail("--by {}: no requested report supports it. Choose from: {}.", by,
                 variantsSentence());
 }
 
@@ -113,9 +113,8 @@ Result<void> checkRangeNameIsUsed(const std::vector<std::string>& reports,
     std::vector<std::string_view> byRange;
     for (const Report* report : allReports())
         if (report->info.isByRange) byRange.push_back(report->info.name);
-    return fail(
-        "A name of ranges is for reports by NVTX range, and none was asked for; there are: {}.",
-        fmt::join(byRange, ", "));
+    return fail("--range-name: no requested report is by NVTX range. Choose from: {}.",
+                fmt::join(byRange, ", "));
 }
 
 Result<void> checkSelection(const Trace& trace, const std::vector<std::string>& reports,
@@ -125,9 +124,9 @@ Result<void> checkSelection(const Trace& trace, const std::vector<std::string>& 
     const bool isOutside =
         range && (range->startNs > extent.endNs || range->endNs < extent.startNs);
     if (isOutside && (!extent.isEmpty() || !trace.isEmpty()))
-        return fail(
-            "The range lies outside of {}, which goes from {} to {}; choose a range in that.",
-            printable(trace.title), formatTimestamp(extent.startNs), formatTimestamp(extent.endNs));
+        return fail("The range lies outside of {}, which covers {} to {}. Choose a range inside.",
+                    printable(trace.title), formatTimestamp(extent.startNs),
+                    formatTimestamp(extent.endNs));
     if (rangeName.empty()) return {};
     const std::vector<TimeRange> named = rangesCalled(trace, rangeName);
     if (named.empty()) return fail("{}", printable(noSuchRange(trace, rangeName).value().sentence));
@@ -136,8 +135,8 @@ Result<void> checkSelection(const Trace& trace, const std::vector<std::string>& 
     TimeRange all = named.front();
     for (const TimeRange& each : named) all = all.united(each);
     return fail(
-        "No NVTX range called \"{}\" has work on a GPU in that range of time; in {} they have it "
-        "from {} to {}.",
+        "No NVTX range \"{}\" has GPU work in that time range; in {} such ranges are from {} to "
+        "{}.",
         printable(rangeName), printable(trace.title), formatTimestamp(all.startNs),
         formatTimestamp(all.endNs));
 }

@@ -30,7 +30,7 @@ Result<NamePattern> NamePattern::compile(std::string_view text, PatternKind kind
     options.set_max_mem(maxExpressionBytes);
     auto expression =
         std::make_shared<const re2::RE2>(re2::StringPiece(text.data(), text.size()), options);
-    if (!expression->ok()) return fail("This is no regular expression: {}.", expression->error());
+    if (!expression->ok()) return fail("Not a regular expression: {}.", expression->error());
     pattern.expression_ = std::move(expression);
     return pattern;
 }

@@ -18,7 +18,7 @@ Result<TableFormat> tableFormatFrom(std::string_view name) {
     if (name == "csv") return TableFormat::Csv;
     if (name == "nsys-csv") return TableFormat::NsightCsv;
     if (name == "json") return TableFormat::Json;
-    return fail("There is no format \"{}\"; there are: text, csv, nsys-csv, json.", name);
+    return fail("Unknown format \"{}\"; choose from: text, csv, nsys-csv, json.", name);
 }
 
 std::string headerOf(const ReportColumn& column) {

@@ -137,12 +137,12 @@ void forEachFact(S& s, V&& visit) {
     visit(FactName{facts::hostMemoryBytes, "Host memory", FactUnit::Bytes}, s.hostMemoryBytes);
     visit(FactName{facts::driverVersion, "CUDA driver"}, s.driverVersion);
     visit(FactName{facts::driverCudaVersion, "CUDA of the driver"}, s.driverCudaVersion);
-    visit(FactName{facts::lanescopeVersion, "Recorder"}, s.recorderVersion);
+    visit(FactName{facts::lanescopeVersion, "Lanescope"}, s.recorderVersion);
     visit(FactName{facts::recordOptions, "Recorded with"}, s.recordOptions);
     visit(FactName{facts::exitStatus, "Exit status"}, s.exitStatus);
     visit(FactName{facts::logBytesUnreadAtExit, "Unread logs at exit", FactUnit::Bytes},
           s.logBytesUnreadAtExit);
-    visit(FactName{facts::cutSteps, "Steps cut out"}, s.cutSteps);
+    visit(FactName{facts::cutSteps, "Steps of the excerpt"}, s.cutSteps);
 }
 template <Of<ProcessFacts> S, class V>
 void forEachFact(S& s, V&& visit) {
@@ -180,7 +180,7 @@ void forEachFact(S& s, V&& visit) {
     visit(FactName{facts::gpuMetricsHz, "GPU metrics (Hz)"}, s.metricsHz);
     visit(FactName{facts::threadSampler, "Threads"}, s.threads);
     visit(FactName{facts::threadStacksRead, "Stacks of threads"}, s.threadStacks);
-    visit(FactName{facts::threadStacksTorn, "Torn of these"}, s.threadStacksTorn);
+    visit(FactName{facts::threadStacksTorn, "Inconsistent stacks"}, s.threadStacksTorn);
 }
 /// In files the GPU number is appended to the identifier: "gpuMetricsLost0".
 template <Of<SampledGpuFacts> S, class V>

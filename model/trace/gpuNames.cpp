@@ -10,15 +10,15 @@ namespace lanescope {
 
 const std::vector<ThrottleReason>& throttleReasons() {
     static const std::vector<ThrottleReason> reasons{
-        {0x1, "idle", false, "it has nothing to do"},
+        {0x1, "idle", false, "it is idle"},
         {0x2, "clocks set by the user", false, "its clocks are set to that"},
-        {0x4, "power cap", true, "it draws all the power that it may"},
+        {0x4, "power cap", true, "it is at its power limit"},
         {0x8, "hardware slowdown", true, "its hardware slows it down, for heat or power"},
-        {0x10, "sync boost", true, "it is held to the clocks of the GPUs in its group"},
-        {0x20, "software thermal", true, "it is as hot as it may be in the long run"},
+        {0x10, "sync boost", true, "it follows the clocks of the GPUs in its group"},
+        {0x20, "software thermal", true, "it is at its long-term temperature limit"},
         {0x40, "hardware thermal", true, "it is too hot"},
-        {0x80, "hardware power brake", true, "the machine's supply asks it to draw less"},
-        {0x100, "display clocks", false, "a display asks for that"},
+        {0x80, "hardware power brake", true, "the power supply of the machine requests less power"},
+        {0x100, "display clocks", false, "a display requests it"},
     };
     return reasons;
 }

@@ -19,8 +19,8 @@ std::vector<HealthNote> healthNotesOf(const Trace& trace) {
             notes.push_back(note);
     if (trace.isCorrupt())
         notes.push_back({Severity::Error, HealthCode::IndexDamaged,
-                         "The index is damaged: what is shown may be wrong. Remove it with "
-                         "\"lanescope index --remove\", then open the trace again."});
+                         "The index is corrupt; results may be wrong. Remove it with \"lanescope "
+                         "index --remove\", then open the trace again."});
     std::stable_sort(notes.begin(), notes.end(), [](const HealthNote& a, const HealthNote& b) {
         return a.severity > b.severity;
     });
@@ -29,10 +29,8 @@ std::vector<HealthNote> healthNotesOf(const Trace& trace) {
 
 std::string shownText(const HealthNote& note) {
     if (note.code != HealthCode::Unknown || note.unknownCode.empty()) return note.sentence;
-    if (note.sentence.empty())
-        return fmt::format("Something that this program does not know: \"{}\".", note.unknownCode);
-    return fmt::format("{} (\"{}\", which this program does not know)", note.sentence,
-                       note.unknownCode);
+    if (note.sentence.empty()) return fmt::format("Unknown warning: \"{}\".", note.unknownCode);
+    return fmt::format("{} (unknown code \"{}\")", note.sentence, note.unknownCode);
 }
 
 namespace {

@@ -12,8 +12,8 @@ namespace lanescope {
 
 /// Health note of such a trace.
 inline constexpr std::string_view ncclKernelsOnlySentence =
-    "Of the GPUs the file knows NCCL's kernels only, to a microsecond, and not which GPU they ran "
-    "on: their numbers count the ranks, and what else they did is not known.";
+    "The file has only the NCCL kernels of the GPUs, to a microsecond, without the GPU they ran "
+    "on. GPU numbers are ranks, and other GPU work is unknown.";
 
 /// Returns the health notes for people, most severe first, without duplicates of several processes.
 /// O(n log n) in the notes.

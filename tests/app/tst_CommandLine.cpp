@@ -119,8 +119,8 @@ class TestCommandLine : public QObject {
         QTest::newRow("no rows") << QStringList{"compare", "x", "y", "--top", "0"}
                                  << "above 0. Try";
         QTest::newRow("no option") << QStringList{"--bogus"} << "no option \"--bogus\"";
-        QTest::newRow("spread first")
-            << QStringList{"compare", "--spread", "a", "b", "c", "d"} << "--spread: consumed all files";
+        QTest::newRow("spread first") << QStringList{"compare", "--spread", "a", "b", "c", "d"}
+                                      << "--spread: consumed all files";
         QTest::newRow("table of text")
             << QStringList{"compare", "a", "b", "--table", "parts"} << "Add -f csv";
         QTest::newRow("number") << QStringList{"sql", "x", "y", "--rows", "0"}
@@ -342,7 +342,7 @@ class TestCommandLine : public QObject {
             "The range lies outside of fast.lanescope, which goes from 0.000000000 s to 0.01");
         verifyFailure(
             run({"stats", fast_, "-r", "cuda_gpu_kern_sum", "-f", "csv", "--range", "100:200"}), 1,
-            "choose a range in that");
+            "Choose a range inside");
         const QString output = path("outside.csv");
         verifyFailure(run({"stats", fast_, "-o", output, "--range", "100:"}), 1, "The range");
         QVERIFY(!QFile::exists(output));
@@ -372,8 +372,8 @@ class TestCommandLine : public QObject {
 
     void optionsOfNoRequestedReportAreUsageErrors() {
         verifyFailure(run({"stats", fast_, "--range-name", "step"}), 2,
-                      "A name of ranges is for reports by NVTX range");
-        verifyFailure(run({"stats", fast_, "-r", "nvtx_sum", "--by", "link"}), 2, "by link");
+                      "--range-name: no requested report is by NVTX range");
+        verifyFailure(run({"stats", fast_, "-r", "nvtx_sum", "--by", "link"}), 2, "--by link");
     }
 
     void compareOfUnknownRangeNamesFails() {

@@ -139,7 +139,7 @@ class tst_DamagedTrace : public QObject {
         writeClosed(file("whole.sqlite"), 1);
         writeClosed(file("broken.sqlite"), 1.2);
         damage(file("broken.sqlite"));
-        QVERIFY(ofHealth(path("broken.sqlite")).startsWith("The file is damaged"));
+        QVERIFY(ofHealth(path("broken.sqlite")).startsWith("The file is corrupt"));
         QVERIFY(ofHealth(path("whole.sqlite")).isEmpty());
     }
 
@@ -173,7 +173,7 @@ class tst_DamagedTrace : public QObject {
                 QVERIFY2(
                     gate.output.contains("not comparable: the " +
                                          QByteArray(before == broken ? "baseline" : "candidate") +
-                                         " is damaged (\"The file is damaged: "),
+                                         " is damaged (\"The file is corrupt: "),
                     gate.output.constData());
             }
         }
@@ -186,7 +186,7 @@ class tst_DamagedTrace : public QObject {
             QCOMPARE(gate.exitCode, 3);
             QVERIFY2(gate.errors.contains("No condition can be evaluated."),
                      gate.errors.constData());
-            QVERIFY(gate.output.contains("Caution: The file is damaged: "));
+            QVERIFY(gate.output.contains("Caution: The file is corrupt: "));
         }
         QCOMPARE(run({"explain", broken}).exitCode, 0);
         QCOMPARE(run({"explain", whole, "--fail-if", "any > 90%"}).exitCode, 0);
@@ -208,12 +208,13 @@ class tst_DamagedTrace : public QObject {
             flipped[at] = static_cast<char>(flipped[at] ^ 0x10);
             write("flipped.pftrace", flipped);
             const QByteArray checked = said({"check", path("flipped.pftrace")});
-            if (!checked.contains("BAD  The file is damaged")) continue;
+            if (!checked.contains("BAD  The file is corrupt")) continue;
             ++damaged;
             const Outcome gate =
                 run({"explain", path("flipped.pftrace"), "--fail-if", "any > 99%"});
             QCOMPARE(gate.exitCode, 3);
-            QVERIFY2(gate.errors.contains("No condition can be evaluated"), gate.errors.constData());
+            QVERIFY2(gate.errors.contains("No condition can be evaluated"),
+                     gate.errors.constData());
         }
         QVERIFY(damaged > 0);
     }
@@ -239,14 +240,14 @@ class tst_DamagedTrace : public QObject {
                                 << QByteArray(advice);
         };
         row("twice", packed(whole), "is packed by gzip twice", "\"gunzip -k\"");
-        row("nothing", packed(""), "holds nothing", "Pack the trace again");
+        row("nothing", packed(""), "gzip compressed no data", "Compress the trace again");
         row("no bytes", "", "is empty", "nothing was recorded into it");
-        row("head", std::string(1, '\x1e') + whole.substr(1), "does not begin as one",
+        row("head", std::string(1, '\x1e') + whole.substr(1), "does not start as a gzip file",
             "Copy it again");
         std::string flipped = whole;
         flipped[12] = static_cast<char>(flipped[12] ^ 0x7f);
-        row("flipped", flipped, "is damaged", "Copy it again");
-        row("cut", whole.substr(0, 12), "is cut short", "Copy it again");
+        row("flipped", flipped, "is corrupt", "Copy it again");
+        row("cut", whole.substr(0, 12), "is truncated", "Copy it again");
     }
 
     void unpackErrorsNameCauseAndAction() {
@@ -269,13 +270,13 @@ class tst_DamagedTrace : public QObject {
         write("half.json.gz", whole.substr(0, whole.size() / 2));
         const Outcome cut = run({"stats", path("half.json.gz"), "-r", "nvtx_sum"});
         QVERIFY(cut.output.contains("op1"));
-        QVERIFY2(cut.errors.contains("is cut short. Copy it again."), cut.errors.constData());
+        QVERIFY2(cut.errors.contains("is truncated. Copy it again."), cut.errors.constData());
         std::string flipped = whole;
         flipped[whole.size() - 6] = static_cast<char>(flipped[whole.size() - 6] ^ 4);
         write("flipped.json.gz", flipped);
         const Outcome damaged = run({"stats", path("flipped.json.gz"), "-r", "nvtx_sum"});
         QVERIFY(damaged.output.contains("op1"));
-        QVERIFY2(damaged.errors.contains("is damaged. Copy it again."), damaged.errors.constData());
+        QVERIFY2(damaged.errors.contains("is corrupt. Copy it again."), damaged.errors.constData());
     }
 
     /// Windows programs write one at the start of text.
@@ -308,7 +309,7 @@ class tst_DamagedTrace : public QObject {
         for (const char* command : {"index", "summarize"}) {
             const Outcome outcome = run({command, path("torn.json")});
             QCOMPARE(outcome.exitCode, 0);
-            QVERIFY2(outcome.errors.contains("warning: torn.json: The file ends in the middle"),
+            QVERIFY2(outcome.errors.contains("warning: torn.json: The file is truncated"),
                      outcome.errors.constData());
             QVERIFY(!run({command, path("whole.sqlite")}).errors.contains("warning"));
         }
@@ -351,7 +352,7 @@ class tst_DamagedTrace : public QObject {
                     continue;
                 }
                 ++found[command];
-                QVERIFY2(outcome.errors.count("was damaged") == 1, outcome.errors.constData());
+                QVERIFY2(outcome.errors.count("was corrupt") == 1, outcome.errors.constData());
                 QVERIFY2(outcome.output.isEmpty(), outcome.output.left(2000).constData());
             }
         }

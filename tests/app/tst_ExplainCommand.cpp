@@ -113,12 +113,11 @@ class TestExplainCommand : public QObject {
         QVERIFY2(judged.errors.contains("no work of a GPU to explain"), qPrintable(judged.errors));
         QCOMPARE(judged.errors.count('\n'), 1);
         QVERIFY2(judged.output.startsWith("Caution: "), judged.output.constData());
-        QVERIFY(judged.output.contains("ends in the middle"));
+        QVERIFY(judged.output.contains("is truncated"));
         QCOMPARE(explained({path}).exitCode, 0);
         const Outcome checked = run({"check", path});
         QCOMPARE(checked.exitCode, 1);
-        QVERIFY2(checked.output.contains("BAD  The file ends in the middle"),
-                 checked.output.constData());
+        QVERIFY2(checked.output.contains("BAD  The file is truncated"), checked.output.constData());
         QVERIFY(!checked.output.contains("Every event in it can be read"));
     }
 

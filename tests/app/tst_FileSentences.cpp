@@ -39,34 +39,34 @@ class tst_FileSentences : public QObject {
     void existingOutputIsReportedBeforeReading_data() {
         QTest::addColumn<QString>("target");
         QTest::addColumn<QString>("sentence");
-        QTest::newRow("file") << "there.sqlite"
-                              << "there.sqlite exists: choose another name, or remove it.";
+        QTest::newRow("file")
+            << "there.sqlite"
+            << "there.sqlite: the file exists. Choose another name, or remove it.";
         QTest::newRow("folder") << "folder"
-                                << "Cannot write folder: it is a folder.";
+                                << "folder: this is a folder, cannot write to it.";
         QTest::newRow("device") << "/dev/full"
-                                << "Cannot write /dev/full: it is no regular file, as a trace is.";
+                                << "/dev/full: cannot write, not a regular file.";
         QTest::newRow("nowhere")
             << "no/such.sqlite"
-            << "Cannot write no/such.sqlite: there is no folder no; create it.";
+            << "no/such.sqlite: cannot write, the folder no does not exist. Create it.";
         QTest::newRow("file for a folder")
             << "there.sqlite/x.sqlite"
-            << "Cannot write there.sqlite/x.sqlite: there.sqlite is no folder.";
+            << "there.sqlite/x.sqlite: cannot write, there.sqlite is not a folder.";
         QTest::newRow("links in a ring")
             << "ring/x.sqlite"
             << "Cannot write ring/x.sqlite: Too many levels of symbolic links.";
         QTest::newRow("too long while it is made")
             << QString(243, 'a') + ".sqlite"
-            << "Cannot write " + QString(243, 'a') +
-                   ".sqlite: its name is 3 bytes too long, as .partial stands behind it until the "
-                   "trace is whole. Choose a shorter one.";
-        QTest::newRow("input")
-            << "run.json"
-            << "Will not write over run.json, which is being read; choose another "
-               "output file.";
-        QTest::newRow("unfinished") << "late.sqlite"
-                                    << "late.sqlite.partial exists: late.sqlite is being made, or "
-                                       "that broke off. Choose another name; or, if no program "
-                                       "makes it any more, remove that.";
+            << QString(243, 'a') +
+                   ".sqlite: cannot write, the name is 3 bytes too long with .partial, which is "
+                   "appended until the trace is complete. Choose a shorter one.";
+        QTest::newRow("input") << "run.json"
+                               << "run.json: this file is being read, will not be overwritten. "
+                                  "Choose another output file.";
+        QTest::newRow("unfinished")
+            << "late.sqlite"
+            << "late.sqlite: late.sqlite.partial exists, so the trace is being written, or writing "
+               "was interrupted. Choose another name, or remove that file if no program writes it.";
     }
     void existingOutputIsReportedBeforeReading() {
         QFETCH(QString, target);
@@ -132,14 +132,14 @@ class tst_FileSentences : public QObject {
             QCOMPARE(outcome.exitCode, 1);
             QVERIFY2(outcome.errors.contains("run.sqlite"), qPrintable(outcome.errors));
             QVERIFY2(!outcome.errors.contains("remove"), qPrintable(outcome.errors));
-            QVERIFY2(
-                outcome.errors.contains(kind == "JSON" ? "would be overwritten" : "no import needed"),
-                qPrintable(outcome.errors));
+            QVERIFY2(outcome.errors.contains(kind == "JSON" ? "would be overwritten"
+                                                            : "no import needed"),
+                     qPrintable(outcome.errors));
             QCOMPARE(contentOf("run.sqlite"), before);
         }
         QVERIFY(::mkfifo((*folder_ / "pipe.sqlite").c_str(), 0600) == 0);
         QCOMPARE(run({"import", "pipe.sqlite"}).errors,
-                 QString("lanescope: pipe.sqlite is not a regular file: name a trace file.\n"));
+                 QString("lanescope: pipe.sqlite: not a regular file. Name a trace file.\n"));
         // Two files of a folder whose outputs would have the same name.
         put("run.json", R"([{"ph":"X","name":"a","ts":1,"dur":2,"pid":1}])");
         const Outcome both = run({"import", "run.json"});
@@ -152,12 +152,12 @@ class tst_FileSentences : public QObject {
         writeCorrupt("broken.sqlite");
         const Outcome damaged = run({"index", "broken.sqlite"});
         QCOMPARE(damaged.exitCode, 1);
-        QVERIFY2(damaged.errors.contains("No index is made of broken.sqlite"),
+        QVERIFY2(damaged.errors.contains("broken.sqlite: no index is built"),
                  qPrintable(damaged.errors));
-        QVERIFY2(damaged.errors.contains("The file is damaged") &&
+        QVERIFY2(damaged.errors.contains("The file is corrupt") &&
                      damaged.errors.contains("Copy it again."),
                  qPrintable(damaged.errors));
-        QVERIFY2(damaged.errors.contains("The table CUPTI_ACTIVITY_KIND_KERNEL is damaged"),
+        QVERIFY2(damaged.errors.contains("The table CUPTI_ACTIVITY_KIND_KERNEL is corrupt"),
                  qPrintable(damaged.errors));
         QCOMPARE(damaged.errors.count('\n'), 1);
         // Neither next to it nor in the cache.
@@ -166,9 +166,9 @@ class tst_FileSentences : public QObject {
         put("cache", "no folder");
         const Outcome full = run({"index", "run.sqlite"});
         QCOMPARE(full.exitCode, 1);
-        QVERIFY2(full.errors.contains("The index of run.sqlite could not be written: "),
+        QVERIFY2(full.errors.contains("run.sqlite: the index could not be written: "),
                  qPrintable(full.errors));
-        QVERIFY2(full.errors.contains("it is a folder"), qPrintable(full.errors));
+        QVERIFY2(full.errors.contains("this is a folder"), qPrintable(full.errors));
     }
 
     void unreadableWalIsTheReportedCause() {
@@ -193,8 +193,7 @@ class tst_FileSentences : public QObject {
             const QString said = outcome.output + outcome.errors;
             QVERIFY2(outcome.exitCode == 1, qPrintable(said));
             QVERIFY2(said.contains("locked/run.sqlite-wal"), qPrintable(said));
-            QVERIFY2(said.contains("copy both into a folder that you can write to"),
-                     qPrintable(said));
+            QVERIFY2(said.contains("Copy both files to a writable folder"), qPrintable(said));
             QVERIFY2(!said.contains("No such file"), qPrintable(said));
         }
         fs::permissions(*folder_ / "locked", fs::perms(0755));
@@ -241,7 +240,7 @@ class tst_FileSentences : public QObject {
     void mergedFilesMustExist() {
         const Outcome one = run({"merge", "nowhere", "-o", "job.sqlite"});
         QCOMPARE(one.exitCode, 1);
-        QCOMPARE(one.errors, QString("lanescope: There is no file nowhere: check the path.\n"));
+        QCOMPARE(one.errors, QString("lanescope: nowhere: no such file. Check the path.\n"));
         put("run.sqlite", recorded_);
         const Outcome alone = run({"merge", "run.sqlite", "-o", "job.sqlite"});
         QVERIFY2(alone.errors.contains("there is only run.sqlite"), qPrintable(alone.errors));
@@ -328,8 +327,8 @@ class tst_FileSentences : public QObject {
                 const Outcome outcome = run(command + QStringList{"-o", trace});
                 QCOMPARE(outcome.exitCode, command[0] == "compare" ? 3 : 1);
                 QCOMPARE(outcome.errors,
-                         QString("lanescope: Will not write over %1, which is a trace or another "
-                                 "database; choose another output file.\n")
+                         QString("lanescope: %1: a trace or another database, will not be "
+                                 "overwritten. Choose another output file.\n")
                              .arg(trace));
                 QCOMPARE(contentOf(qPrintable(trace)), before);
             }
@@ -348,8 +347,9 @@ class tst_FileSentences : public QObject {
         fs::permissions(folder_->path(), fs::perms(0777));
         const Outcome outcome = run({"stats", "run.sqlite", "-o", "secret.sqlite"}, Who::Anybody);
         QCOMPARE(outcome.exitCode, 1);
-        QVERIFY2(outcome.errors.startsWith("lanescope: Will not write over secret.sqlite, which "
-                                           "may be a trace. Cannot read secret.sqlite: "),
+        QVERIFY2(outcome.errors.startsWith(
+                     "lanescope: secret.sqlite: may be a trace, will not be overwritten. "
+                     "secret.sqlite: cannot be "),
                  qPrintable(outcome.errors));
         fs::permissions(*folder_ / "secret.sqlite", fs::perms(0600));
         QCOMPARE(contentOf("secret.sqlite"), recorded_);
@@ -365,16 +365,17 @@ class tst_FileSentences : public QObject {
         for (const char* format : {"perfetto", "folded"}) {
             const Outcome exported = run({"export", "-f", format, name, "-o", QString(260, 'b')});
             QCOMPARE(exported.exitCode, 1);
-            QCOMPARE(exported.errors, "lanescope: Cannot write " + QString(260, 'b') +
-                                          ": its name is 5 bytes too long. Choose a shorter "
-                                          "one.\n");
+            QCOMPARE(exported.errors, "lanescope: " + QString(260, 'b') +
+                                          ": cannot write, the name is 5 bytes too long. Choose a "
+                                          "shorter one.\n");
         }
         const SampleCopies sample;
         const QString stem(250, 'c');
         const Outcome ranks = run({"export", "-f", "kineto", sample("nvlink"), "-o", stem});
         QCOMPARE(ranks.exitCode, 1);
-        QCOMPARE(ranks.errors, "lanescope: Cannot write " + stem +
-                                   ".rank0: its name is 1 byte too long. Choose a shorter one.\n");
+        QCOMPARE(ranks.errors, "lanescope: " + stem +
+                                   ".rank0: cannot write, the name is 1 byte too long. Choose a "
+                                   "shorter one.\n");
         QCOMPARE(entries().size(), 1);
     }
 
@@ -394,8 +395,8 @@ class tst_FileSentences : public QObject {
             QVERIFY(database && database->execute("DROP TABLE LANESCOPE_STORED"));
         }
         const QString sentence =
-            "Another program wrote to the trace since it was recorded: events are shown as they "
-            "are now, and nothing is believed that was stored with them.";
+            "Another program modified the trace. Events are shown as they are now; stored "
+            "summaries are ignored.";
         const Outcome checked = run({"check", "run.sqlite"});
         QCOMPARE(checked.exitCode, 1);
         QVERIFY2(checked.output.contains("BAD  " + sentence), qPrintable(checked.output));

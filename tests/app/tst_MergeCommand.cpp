@@ -50,7 +50,7 @@ class TestMergeCommand : public QObject {
         QVERIFY(process.waitForFinished(60'000));
         const QString said = process.readAllStandardOutput() + process.readAllStandardError();
         QVERIFY2(process.exitCode() == 0, qPrintable(said));
-        QVERIFY2(said.contains("step 0 is step 2 of it"), qPrintable(said));
+        QVERIFY2(said.contains("Step 0 is step 2 of the run"), qPrintable(said));
         QVERIFY2(!said.contains("windows"), qPrintable(said));
     }
 };

@@ -128,7 +128,8 @@ class tst_record : public QObject {
         QCOMPARE(cut.status, 0);
         QCOMPARE(kernels("out.sqlite"), 0);
         const QRegularExpression sentence(
-            "1 process of the run still ran and is truncated at [4-9]\\.\\d s. Use --wait all to wait for it");
+            "1 process of the run still ran and is truncated at [4-9]\\.\\d s. Use --wait all to "
+            "wait for it");
         QVERIFY2(QString::fromUtf8(cut.err).contains(sentence), cut.err);
         const Ended waited = lanescope(record(QStringList{"--wait", "all"} + words, "b.sqlite"));
         QCOMPARE(waited.status, 0);
@@ -201,8 +202,7 @@ class tst_record : public QObject {
     void signalBeforeAnyRecordingIsReported() {
         const Ended run = lanescope(record({"--", "sh", "-c", "kill -9 $$"}));
         QCOMPARE(run.status, 137);
-        QVERIFY2(run.err.contains("Nothing was recorded of sh: signal 9 ended it before"),
-                 run.err);
+        QVERIFY2(run.err.contains("Nothing was recorded of sh: signal 9 ended it before"), run.err);
     }
 
     void singleItemsUseTheSingular() {
@@ -263,8 +263,9 @@ class tst_record : public QObject {
         QTest::addColumn<QString>("output");
         QTest::addColumn<QString>("sentence");
         QTest::addColumn<int>("status");
-        QTest::newRow("no such program") << QStringList{"no-such-program-anywhere"} << "out.sqlite"
-                                         << "no-such-program-anywhere: no such program in PATH" << 127;
+        QTest::newRow("no such program")
+            << QStringList{"no-such-program-anywhere"} << "out.sqlite"
+            << "no-such-program-anywhere: no such program in PATH" << 127;
         QTest::newRow("no such path") << QStringList{"/no/such/program"} << "out.sqlite"
                                       << "/no/such/program: no such program" << 127;
         QTest::newRow("not executable") << QStringList{"./agent.so"} << "out.sqlite"
@@ -344,7 +345,7 @@ class tst_record : public QObject {
         QCOMPARE(QFileInfo(in("out.sqlite")).size(), 8);
         const Ended device = lanescope(record({"--", "true"}, "/dev/full"));
         QCOMPARE(device.status, 1);
-        QVERIFY2(device.err.contains("is no regular file") && !device.err.contains("--force"),
+        QVERIFY2(device.err.contains("not a regular file") && !device.err.contains("--force"),
                  device.err);
         QCOMPARE(lanescope(record({"--force", "--", "true"})).status, 0);
         QCOMPARE(kernels("out.sqlite"), 0);
@@ -381,8 +382,7 @@ class tst_record : public QObject {
         QVERIFY(busy.err.contains("still being recorded"));
         const Ended rival = lanescope(record({"--", "touch", "started"}));
         QCOMPARE(rival.status, 1);
-        QVERIFY2(rival.err.contains("out.sqlite: being recorded by another lanescope"),
-                 rival.err);
+        QVERIFY2(rival.err.contains("out.sqlite: being recorded by another lanescope"), rival.err);
         QVERIFY(!isThere("started"));
         ::kill(static_cast<pid_t>(process.processId()), SIGKILL);
         process.waitForFinished(waitMs);

@@ -30,7 +30,7 @@ class tst_ToyFormat : public QObject {
             QCOMPARE((*trace)->nameOf({EventKind::Kernel, 0}), std::string("first"));
             QCOMPARE((*trace)->processes[0].name, std::string("toy"));
             QCOMPARE((*trace)->range, (TimeRange{100, 400}));
-            QVERIFY((*trace)->health[0].sentence.starts_with("1 row of kernels was left out"));
+            QVERIFY((*trace)->health[0].sentence.starts_with("1 row of kernels was skipped"));
         }
         QVERIFY(!loadTrace(folder / "a.toy"));  // the product does not have it
     }

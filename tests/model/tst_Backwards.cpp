@@ -124,7 +124,7 @@ void tst_Backwards::flowEndsWithoutCounterpartAreCounted() {
     const TracePtr trace = loaded(traceOf(with(with(forwardAndBackward(), arrowsOf()), ends)));
     QCOMPARE(pairNames(*trace), bothPairs);
     QCOMPARE(unknownIn(*trace), int64_t{9});
-    QVERIFY(sentenceOf(*trace, HealthCode::BackwardUnknown).starts_with("9 ends of arrows"));
+    QVERIFY(sentenceOf(*trace, HealthCode::BackwardUnknown).starts_with("9 ends of flow events"));
     for (const Thread& thread : trace->threads) QVERIFY(thread.tid != 777);
     // Sequence numbers: a forward that ran before the profiler began.
     const TracePtr alone =

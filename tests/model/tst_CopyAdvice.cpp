@@ -34,8 +34,8 @@ class TestCopyAdvice : public QObject {
         QVERIFY(pinning != all.end());
         QCOMPARE(pinning->gainNs, 80 * ms);  // 10 instead of 50 GB/s
         QCOMPARE(QString::fromStdString(pinning->sentence),
-                 QString("80 % of HtoD bytes were pageable at 10 GB/s; the pinned copies of this "
-                         "run reach 50: about 80.00 ms of 1.000 s."));
+                 QString("80 % of HtoD bytes were pageable at 10 GB/s; pinned copies of this run "
+                         "reach 50: about 80.00 ms of 1.000 s."));
         QCOMPARE(pinning->example, EventRef(EventKind::Memcpy, 0));
     }
 
@@ -85,7 +85,7 @@ class TestCopyAdvice : public QObject {
         QVERIFY(overlapAdvice(1'000).sentence.empty());
         const BandwidthAdvice some = overlapAdvice(30 * ms);
         QCOMPARE(some.gainNs, 30 * ms);  // of 100 ms of copies
-        QVERIFY(some.sentence.ends_with("up to 30.00 ms could be hidden."));
+        QVERIFY(some.sentence.ends_with("up to 30.00 ms could be overlapped."));
     }
 
     void copyWaitExcludesTheCopyItself() {

@@ -75,8 +75,8 @@ void tst_InspectorDamage::corruptionCostsOnlyTheCorruptLines() {
     const TracePtr trace = load(joined(mixed));
     QVERIFY(trace);
     QCOMPARE(numbersIn(*trace), (std::vector<int64_t>{0, 1, 2, 3, 4, 5}));
-    QVERIFY(hasNote(*trace, HealthCode::NotShown, "1 lines of text, the first of them line 2"));
-    QVERIFY(hasNote(*trace, HealthCode::NotShown, "1 objects of JSON that are not of NCCL"));
+    QVERIFY(hasNote(*trace, HealthCode::NotShown, "1 lines of text, the first in line 2"));
+    QVERIFY(hasNote(*trace, HealthCode::NotShown, "1 JSON objects of other programs"));
     QVERIFY(!hasNote(*trace, HealthCode::FileDamaged, ""));
     const auto leftOut = [&](const std::string& from, const std::string& to) {
         std::vector<std::string> odd = lines;
@@ -97,7 +97,7 @@ void tst_InspectorDamage::truncatedLastLineIsReported() {
     const TracePtr trace = load(text.substr(0, text.size() - 40));
     QVERIFY(trace);
     QCOMPARE(trace->nccl.size(), 1u);
-    QVERIFY(hasNote(*trace, HealthCode::FileCut, "The file ends in the middle"));
+    QVERIFY(hasNote(*trace, HealthCode::FileCut, "The file is truncated"));
     QVERIFY(!hasNote(*trace, HealthCode::FileDamaged, ""));
 }
 

@@ -92,7 +92,7 @@ void tst_JsonDamage::truncatedFileKeepsCompleteEvents() {
     for (size_t at = 0; (at = half.find("    }\n  },", at)) != std::string::npos; ++at) ++whole;
     const TracePtr cut = loaded(half);
     QCOMPARE(size_t{cut->nvtx.size()}, whole);
-    QVERIFY(sentenceOf(*cut, HealthCode::FileCut).find("ends in the middle") != std::string::npos);
+    QVERIFY(sentenceOf(*cut, HealthCode::FileCut).find("is truncated") != std::string::npos);
 
     const fs::path packed = folder / "run.json.gz";
     const gzFile file = gzopen(packed.c_str(), "wb6");

@@ -134,7 +134,7 @@ class tst_LoadCounters : public QObject {
         const TracePtr trace =
             load(counter(1, "nvlink.tx", "B", 1, "0", "0") + samples(1, {"1000", "5", "10"}));
         QVERIFY(std::any_of(trace->health.begin(), trace->health.end(), [](const auto& note) {
-            return note.sentence.find("went backwards 1 time") != std::string::npos;
+            return note.sentence.find("were reset 1 time") != std::string::npos;
         }));
     }
 

@@ -131,7 +131,7 @@ class tst_LoadMemory : public QObject {
         QCOMPARE(trace->allocations.bytes, (Column<int64_t>{0, 0, 64}));
         QCOMPARE(trace->allocations.kind[2], MemoryKind::Unknown);
         QVERIFY(hasNote(*trace, "5 rows of CUDA_GPU_MEMORY_USAGE_EVENTS were left out"));
-        QVERIFY(hasNote(*trace, "1 of 10 memory events carry no time"));
+        QVERIFY(hasNote(*trace, "1 of 10 memory events have no time"));
         QVERIFY(hasNote(*trace, "1 frees of memory match no allocation"));
     }
 

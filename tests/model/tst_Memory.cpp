@@ -105,7 +105,7 @@ class tst_Memory : public QObject {
         QCOMPARE(find(*trace, "Device memory")->maximum(), 300.0);
         QCOMPARE(trace->health.size(), size_t{2});
         QVERIFY(trace->health[0].sentence.starts_with("1 frees of memory match no allocation"));
-        QVERIFY(trace->health[1].sentence.starts_with("1 allocations of memory were given out"));
+        QVERIFY(trace->health[1].sentence.starts_with("1 allocations reuse an address"));
     }
 
     void kindsAndProcessesAreDistinguished() {

@@ -179,7 +179,7 @@ class tst_MemoryReports : public QObject {
             if (count.name == "managed migrations") QCOMPARE(count.untimed, 1);
         }
         QVERIFY(std::ranges::any_of((*trace)->health, [](const HealthNote& note) {
-            return note.sentence.find("1 of 2 managed migrations carry no time") !=
+            return note.sentence.find("1 of 2 managed migrations have no time") !=
                    std::string::npos;
         }));
     }

@@ -76,7 +76,7 @@ class TestNcclLateness : public QObject {
         QCOMPARE(whole(table, 1, lastAt), int64_t{0});
         QCOMPARE(real(table, 1, medianAt), 0.0);
         QCOMPARE(whole(table, 1, waitedAt), (200 + 201 + 202 + 203) * us);
-        QVERIFY(hasNote(table, "when its kernel starts on the GPU, and"));
+        QVERIFY(hasNote(table, "when its kernel starts on the GPU. Its"));
     }
 
     void callsDecideWithoutWorkOfAllRanks() {

@@ -151,7 +151,7 @@ class TestNcclWaits : public QObject {
         // Two ranks move one message each over the link between them.
         const double movedGBps = double(1 << 20) / double(40 * us);
         QCOMPARE(std::get<double>(table->rows.at(0).at(7)), movedGBps);
-        QVERIFY(table->notes.at(0).find("known of 2 of 2 calls") != std::string::npos);
+        QVERIFY(table->notes.at(0).find("known for 2 of 2 calls") != std::string::npos);
     }
 
     /// A rank that waited has the same link bandwidth as the last rank.

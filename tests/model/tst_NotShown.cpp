@@ -64,10 +64,10 @@ class tst_NotShown : public QObject {
              "CREATE TABLE PROFILER_OVERHEAD (start, end, globalTid, nameId);" +
              rows("PROFILER_OVERHEAD", "1, 2, 3, 4", 32));
         QCOMPARE(notShown(*load()),
-                 (std::vector<std::string>{"Not shown here: 2,736 rows of CUDA_CALLCHAINS (entries "
-                                           "of the call stacks of CUDA calls).",
-                                           "Not shown here: 32 rows of PROFILER_OVERHEAD (times "
-                                           "that the profiler itself took)."}));
+                 (std::vector<std::string>{
+                     "Not shown here: 2,736 rows of CUDA_CALLCHAINS (entries "
+                     "of the call stacks of CUDA calls).",
+                     "Not shown here: 32 rows of PROFILER_OVERHEAD (profiler overhead times)."}));
     }
 
     void unknownTablesAreReported() {
@@ -84,10 +84,9 @@ class tst_NotShown : public QObject {
         const TracePtr trace = load();
         QCOMPARE(trace->nvtx.size(), 1u);
         QCOMPARE(notShown(*trace),
-                 (std::vector<std::string>{"Not shown here: 1,000 rows of Later_Samples (events "
-                                           "that this program does not know).",
-                                           "Not shown here: 7 rows of QUANTUM_EVENTS (events that "
-                                           "this program does not know)."}));
+                 (std::vector<std::string>{
+                     "Not shown here: 1,000 rows of Later_Samples (events of an unknown kind).",
+                     "Not shown here: 7 rows of QUANTUM_EVENTS (events of an unknown kind)."}));
     }
 
     void manyTablesMakeFewSentences() {
@@ -98,8 +97,10 @@ class tst_NotShown : public QObject {
         make(sql);
         const std::vector<std::string> sentences = notShown(*load());
         QCOMPARE(sentences.size(), size_t{17});
-        QCOMPARE(sentences.back(), std::string("Not shown here: 568 rows of 284 more tables that "
-                                               "this program does not know."));
+        QCOMPARE(
+            sentences.back(),
+            std::string(
+                "Not shown here: 568 rows of 284 more tables that this program does not support."));
     }
 
     void lanescopeTracesReportNothingMissing() {

@@ -367,7 +367,7 @@ void tst_Perfetto::flowsWithoutEndAreCounted() {
             if (note.sentence == sentence) return true;
         return false;
     };
-    QVERIFY(told("Not shown here: 1,000 ends of arrows between events."));
+    QVERIFY(told("Not shown here: 1,000 ends of flow events."));
 }
 
 void tst_Perfetto::truncatedAndOpenSlicesAreReported() {

@@ -388,8 +388,8 @@ class TestReports : public QObject {
             QVERIFY(report(*trace, sum.name).notes.empty());
         }
         QCOMPARE(report(*trace, "nvtx_sum", range).notes[0],
-                 std::string("1 event reaches beyond the range: Total Time counts what lies in it, "
-                             "Avg to StdDev are of whole events."));
+                 std::string("1 event reaches beyond the range: Total Time counts the part inside, "
+                             "Avg to StdDev count whole events."));
         // Complete events need no remark; shares refer to the range.
         const ReportTable both = report(*trace, "nvtx_sum", TimeRange{12'000, 12'600});
         QCOMPARE(whole(both.rows[0][1]), int64_t{600});

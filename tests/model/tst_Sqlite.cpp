@@ -87,14 +87,14 @@ void tst_Sqlite::openErrorGivesTheReason_data() {
     QTest::addColumn<QString>("name");
     QTest::addColumn<QByteArray>("bytes");
     QTest::addColumn<QString>("fragment");
-    QTest::newRow("missing") << "nowhere" << QByteArray() << "There is no file";
+    QTest::newRow("missing") << "nowhere" << QByteArray() << "no such file";
     QTest::newRow("empty") << "empty" << QByteArray("") << "is empty";
-    QTest::newRow("folder") << "." << QByteArray() << "is a folder";
-    QTest::newRow("text") << "text" << QByteArray("hello, trace") << "no SQLite file";
+    QTest::newRow("folder") << "." << QByteArray() << "this is a folder";
+    QTest::newRow("text") << "text" << QByteArray("hello, trace") << "not an SQLite file";
     QTest::newRow("Nsight report") << "run.nsys-rep" << QByteArray("QDSTRM") << "nsys export";
     QTest::newRow("header only") << "header" << QByteArray("SQLite format 3\0", 16)
-                                 << "ends inside its header";
-    QTest::newRow("zeros") << "zeros" << QByteArray(4096, '\0') << "no SQLite file";
+                                 << "truncated inside its header";
+    QTest::newRow("zeros") << "zeros" << QByteArray(4096, '\0') << "not an SQLite file";
 }
 
 void tst_Sqlite::openErrorGivesTheReason() {

@@ -182,15 +182,9 @@ class tst_TraceBuilder : public QObject {
         QCOMPARE(trace->kernels.size(), 700u);
         QVERIFY(trace->memoryEvents.size() == 0 && trace->syncs.size() == 0);
         QVERIFY(trace->nccl.size() == 0 && trace->counters.empty());
-        QVERIFY(hasNote(*trace,
-                        "4 rows of kernels were left out: what they hold makes no sense "
-                        "there."));
-        QVERIFY(hasNote(*trace,
-                        "2 rows of page faults were left out: what they hold makes no sense "
-                        "there."));
-        QVERIFY(hasNote(*trace,
-                        "2 rows of counter samples were left out: what they hold makes no "
-                        "sense there."));
+        QVERIFY(hasNote(*trace, "4 rows of kernels were skipped: invalid content."));
+        QVERIFY(hasNote(*trace, "2 rows of page faults were skipped: invalid content."));
+        QVERIFY(hasNote(*trace, "2 rows of counter samples were skipped: invalid content."));
     }
 
     void everyKindFillsEveryColumn() {
@@ -230,12 +224,12 @@ class tst_TraceBuilder : public QObject {
         QCOMPARE(countOf("kernels"), 1);
         QCOMPARE(countOf("memcpys"), 1);
         QCOMPARE(countOf("memsets"), 0);
-        QVERIFY(hasNote(*trace, "300 of 1,000 kernels carry no time and are not shown."));
+        QVERIFY(hasNote(*trace, "300 of 1,000 kernels have no time and are not shown."));
         TraceBuilder empty;
         QVERIFY(empty.finish());
-        QVERIFY(hasNote(empty.trace(),
-                        "This trace holds no events: no CUDA work, API call or NVTX "
-                        "range was recorded."));
+        QVERIFY(hasNote(
+            empty.trace(),
+            "This trace has no events: no CUDA work, API call or NVTX range was recorded."));
     }
 };
 

@@ -386,7 +386,7 @@ void tst_TraceCut::factsOfTwoGpusAreDroppedIfOneIsCut() {
 void tst_TraceCut::copiesOfARecordingAreRefused() {
     const TracePtr one = rankOfSteps(0, 5), copy = rankOfSteps(0, 5), other = rankOfSteps(1, 5);
     const std::string error = errorOf({one, other, copy}, {});
-    QVERIFY2(error.find("hold the same recording: name one of them.") != std::string::npos,
+    QVERIFY2(error.find("contain the same recording. Name one of them.") != std::string::npos,
              error.c_str());
     QCOMPARE(errorOf({one, other}, {}), std::string());
 }
@@ -394,15 +394,16 @@ void tst_TraceCut::copiesOfARecordingAreRefused() {
 void tst_TraceCut::missingRanksAndStepsAreReported() {
     const std::vector<TracePtr> parts{rankOfSteps(0, 5), rankOfSteps(1, 5)};
     QCOMPARE(errorOf(parts, {{1, 7}, std::nullopt}),
-             std::string("Of rank 7 there is no trace; there are those of 0-1."));
-    QCOMPARE(errorOf(parts, {{1}, StepRange{20, 21}}),
-             std::string("No rank has the steps 20 to 21: the most that one has are 5, counted "
-                         "from 0."));
+             std::string("--ranks: no trace of rank 7. Available ranks: 0-1."));
+    QCOMPARE(
+        errorOf(parts, {{1}, StepRange{20, 21}}),
+        std::string(
+            "--steps 20-21: no rank has these steps. The longest has 5 steps, counted from 0."));
     SimulatedTrace nameless;
     nameless.addKernel(nameless.defaultStream(), "gemm", 0, 5);
-    QCOMPARE(errorOf({nameless.finish("x.sqlite")}, {{1}, std::nullopt}),
-             std::string("No trace says which rank it is of, so rank 1 cannot be chosen: leave out "
-                         "--ranks."));
+    QCOMPARE(
+        errorOf({nameless.finish("x.sqlite")}, {{1}, std::nullopt}),
+        std::string("--ranks: no trace has a rank, so rank 1 cannot be chosen. Remove --ranks."));
 }
 
 void tst_TraceCut::rankListsAreParsedAndPrinted() {

@@ -220,49 +220,46 @@ void tst_TraceFormats::fileMatchesAtMostOneFormat() {
 void tst_TraceFormats::unknownFileIsRefusedInOneSentence_data() {
     QTest::addColumn<QString>("name");
     QTest::addColumn<QString>("sentence");
-    const QString known =
-        "a Lanescope trace, an SQLite export of Nsight Systems, a profile of nvprof, a JSON trace, "
-        "such as torch.profiler writes, a rocpd profile of AMD's ROCm, an RPD profile of AMD's "
-        "ROCm, an XPlane profile of JAX or TensorFlow, a Perfetto trace, a log of NCCL Inspector "
-        "nor a report of Nsight Systems.";
-    const QString plain = "%1 is not a trace: it is neither " + known;
-    const QString packed = "%1 is not a trace: what is compressed in it is neither " + known;
+    const QString plain = "%1: not a trace in a supported format. See format.md in the manual.";
+    const QString packed =
+        "%1: its compressed content is not a trace in a supported format. See format.md in the "
+        "manual.";
     QTest::newRow("text") << "text" << plain;
     QTest::newRow("packed text") << "text.gz" << packed;
-    QTest::newRow("packed nothing") << "empty.gz"
-                                    << "%1 holds nothing: what gzip packed into it was empty. "
-                                       "Pack the trace again.";
+    QTest::newRow("packed nothing")
+        << "empty.gz"
+        << "%1: empty, gzip compressed no data. Compress the trace again.";
     QTest::newRow("other tables") << "bookmarks.db" << plain;
-    QTest::newRow("report of many ranks") << "fleet.sqlite"
-                                          << "%1 is no trace but a report of many ranks: "
-                                             "\"lanescope view\" shows it, and any program "
-                                             "for SQLite reads its tables.";
+    QTest::newRow("report of many ranks")
+        << "fleet.sqlite"
+        << "%1 is not a trace but a report of many ranks: \"lanescope view\" shows it, and any "
+           "program for SQLite reads its tables.";
     QTest::newRow("session of the Visual Profiler")
         << "session.nvvp"
-        << "%1 is a session of NVIDIA's Visual Profiler, which holds settings and no data: open "
-           "the .nvprof file that lies beside it, or was imported into it.";
+        << "%1 is a session of NVIDIA's Visual Profiler, which has settings and no data: open the "
+           ".nvprof file next to it, or the one that was imported into it.";
     QTest::newRow("log of an early nvprof")
         << "log.nvvp"
         << "%1 is a log of nvprof from before CUDA 7: only the Visual Profiler of that time reads "
-           "it; have it export the profile, or record anew.";
+           "it; export the profile from there, or record again.";
     QTest::newRow("snapshot of memory")
         << "memory.pickle"
         << "%1 is a snapshot of PyTorch's memory, which holds no times on GPUs: make a page of it "
            "with \"python -m torch.cuda._memory_viz trace_plot\".";
     QTest::newRow("flight recorder")
         << "flight.pkl.gz"
-        << "%1 is a dump of PyTorch's flight recorder, which holds no times on GPUs: look at the "
+        << "%1 is a dump of PyTorch's flight recorder, which holds no times on GPUs: analyze the "
            "dumps of all ranks with \"torchfrtrace\".";
     QTest::newRow("packed by xz")
         << "run.sqlite.xz"
-        << "%1 is packed by xz: unpack it with \"xz -dk\" and open what comes out.";
+        << "%1 is packed by xz: unpack it with \"xz -dk\" and open the result.";
     QTest::newRow("archive in gzip")
         << "runs.tar.gz"
         << "%1 is an archive of tar: unpack it with \"tar -xf\" and open the trace in it.";
-    QTest::newRow("pickle") << "any.pickle"
-                            << "%1 is a pickle of Python, whose reading could run anything: have "
-                               "the program that wrote it write a trace, as export_chrome_trace of "
-                               "torch.profiler does.";
+    QTest::newRow("pickle")
+        << "any.pickle"
+        << "%1 is a Python pickle, which could run any code when read: write a trace in the "
+           "program instead, for example with export_chrome_trace of torch.profiler.";
 }
 
 void tst_TraceFormats::unknownFileIsRefusedInOneSentence() {
@@ -295,11 +292,11 @@ void tst_TraceFormats::nsightReportIsExportedByNsys() {
     qputenv("PATH", (folder_ / "nowhere").c_str());
     const Result<TracePtr> without = loadTrace(report);
     QVERIFY(!without);
-    QCOMPARE(without.error().sentence,
-             fmt::format("{0} is a report of Nsight Systems, which only its own nsys reads, and "
-                         "there is none in PATH: where there is one, type \"nsys export --type "
-                         "sqlite -o {1} {0}\".",
-                         report.string(), exported.string()));
+    QCOMPARE(
+        without.error().sentence,
+        fmt::format("{0}: a report of Nsight Systems, which only nsys can read, and nsys is not in "
+                    "PATH. Where nsys is installed, run \"nsys export --type sqlite -o {1} {0}\".",
+                    report.string(), exported.string()));
     withExporter("exit 3\n");
     QVERIFY(!loadTrace(report));
     QVERIFY(!fs::exists(exported));

@@ -144,7 +144,7 @@ class tst_WorkRows : public QObject {
         QVERIFY(run && run->workers.size() == GpusOfProcesses::maxGpus);
         const std::vector<std::string> caveats = explain::explain(*run).caveats;
         QVERIFY(std::ranges::any_of(caveats, [](const std::string& doubt) {
-            return doubt.starts_with("Process 4242 works on 300 GPUs: ");
+            return doubt.starts_with("Process 4242 uses 300 GPUs: ");
         }));
     }
 };

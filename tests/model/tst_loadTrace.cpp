@@ -286,8 +286,8 @@ void tst_loadTrace::untimedEventsAreNotDrawn() {
     const TracePtr trace = load();
     QCOMPARE(trace->memsets.size(), 1u);
     QCOMPARE(trace->range, (TimeRange{10, 20}));
-    QVERIFY(hasNote(*trace, "4 of 5 memsets carry no time"));
-    QVERIFY(hasNote(*trace, "1 row of LANESCOPE_UNTIMED was left out"));
+    QVERIFY(hasNote(*trace, "4 of 5 memsets have no time"));
+    QVERIFY(hasNote(*trace, "1 row of LANESCOPE_UNTIMED was skipped"));
     std::map<std::string, std::pair<int64_t, int64_t>> counts;
     for (const EventCount& each : trace->counts) counts[each.name] = {each.total, each.untimed};
     QCOMPARE(counts["memsets"], std::pair(int64_t{5}, int64_t{4}));
@@ -389,11 +389,12 @@ void tst_loadTrace::openErrorGivesTheReason_data() {
     QTest::addColumn<QString>("sql");
     QTest::addColumn<QByteArray>("bytes");
     QTest::addColumn<QString>("fragment");
-    QTest::newRow("missing") << QString() << QByteArray() << "There is no file";
+    QTest::newRow("missing") << QString() << QByteArray() << "no such file";
     QTest::newRow("empty") << QString() << QByteArray("") << "is empty";
-    QTest::newRow("text") << QString() << QByteArray("start,end\n1,2\n") << "is not a trace";
-    QTest::newRow("other database")
-        << QString("CREATE TABLE bookmarks (url TEXT)") << QByteArray() << "is not a trace";
+    QTest::newRow("text") << QString() << QByteArray("start,end\n1,2\n")
+                          << "not a trace in a supported format";
+    QTest::newRow("other database") << QString("CREATE TABLE bookmarks (url TEXT)") << QByteArray()
+                                    << "not a trace in a supported format";
 }
 
 void tst_loadTrace::openErrorGivesTheReason() {

@@ -140,7 +140,8 @@ void tst_mergeClocks::clocksAreSynchronizedByMessages() {
         const int64_t errorNs = std::stoll(factOf(whole->processes[1], "clock.errorNs"));
         QVERIFY(std::abs(offsetNs - 6'543'210) <= errorNs && errorNs < 5 * us);
         QVERIFY(maxSpreadNs(*whole) <= 2 * us);
-        QVERIFY(isSaid(*whole, "The clock of b was brought to that of a by ", " messages: "));
+        QVERIFY(
+            isSaid(*whole, "The clock of b was synchronized with that of a by ", " messages: "));
     }
 }
 

@@ -206,30 +206,26 @@ void tst_unpackGzip::errorsGiveTheReason_data() {
         return content;
     };
     const char* unknown =
-        "%1 is not a trace: what is compressed in it is neither a Lanescope trace, an SQLite "
-        "export of Nsight Systems, a profile of nvprof, a JSON trace, such as torch.profiler "
-        "writes, a rocpd profile of AMD's ROCm, an RPD profile of AMD's ROCm, an XPlane profile of "
-        "JAX or TensorFlow, a Perfetto trace, a log of NCCL Inspector nor a report of Nsight "
-        "Systems.";
+        "%1: its compressed content is not a trace in a supported format. See format.md in the "
+        "manual.";
     row("cut in its header", packed_.substr(0, 5),
-        "The compressed file %1 is cut short. Copy it again.");
+        "%1: the compressed file is truncated. Copy it again.");
     row("cut in the middle", packed_.substr(0, packed_.size() / 2),
-        "The compressed file %1 is cut short. Copy it again.");
+        "%1: the compressed file is truncated. Copy it again.");
     row("cut before its checksum", packed_.substr(0, packed_.size() - 8),
-        "The compressed file %1 is cut short. Copy it again.");
+        "%1: the compressed file is truncated. Copy it again.");
     row("wrong checksum", changed(packed_, packed_.size() - 8),
-        "The compressed file %1 is damaged. Copy it again.");
+        "%1: the compressed file is corrupt. Copy it again.");
     row("rubbish inside", Bytes(packed_).replace(packed_.size() / 2, 200, 200, '\xff'),
-        "The compressed file %1 is damaged. Copy it again.");
+        "%1: the compressed file is corrupt. Copy it again.");
     row("text", gzipped("a letter to nobody"), unknown);
-    row("nothing", gzipped(""),
-        "%1 holds nothing: what gzip packed into it was empty. Pack the trace again.");
+    row("nothing", gzipped(""), "%1: empty, gzip compressed no data. Compress the trace again.");
     row("compressed twice", gzipped(packed_),
-        "%1 is packed by gzip twice: unpack it once with \"gunzip -k\" and open what comes out.");
+        "%1 is packed by gzip twice: unpack it once with \"gunzip -k\" and open the result.");
     row("less than SQLite's header", gzipped(plain_.substr(0, 50)),
-        "The file %1 is cut short: it ends inside its header. Copy it again.");
+        "%1: truncated inside its header. Copy it again.");
     row("a trace that was cut before it was compressed", gzipped(plain_.substr(0, 40000)),
-        qPrintable("The file %1 is cut short: 40000 of its " + QString::number(plain_.size()) +
+        qPrintable("%1: truncated, only 40000 of " + QString::number(plain_.size()) +
                    " bytes are there. Copy it again."));
 }
 
@@ -264,8 +260,7 @@ void tst_unpackGzip::unpackingStopsAtTheLimit() {
         write(gzipped(whole));
         UnpackLimits limits;
         limits.unpackedBytes = plain_.size() - 1;
-        QVERIFY2(errorOf(limits).contains("is too large to be opened compressed: it unpacks to "
-                                          "more than"),
+        QVERIFY2(errorOf(limits).contains("too large to open compressed (more than"),
                  qPrintable(errorOf(limits)));
         limits.unpackedBytes = plain_.size();
         QCOMPARE(errorOf(limits), QString());
@@ -278,11 +273,10 @@ void tst_unpackGzip::unpackingIsRefusedBeforeTheDiskIsFull() {
     limits.folder = folder_->path();
     limits.spareBytes = INT64_MAX;
     const QString error = errorOf(limits);
-    QVERIFY2(error.startsWith(QString("There is not enough space in %1 to unpack %2: ")
+    QVERIFY2(error.startsWith(QString("%1: not enough space to unpack %2 (")
                                   .arg(folder_->path().c_str(), file().c_str())),
              qPrintable(error));
-    QVERIFY2(error.endsWith("Make space, or set TMPDIR to a folder that has more."),
-             qPrintable(error));
+    QVERIFY2(error.endsWith("Free space, or set TMPDIR to a folder with more."), qPrintable(error));
 }
 
 void tst_unpackGzip::unpackingNeedsAFolder() {
@@ -290,7 +284,8 @@ void tst_unpackGzip::unpackingNeedsAFolder() {
     UnpackLimits limits;
     limits.folder = *folder_ / "missing";
     const QString error = errorOf(limits);
-    QVERIFY2(error.contains("cannot be unpacked. No temporary file can be made in"),
+    QVERIFY2(error.contains("cannot be unpacked. ") &&
+                 error.contains(": cannot create a temporary file"),
              qPrintable(error));
 }
 
@@ -298,7 +293,7 @@ void tst_unpackGzip::foreignContentIsRefusedEarly() {
     write(gzipped(Bytes(size_t{64} << 20, 'x')));
     UnpackLimits limits;
     limits.unpackedBytes = size_t{8} << 20;
-    QVERIFY(errorOf(limits).contains("no SQLite file"));
+    QVERIFY(errorOf(limits).contains("not an SQLite file"));
 }
 
 void tst_unpackGzip::noTemporaryFileStays() {

@@ -155,8 +155,8 @@ void tst_writeTraceFile::fileCreatedMeanwhileIsKept() {
     }
     QVERIFY(!written);
     const std::string said = written.error().sentence;
-    QVERIFY2(said.find("has come up in the meantime; the trace is in " + partial.string()) !=
-                 std::string::npos,
+    QVERIFY2(said.find("another program created the file in the meantime. The trace is in " +
+                       partial.string()) != std::string::npos,
              said.c_str());
     QCOMPARE(fs::file_size(path), uintmax_t{6});
     const Result<TracePtr> kept = loadTrace(partial);

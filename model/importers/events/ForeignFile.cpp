@@ -171,8 +171,8 @@ void noteCorruption(const ForeignFile& file, const CorruptionTally& corruption, 
                     Notes& notes) {
     if (corruption.places > 0)
         notes.add(Severity::Warning, code,
-                  fmt::format("The file is damaged in {} place{}: {} bytes in all could not be "
-                              "read, the first of them at byte {}. What is whole is shown.",
+                  fmt::format("The file is corrupt in {} place{}: {} bytes could not be read, the "
+                              "first at byte {}. The intact part is shown.",
                               formatCount(corruption.places), corruption.places == 1 ? "" : "s",
                               formatCount(corruption.bytes),
                               formatCount(static_cast<int64_t>(corruption.firstAt))),
@@ -180,8 +180,7 @@ void noteCorruption(const ForeignFile& file, const CorruptionTally& corruption, 
     if (file.isTopLevelCorrupt)
         notes.add(
             Severity::Warning, code,
-            "Some of what the file says beside its events is damaged, so that it may be shown "
-            "without GPUs, ranks or its time of day.");
+            "Some metadata of the file is corrupt; GPUs, ranks or the time of day may be missing.");
     if (file.isTooLong)
         notes.add(Severity::Warning, HealthCode::FileCut,
                   fmt::format("Only the first {} of the file are shown.",
@@ -196,36 +195,33 @@ void noteFit(const EmitFindings& findings, bool isWhole, Notes& notes) {
         notes.add(Severity::Info, HealthCode::CallsWithoutWork,
                   fmt::format("{} calls launch GPU work that is not in the file: {}.",
                               formatCount(findings.callsWithoutWork),
-                              isWhole ? "the profiler leaves out what ran when it had ended"
-                                      : "what is missing of it, or what the profiler left out"),
+                              isWhole ? "the profiler omits work that ran after it stopped"
+                                      : "missing, or omitted by the profiler"),
                   findings.callsWithoutWork);
     if (findings.workWithoutCall > 0)
         notes.add(Severity::Info, HealthCode::WorkWithoutCall,
-                  fmt::format("{} pieces of GPU work have no call in the file: what was launched "
-                              "before the profiler began, or by a CUDA graph{}.",
+                  fmt::format("{} GPU operations have no call in the file: launched before the "
+                              "profiler started, or by a CUDA graph{}.",
                               formatCount(findings.workWithoutCall),
-                              isWhole ? "" : ", or whose call is missing"),
+                              isWhole ? "" : ", or their call is missing"),
                   findings.workWithoutCall);
     if (findings.unmatchedFlowEnds > 0)
-        notes.add(
-            Severity::Info, HealthCode::BackwardUnknown,
-            fmt::format("{} ends of arrows between an operator and its backward have no other "
-                        "end, several of them, or no operator around them; they join "
-                        "nothing.",
-                        formatCount(findings.unmatchedFlowEnds)),
-            findings.unmatchedFlowEnds);
+        notes.add(Severity::Info, HealthCode::BackwardUnknown,
+                  fmt::format("{} ends of flow events between an operator and its backward have no "
+                              "other end, several, or no operator around them; they are ignored.",
+                              formatCount(findings.unmatchedFlowEnds)),
+                  findings.unmatchedFlowEnds);
     if (findings.unmatchedBackwards > 0)
         notes.add(Severity::Info, HealthCode::BackwardUnknown,
-                  fmt::format("{} operators are the backward of others that are not known: these "
-                              "ran before the profiler began, or their numbers are those of "
-                              "several threads.",
+                  fmt::format("{} operators are the backward of unknown operators, which ran "
+                              "before the profiler started, or whose numbers are ambiguous.",
                               formatCount(findings.unmatchedBackwards)),
                   findings.unmatchedBackwards);
     if (findings.overlaps > 0)
         notes.add(
             Severity::Info, HealthCode::StreamOverlap,
-            fmt::format("{} pieces of GPU work begin before the one before them on their "
-                        "stream ends, by up to {}; they are drawn below it.",
+            fmt::format("{} GPU operations start before the previous one on their stream ends, by "
+                        "up to {}; they are drawn below it.",
                         formatCount(findings.overlaps), formatDuration(findings.maxOverlapNs)),
             findings.overlaps);
 }
@@ -243,32 +239,31 @@ void noteForeignFile(const ForeignFile& file, const EmitFindings& findings, Emit
             notes);
     output.builder.skip("events without a time", tally.untimed);
     output.builder.skip("events", output.events.skippedCount());
-    output.builder.skip("ends of ranges that never began", findings.unmatchedEdges);
+    output.builder.skip("ends of ranges without a start", findings.unmatchedEdges);
     output.builder.ignore("durations below 0", tally.negative);
     if (tally.overheadNs > 0)
         notes.add(Severity::Info, HealthCode::ProfilerOverhead,
-                  fmt::format("The profiler itself took {} now and then, {} in all.",
+                  fmt::format("Profiler overhead: {1} in {0} intervals.",
                               formatCount(tally.overheads), formatDuration(tally.overheadNs)));
     if (tally.fractions == 0 && !output.events.isEmpty())
         notes.add(Severity::Info, HealthCode::CoarseTimes,
-                  "All times of the file are whole microseconds: what takes less is shown as 0 or "
-                  "1 \u00b5s.");
+                  "All times of the file are whole microseconds; shorter durations are shown as 0 "
+                  "or 1 \u00b5s.");
     notes.notShown(tally.callStacks, "call stacks of operators");
-    notes.notShown(tally.otherFlows, "ends of arrows between events");
-    notes.notShown(tally.unknown, "events of a kind that this program does not know");
+    notes.notShown(tally.otherFlows, "ends of flow events");
+    notes.notShown(tally.unknown, "events of an unknown kind");
 }
 
 void noteCorruptParts(std::string_view what, int64_t count, TraceBuilder& builder) {
     if (count == 0) return;
-    builder.note(
-        {Severity::Warning,
-         HealthCode::FileDamaged,
-         fmt::format("The file is damaged: {} of its {} could not be read. What is whole is "
-                     "shown. Copy it again.",
-                     formatCount(count), what),
-         {},
-         {},
-         count});
+    builder.note({Severity::Warning,
+                  HealthCode::FileDamaged,
+                  fmt::format("The file is corrupt: {} of its {} could not be read. The intact "
+                              "part is shown. Copy it again.",
+                              formatCount(count), what),
+                  {},
+                  {},
+                  count});
 }
 
 }  // namespace lanescope

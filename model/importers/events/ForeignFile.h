@@ -52,11 +52,10 @@ class FileNotes {
     void addTruncation(uint64_t bytes, std::string_view what,
                        const std::optional<Error>& readError) {
         add(Severity::Warning, HealthCode::FileCut,
-            fmt::format("The file ends in the middle, after {} bytes: {} are missing at its end. "
-                        "{}",
+            fmt::format("The file is truncated after {} bytes: {} are missing at its end. {}",
                         formatCount(static_cast<int64_t>(bytes)), what,
                         readError ? readError->sentence
-                                  : "Copy it again, once the program that writes it has ended."));
+                                  : "Copy it again, after the program that writes it has ended."));
     }
 
   private:

@@ -212,15 +212,14 @@ std::vector<HealthNote> coarseTimes(int64_t atWriting, int64_t cpuTimed, int64_t
                              std::nullopt, count});
     };
     add(Severity::Warning, atWriting,
-        "The times of {} NCCL operations are those of the writing, not of the operation: each ends "
-        "where it was written down or earlier. How long they took is right, and nothing is said of "
-        "who was late. With NCCL_INSPECTOR_DUMP_VERBOSE=1 the program writes when they ran.");
+        "The times of {} NCCL operations are their write times: each ended then or earlier. "
+        "Durations are right, lateness is unknown. With NCCL_INSPECTOR_DUMP_VERBOSE=1 the program "
+        "writes run times.");
     add(Severity::Info, cpuTimed,
-        "{} NCCL operations took as long as the CPU saw their kernels run, which is longer than "
-        "they did.");
-    add(Severity::Warning, callTimed,
-        "Of {} NCCL operations only the call was measured: nothing is known of their work on the "
+        "{} NCCL operations have durations measured on the CPU, longer than their kernels on the "
         "GPU.");
+    add(Severity::Warning, callTimed,
+        "For {} NCCL operations only the call was measured; their GPU work is unknown.");
     return notes;
 }
 
@@ -239,33 +238,27 @@ void noteInspector(const InspectorFile& file, TraceBuilder& builder) {
     if (const int64_t lost = file.droppedCollectives + file.droppedMessages; lost > 0)
         notes.add(
             Severity::Warning, HealthCode::EventsDropped,
-            fmt::format("NCCL Inspector wrote {} collectives and {} messages over before they "
-                        "were written down, as its rings were full: "
-                        "NCCL_INSPECTOR_DUMP_COLL_RING_SIZE and "
-                        "NCCL_INSPECTOR_DUMP_P2P_RING_SIZE make them larger.",
+            fmt::format("NCCL Inspector overwrote {} collectives and {} messages before they were "
+                        "written (rings full). Increase NCCL_INSPECTOR_DUMP_COLL_RING_SIZE and "
+                        "NCCL_INSPECTOR_DUMP_P2P_RING_SIZE.",
                         formatCount(file.droppedCollectives), formatCount(file.droppedMessages)),
             lost);
     notes.addSkipped(
         file.damaged, Severity::Warning, HealthCode::FileDamaged,
-        "The file is damaged in {} places, the first in line {}. What is whole is shown.");
-    notes.addSkipped(
-        file.ownerless, Severity::Warning, HealthCode::RowsLeftOut,
-        "{} operations, the first in line {}, are left out: the record that says whose they "
-        "are is missing.");
+        "The file is corrupt in {} places, the first in line {}. The intact part is shown.");
+    notes.addSkipped(file.ownerless, Severity::Warning, HealthCode::RowsLeftOut,
+                     "{} operations, the first in line {}, were skipped: the record of their "
+                     "process is missing.");
     notes.addSkipped(
         file.untimed, Severity::Warning, HealthCode::RowsLeftOut,
-        "{} operations, the first in line {}, are left out: they have no name, no time or no "
-        "duration that can be.");
+        "{} operations, the first in line {}, were skipped: no name, time or valid duration.");
     notes.addSkipped(file.texts, Severity::Info, HealthCode::NotShown,
-                     "Not shown here: {} lines of text, the first of them line {}.");
-    notes.addSkipped(
-        file.others, Severity::Info, HealthCode::NotShown,
-        "Not shown here: {} objects of JSON that are not of NCCL Inspector, the first in "
-        "line {}.");
-    notes.addSkipped(
-        file.kinds, Severity::Info, HealthCode::NotShown,
-        "Not shown here: {} records of NCCL Inspector that are no operations, such as those "
-        "of its network threads, the first in line {}.");
+                     "Not shown here: {} lines of text, the first in line {}.");
+    notes.addSkipped(file.others, Severity::Info, HealthCode::NotShown,
+                     "Not shown here: {} JSON objects of other programs, the first in line {}.");
+    notes.addSkipped(file.kinds, Severity::Info, HealthCode::NotShown,
+                     "Not shown here: {} records of NCCL Inspector other than operations, for "
+                     "example of its network threads, the first in line {}.");
     if (file.isTooLong)
         notes.add(Severity::Warning, HealthCode::FileCut,
                   fmt::format("Only the first {} of the file are shown.",

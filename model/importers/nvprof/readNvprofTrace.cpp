@@ -126,7 +126,7 @@ void readNvprofMarkers(NvprofContext& context) {
         row.isOpen = true;
         context.builder().add<kinds::Nvtx>(row);
     }
-    context.builder().skip("ends of ranges that never began", unmatched);
+    context.builder().skip("ends of ranges without a start", unmatched);
 }
 
 void readNvprofOverhead(NvprofContext& context) {
@@ -139,7 +139,7 @@ void readNvprofOverhead(NvprofContext& context) {
         }
     if (totalNs > 0)
         context.load().note({Severity::Info, HealthCode::ProfilerOverhead,
-                             fmt::format("The profiler itself took {}.", formatDuration(totalNs))});
+                             fmt::format("Profiler overhead: {}.", formatDuration(totalNs))});
 }
 
 void readNvprofDevices(NvprofContext& context) {

@@ -60,12 +60,12 @@ void noteOtherPackets(const PacketReader& reader, TraceBuilder& builder) {
         else
             unknown += packets;
     }
-    note(unknown, "packets of a kind that this program does not know");
+    note(unknown, "packets of an unknown kind");
     if (reader.lostPackets() > 0)
         builder.note(
             {Severity::Warning,
              HealthCode::EventsDropped,
-             fmt::format("Its writer lost packets in {} place{}: its buffer was full.",
+             fmt::format("The writer lost packets in {} place{} (buffer full).",
                          formatCount(reader.lostPackets()), reader.lostPackets() == 1 ? "" : "s"),
              {},
              {},

@@ -167,7 +167,7 @@ class RpdReader {
             builder().note(
                 {Severity::Info,
                  HealthCode::NotShown,
-                 fmt::format("Not shown here: {} operations of GPUs called \"{}\".", count, name),
+                 fmt::format("Not shown here: {} GPU operations named \"{}\".", count, name),
                  {},
                  {},
                  count});

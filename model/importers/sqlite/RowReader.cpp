@@ -56,10 +56,11 @@ void RowReader::throwUnknownColumn() const {
 }
 
 void RowReader::noteCorruption() {
-    context_.note({Severity::Error, HealthCode::TableDamaged,
-                   fmt::format("The table {} is damaged: only {} of its rows could be read. "
-                               "Copy the file again.",
-                               table_, formatCount(rowCount_))});
+    context_.note(
+        {Severity::Error, HealthCode::TableDamaged,
+         fmt::format(
+             "The table {} is corrupt: only {} of its rows could be read. Copy the file again.",
+             table_, formatCount(rowCount_))});
 }
 
 bool RowReader::stop() {

@@ -38,8 +38,8 @@ void readExport(LoadContext& context, const tables::MetaData& table) {
         if (name == tables::producerName) producer = value;
         if (name == "EXPORT_SCHEMA_VERSION_MAJOR" && majorOf(value) > maxKnownExportVersion)
             context.note({Severity::Info, HealthCode::NewerExport,
-                          fmt::format("The file is of export schema {}, newer than this program "
-                                      "knows; what it knows is shown.",
+                          fmt::format("The file has export schema {}, newer than this program "
+                                      "supports; only supported data is shown.",
                                       value)});
     }
     if (product == "NVIDIA Nsight Systems") product = "Nsight Systems";
@@ -66,7 +66,7 @@ void readDescription(LoadContext& context) {
     if (isOurs && context.database().pragma("user_version") > traceSchemaVersion)
         context.note(
             {Severity::Warning, HealthCode::NewerRecorder,
-             "The trace was recorded by a newer Lanescope; what this one knows is shown."});
+             "The trace was recorded by a newer Lanescope; only supported data is shown."});
 }
 
 void readHealth(LoadContext& context) {

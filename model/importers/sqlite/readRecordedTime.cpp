@@ -159,7 +159,7 @@ void readOverhead(LoadContext& context) {
     }
     if (totalNs > 0)
         context.note({Severity::Info, HealthCode::ProfilerOverhead,
-                      fmt::format("The profiler itself took {} on the program's threads: {}.",
+                      fmt::format("Profiler overhead on the program's threads: {} ({}).",
                                   formatDuration(totalNs), parts)});
 }
 

@@ -82,7 +82,7 @@ constexpr std::array tablesOfNsight{
     UnreadTable{"NET_NIC_METRIC", "metrics of network adapters"},
     UnreadTable{"NET_IB_SWITCH_METRIC", "metrics of InfiniBand switches"},
     UnreadTable{"ETW_EVENTS", "events of Windows"},
-    UnreadTable{"PROFILER_OVERHEAD", "times that the profiler itself took"},
+    UnreadTable{"PROFILER_OVERHEAD", "profiler overhead times"},
     UnreadTable{"PYTHON_EVENTS", "events of Python"},
 };
 
@@ -116,7 +116,7 @@ void noteUnknown(LoadContext& context) {
             !holdsEvents(context.database(), table))
             continue;
         if (named < maxNamedTables) {
-            const UnreadTable unknown{table, "events that this program does not know"};
+            const UnreadTable unknown{table, "events of an unknown kind"};
             named += noteSkippedTables(context, std::span(&unknown, 1));
         } else if (const int64_t rows = context.database().rowCount(table); rows > 0) {
             ++others;
@@ -124,14 +124,15 @@ void noteUnknown(LoadContext& context) {
         }
     }
     if (others > 0)
-        context.note({Severity::Info,
-                      HealthCode::NotShown,
-                      fmt::format("Not shown here: {} rows of {} more tables that this program "
-                                  "does not know.",
-                                  formatCount(otherRows), formatCount(others)),
-                      {},
-                      {},
-                      otherRows});
+        context.note(
+            {Severity::Info,
+             HealthCode::NotShown,
+             fmt::format(
+                 "Not shown here: {} rows of {} more tables that this program does not support.",
+                 formatCount(otherRows), formatCount(others)),
+             {},
+             {},
+             otherRows});
 }
 
 }  // namespace
@@ -209,8 +210,8 @@ void noteDifferences(const Database& database, TraceBuilder& builder) {
         builder.note({doubt->severity, doubt->code, std::move(doubt->sentence)});
     else if (database.sealState() == SealState::None && wasSealed(database))
         builder.note({Severity::Warning, HealthCode::TraceChanged,
-                      "The checksums of the trace are gone: another program wrote to it since it "
-                      "was recorded, or its recording was broken off."});
+                      "The checksums of the trace are missing: another program modified it, or its "
+                      "recording was interrupted."});
 }
 
 }  // namespace

@@ -110,11 +110,11 @@ Result<void> readXplaneTrace(const ByteSource& source, TraceBuilder& builder,
     describe(reader, host, output);
     noteForeignFile(file, findings, output, HealthCode::FileDamaged);
     noteCorruptParts("messages", reader.corruptCount(), builder);
-    builder.skip("events of which only their number is known", reader.aggregated());
+    builder.skip("events with only their count", reader.aggregated());
     if (errors > 0)
         builder.note({Severity::Warning,
                       HealthCode::ExportDiagnostic,
-                      fmt::format("The profiler noted {} error{} of its own.", errors,
+                      fmt::format("The profiler reported {} error{} of its own.", errors,
                                   errors == 1 ? "" : "s"),
                       {},
                       {},

@@ -96,7 +96,7 @@ struct CpuState : TableKind<EventKind::CpuState, &Trace::cpuStates> {
                     nameOf(trace, row));
         details.add("Which", std::string(lanescope::nameOf(table.state[row]).meaning));
         if (isMixed(trace, row))
-            details.add("Seldom looked at", "between looks it ran and waited by turns");
+            details.add("Undersampled", "runs and waits alternately between samples");
         details.addTimes();
         details.addThread(table.thread[row]);
         const bool isScheduled = table.source[row] == StateSource::Scheduler;

@@ -30,7 +30,7 @@ struct Graph : GpuWork<EventKind::Graph, &Trace::graphs> {
     static void describe(const Trace& trace, uint32_t row, Details& details) {
         details.add("CUDA graph", fmt::format("{}", trace.graphs.graph[row]));
         details.addTimes();
-        details.add("Recorded", "as a whole, without the kernels in it");
+        details.add("Recorded", "as a whole, without its kernels");
         details.addStream(trace.graphs.stream[row]);
         details.addLaunch();
     }

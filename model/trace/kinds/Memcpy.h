@@ -91,15 +91,15 @@ struct Memcpy : GpuWork<EventKind::Memcpy, &Trace::memcpys> {
     static std::string_view nameOfCause(MigrationCause cause) {
         switch (cause) {
             case MigrationCause::UserPrefetch:
-                return "the program prefetched it";
+                return "prefetched by the program";
             case MigrationCause::Coherence:
-                return "it was missed where it was needed";
+                return "missed where it was needed";
             case MigrationCause::SpeculativePrefetch:
-                return "the driver prefetched it";
+                return "prefetched by the driver";
             case MigrationCause::Eviction:
-                return "eviction, to make room";
+                return "eviction, to free memory";
             case MigrationCause::AccessCounters:
-                return "it was accessed from afar too often";
+                return "accessed too often from another processor";
             case MigrationCause::Unknown:
                 break;
         }

@@ -110,7 +110,7 @@ constexpr bool isEachInOrderOnce() {
     }
     return true;
 }
-static_assert(isEachInOrderOnce(), "a kind is missing in the order, or stands there twice");
+static_assert(isEachInOrderOnce(), "a kind is missing in the order, or is listed twice");
 
 }  // namespace kinds
 

@@ -260,7 +260,7 @@ class TestViewerProgram : public QObject {
             const QByteArray before = bytes();
             const Outcome outcome = runViewer({baseline_, "--render", trace});
             QVERIFY2(outcome.status != 0, qPrintable(outcome.errors));
-            QVERIFY2(outcome.errors.contains("Will not write over " + trace + ", which is a trace"),
+            QVERIFY2(outcome.errors.contains(trace + ": a trace or another database, will not"),
                      qPrintable(outcome.errors));
             // The result of an unset script variable.
             const Outcome unset = runViewer({"--render=", trace});
@@ -317,7 +317,7 @@ class TestViewerProgram : public QObject {
             if (damaged.status != 1) change(index, bytes * part / 16, 1);
         }
         QCOMPARE(damaged.status, 1);
-        QVERIFY2(damaged.errors.contains("The index of " + name + " was damaged"),
+        QVERIFY2(damaged.errors.contains(name + ": the index was corrupt"),
                  qPrintable(damaged.errors));
         QCOMPARE(damaged.errors.count('\n'), 1);
         QVERIFY(!QFile::exists(picture_));
@@ -330,7 +330,7 @@ class TestViewerProgram : public QObject {
         const Outcome broken = runViewer({name, "--render", picture_});
         QCOMPARE(broken.status, 0);
         QVERIFY2(broken.errors.contains("lanescope-viewer: warning: broken.sqlite: The file is "
-                                        "damaged: 1 of the pages"),
+                                        "corrupt: 1 of the pages"),
                  qPrintable(broken.errors));
     }
 

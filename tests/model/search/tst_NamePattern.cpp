@@ -38,7 +38,7 @@ class tst_NamePattern : public QObject {
             const auto pattern = NamePattern::compile(text, PatternKind::Expression);
             QVERIFY(!pattern.has_value());
             const std::string& sentence = pattern.error().sentence;
-            QVERIFY(sentence.starts_with("This is no regular expression: "));
+            QVERIFY(sentence.starts_with("Not a regular expression: "));
             QVERIFY(sentence.ends_with("."));
         }
     }

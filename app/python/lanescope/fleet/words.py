@@ -9,7 +9,7 @@ from lanescope.fleet.findings import Finding, median
 from lanescope.fleet.joining import Job, _numbers
 
 MOST_STEPS = 5  # opened at once
-PART = {"compute": "its kernels", "copies": "copies that nothing hides", "loading": "waiting for the next batch",
+PART = {"compute": "its kernels", "copies": "exposed copies", "loading": "waiting for the next batch",
         "launching": "a GPU that its CPU leaves idle"}
 
 
