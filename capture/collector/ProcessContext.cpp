@@ -69,7 +69,7 @@ void reportLogDamage(const log::LogReader& reader, const std::optional<Error>& p
         report(reader.isCorrupt() ? Severity::Error : Severity::Warning,
                reader.isCorrupt() ? HealthCode::LogDamaged : HealthCode::LogCut, bytes,
                fmt::format("Log {1}: the last {0} bytes could not be read ({2}).", bytes, file,
-                           reader.isCorrupt() ? "damaged" : "incomplete"));
+                           reader.isCorrupt() ? "corrupt" : "incomplete"));
     if (progress.lostBlocks > 0)
         report(Severity::Error, HealthCode::LogGap, progress.lostBlocks,
                fmt::format("Log {1}: {0} blocks are missing.", progress.lostBlocks, file));

@@ -157,22 +157,22 @@ std::string windowsText(const Process& process) {
     return fmt::format("{}, {} recorded", process.windows.size(), formatDuration(recordedNs));
 }
 
-/// Adds "12 NVTX calls in 2 stretches", one line per kind of loss.
+/// Adds "12 NVTX calls in 2 intervals", one line per kind of loss.
 void addLosses(Lines& lines, const Process& process) {
     struct Total {
         int64_t count = 0;
-        int64_t stretches = 0;
+        int64_t intervals = 0;
     };
     std::map<Loss, Total> totals;
     for (const Gap& gap : process.gaps) {
         Total& total = totals[gap.what];
         total.count += std::min(gap.count, INT64_MAX - total.count);
-        ++total.stretches;
+        ++total.intervals;
     }
     for (const auto& entry : totals)
         lines.add("Lost",
-                  fmt::format("{} in {} stretch{}", lostText(entry.first, entry.second.count),
-                              entry.second.stretches, entry.second.stretches == 1 ? "" : "es"));
+                  fmt::format("{} in {} interval{}", lostText(entry.first, entry.second.count),
+                              entry.second.intervals, entry.second.intervals == 1 ? "" : "s"));
 }
 
 /// Describes facts that are neither in the title nor in the run.

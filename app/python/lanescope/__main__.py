@@ -22,7 +22,7 @@ def main() -> None:
     try:
         os.execv(path, [str(path), *sys.argv[1:]])
     except OSError as error:
-        sys.exit(f"lanescope: {path} cannot be started: {error.strerror}. Was it made for another machine? Install the package again, with pip.")
+        sys.exit(f"lanescope: {path} cannot start: {error.strerror}. Reinstall the package with pip (built for another machine?).")
 
 
 if __name__ == "__main__":

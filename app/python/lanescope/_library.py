@@ -20,8 +20,8 @@ def load(name: str, version_function: str, version: int) -> ctypes.CDLL:
     places = [folder / f"liblanescope-{name}.so" for folder in (root / "libexec" / "lanescope", root / "lib")]
     place = next((place for place in places if place.is_file()), None)
     if place is None:
-        raise FileNotFoundError(f"{Path(places[0]).name} is not in {places[0].parent}: install the package again, with pip.")
+        raise FileNotFoundError(f"{Path(places[0]).name} is not in {places[0].parent}. Reinstall the package with pip.")
     library = ctypes.CDLL(str(place))
     if getattr(library, version_function)() != version:
-        raise Error(f"{place} is of another version than this package: install the package again, with pip.")
+        raise Error(f"{place}: another version than this package. Reinstall the package with pip.")
     return library

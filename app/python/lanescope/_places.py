@@ -19,5 +19,5 @@ def program() -> Path:
         if place.is_file():
             return place.resolve()
     raise FileNotFoundError(
-        f"The program lanescope is not in {' or '.join(str(place.parent) for place in places)}: "
-        "install the package again, with pip.")
+        f"The program lanescope is not in {' or '.join(str(place.parent) for place in places)}. "
+        "Reinstall the package with pip.")

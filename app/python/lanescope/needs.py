@@ -24,10 +24,10 @@ def why_not_here() -> str:
             library = ""
         name, _, version = library.partition(" ")
         if name != "glibc":
-            found = "Linux with another C library, as Alpine has it"
+            found = "Linux with another C library (Alpine?)"
         elif tuple(int(part) for part in version.split(".")[:2]) < GLIBC:
             found = f"Linux with {library}"
         else:
             return ""
-    return (f"lanescope needs Linux with glibc {GLIBC[0]}.{GLIBC[1]} or newer on {' or '.join(MACHINES)}, and this is {found}. "
-            "Record there. To look at traces, lanescope-viewer needs Linux, too.")
+    return (f"lanescope needs Linux with glibc {GLIBC[0]}.{GLIBC[1]} or newer on {' or '.join(MACHINES)}; this is {found}. "
+            "Record on such a machine. lanescope-viewer also needs Linux.")

@@ -232,7 +232,7 @@ Result<TablePtr> eventTable(const TracePtr& trace, std::string_view kind) {
         }
     });
     if (found) return found;
-    return fail("There are no events \"{}\"; there are: {}.", kind, names);
+    return fail("Unknown kind of events \"{}\"; choose from: {}.", kind, names);
 }
 
 }  // namespace lanescope::python

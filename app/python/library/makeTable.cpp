@@ -47,13 +47,13 @@ Result<int64_t> Options::takeCount(std::string_view name, int64_t otherwise) {
     int64_t number = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
     if (error != std::errc() || end != text.data() + text.size() || number < 1)
-        return fail("{} is a whole number above 0, not \"{}\".", name, printable(text));
+        return fail("{}: \"{}\" is not a whole number above 0.", name, printable(text));
     return number;
 }
 
 Result<void> Options::checkAllUsed(std::string_view what) const {
     if (given_.empty()) return {};
-    return fail("{} takes no option \"{}\".", what, printable(given_.front().first));
+    return fail("{}: unknown option \"{}\".", what, printable(given_.front().first));
 }
 
 namespace {
@@ -142,7 +142,7 @@ Result<TablePtr> sqlTable(const OpenTrace& open, Options& options) {
     if (!result) return fail({sentenceOf(result.error(), sql)});
     if (result->isCut)
         result->table.notes.push_back(
-            fmt::format("Only the first {} rows are here; ask for more "
+            fmt::format("Only the first {} rows are shown. Get more "
                         "with rows=.",
                         result->table.rows.size()));
     if (std::string doubt = query->doubt(); !doubt.empty())
@@ -160,7 +160,7 @@ Result<TablePtr> makeTable(const OpenTrace& open, std::string_view name, Options
     if (name == "stats") return statsTable(*open.trace, options);
     if (name == "steps") return stepsTable(open, options);
     if (name == "sql") return sqlTable(open, options);
-    if (name != "nccl") return fail("A trace has no table \"{}\".", name);
+    if (name != "nccl") return fail("Unknown table \"{}\".", name);
     const Result<const Report*> report = findReport("nccl_trace");
     if (!report) return fail(report.error());
     return reportTable(**report, {*open.trace}, ColumnNames::Identifiers);
@@ -169,7 +169,7 @@ Result<TablePtr> makeTable(const OpenTrace& open, std::string_view name, Options
 Result<TablePtr> makeTable(const report::ComparisonReport& comparison, std::string_view name) {
     for (const ReportTable& table : report::comparisonTables(comparison))
         if (table.name == name) return std::make_shared<RowTable>(table, ColumnNames::Headers);
-    return fail("A comparison has no table \"{}\"; there are: {}.", name,
+    return fail("Unknown table \"{}\"; choose from: {}.", name,
                 fmt::join(report::comparisonTableNames(), ", "));
 }
 

@@ -8,7 +8,7 @@ namespace lanescope::tables {
 struct Gpus : TableOf<Gpus> {
     constexpr Gpus() : TableOf("TARGET_INFO_GPU", "a GPU of the machine") {}
 
-    OptionalInteger<"vmId"> vmId{this, "virtual machine; 1 for ours"};
+    OptionalInteger<"vmId"> vmId{this, "virtual machine; 1 in Lanescope traces"};
     OptionalInteger<"id"> id{this, "the number that is shown"};
     OptionalText<"name"> name{this, "as the driver calls it"};
     OptionalText<"busLocation"> busLocation{this, "PCI address"};
@@ -45,8 +45,8 @@ struct Gpus : TableOf<Gpus> {
     OptionalInteger<"maxGridDimX"> maxGridDimX{this, "blocks"};
     OptionalInteger<"maxGridDimY"> maxGridDimY{this, "blocks"};
     OptionalInteger<"maxGridDimZ"> maxGridDimZ{this, "blocks"};
-    OptionalInteger<"computeMajor"> computeMajor{this, "compute capability before the point"};
-    OptionalInteger<"computeMinor"> computeMinor{this, "compute capability behind the point"};
+    OptionalInteger<"computeMajor"> computeMajor{this, "major compute capability"};
+    OptionalInteger<"computeMinor"> computeMinor{this, "minor compute capability"};
     OptionalInteger<"smMajor"> smMajor{this, "the same as computeMajor"};
     OptionalInteger<"smMinor"> smMinor{this, "the same as computeMinor"};
 };
@@ -66,7 +66,7 @@ struct Contexts : TableOf<Contexts> {
 
     OptionalInteger<"nullStreamId"> nullStreamId{this, "CUPTI's number of its default stream"};
     OptionalInteger<"hwId"> hwId{this, "the host"};
-    OptionalInteger<"vmId"> vmId{this, "virtual machine; 1 for ours"};
+    OptionalInteger<"vmId"> vmId{this, "virtual machine; 1 in Lanescope traces"};
     OptionalInteger<"processId"> processId{this, "a plain PID"};
     OptionalInteger<"deviceId"> deviceId{this, "CUDA ordinal of the GPU within the process"};
     OptionalInteger<"contextId"> contextId{this, "CUPTI's number of the context"};
@@ -80,7 +80,7 @@ struct Streams : TableOf<Streams> {
 
     Integer<"streamId"> streamId{this, "CUPTI's number of the stream"};
     Integer<"hwId"> hwId{this, "the host"};
-    Integer<"vmId"> vmId{this, "virtual machine; 1 for ours"};
+    Integer<"vmId"> vmId{this, "virtual machine; 1 in Lanescope traces"};
     Integer<"processId"> processId{this, "a plain PID"};
     Integer<"contextId"> contextId{this, "CUPTI's number of the context"};
     Integer<"priority"> priority{this, "CUDA's; the lower goes first"};
@@ -94,7 +94,7 @@ struct NullStreams : TableOf<NullStreams> {
 
     OptionalInteger<"streamId"> streamId{this, "CUPTI's number of the stream"};
     OptionalInteger<"hwId"> hwId{this, "the host"};
-    OptionalInteger<"vmId"> vmId{this, "virtual machine; 1 for ours"};
+    OptionalInteger<"vmId"> vmId{this, "virtual machine; 1 in Lanescope traces"};
     OptionalInteger<"processId"> processId{this, "a plain PID"};
     OptionalInteger<"deviceId"> deviceId{this, "CUDA ordinal of the GPU within the process"};
     OptionalInteger<"contextId"> contextId{this, "CUPTI's number of the context"};
@@ -129,8 +129,8 @@ inline constexpr Affinities affinities;
 struct LinkPeaks : TableOf<LinkPeaks> {
     constexpr LinkPeaks()
         : TableOf("LANESCOPE_LINK_PEAKS",
-                  "what a link can carry; several rows may tell of one link, and what was measured "
-                  "beats what was computed") {}
+                  "what a link can carry; one link may have several rows, and measured values have "
+                  "priority over computed ones") {}
 
     Text<"kind"> kind{this, "'pcie', 'nvlink', 'dram', 'host-copy'"};
     OptionalInteger<"gpuId"> gpuId{this, "the GPU"};
@@ -155,7 +155,7 @@ inline constexpr LinkPeaks linkPeaks;
 
 struct GpuMetrics : TableOf<GpuMetrics> {
     constexpr GpuMetrics()
-        : TableOf("GPU_METRICS", "what a GPU's hardware counters said, thousands of times a second",
+        : TableOf("GPU_METRICS", "hardware counter samples of a GPU, thousands per second",
                   Content::Events) {}
 
     OptionalInteger<"timestamp"> timestamp{this, "end of the interval, ns"};
@@ -246,7 +246,7 @@ struct SamplingMoments : TableOf<SamplingMoments> {
     constexpr SamplingMoments()
         : TableOf("LANESCOPE_SAMPLING_MOMENTS",
                   "a range that was chosen with --sample-at began or ended, and the counters of "
-                  "links and energy were read at once; moments that are close share a reading") {}
+                  "links and energy were read at once; events close in time share a reading") {}
 
     Integer<"timestamp"> timestamp{this, "when it began or ended, ns"};
     Text<"range"> range{this, "its name"};
@@ -255,8 +255,8 @@ struct SamplingMoments : TableOf<SamplingMoments> {
     OptionalInteger<"globalPid"> globalPid{this, "the process"};
     OptionalInteger<"readStart"> readStart{
         this,
-        "when the reading began, ns; the counters' values for the moment are those with a time "
-        "from here to readEnd, the nearest to it"};
+        "when the reading began, ns; the counter values of the event have a time from here to "
+        "readEnd, the nearest to it"};
     OptionalInteger<"readEnd"> readEnd{this, "when the reading ended, ns"};
 };
 inline constexpr SamplingMoments samplingMoments;

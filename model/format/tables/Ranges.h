@@ -32,8 +32,8 @@ struct NvtxEvents : TableOf<NvtxEvents> {
     OptionalInteger<"end"> end{this, "when it ended, ns; NULL: a mark, or never closed (35, 37)"};
     Integer<"eventType"> eventType{
         this,
-        "59 push-pop range, 60 start-end range, 35 and 37 those that nobody closed, 34 mark, 75 "
-        "name of domain domainId, 33 name of category; as ENUM_NSYS_EVENT_TYPE"};
+        "59 push-pop range, 60 start-end range, 35 and 37 never closed, 34 mark, 75 name of domain "
+        "domainId, 33 name of category; as ENUM_NSYS_EVENT_TYPE"};
     OptionalInteger<"rangeId"> rangeId{this, "of a start-end range, as the program knows it"};
     OptionalInteger<"category"> category{this, "number of the category in its domain"};
     OptionalInteger<"color"> color{this, "ARGB"};
@@ -66,8 +66,8 @@ inline constexpr NvtxStacks nvtxStacks;
 struct Backwards : TableOf<Backwards> {
     constexpr Backwards()
         : TableOf("LANESCOPE_BACKWARDS",
-                  "an operator of PyTorch and the one that is its backward, which torch.profiler "
-                  "joined by an arrow, or that have one sequence number") {}
+                  "an operator of PyTorch and the one that is its backward, paired by "
+                  "torch.profiler's flow events or by sequence number") {}
 
     Integer<"forwardRow"> forwardRow{this, "rowid of the forward operator in NVTX_EVENTS"};
     Integer<"backwardRow"> backwardRow{this, "rowid of the backward operator in NVTX_EVENTS"};
@@ -101,7 +101,7 @@ struct PayloadEntries : TableOf<PayloadEntries> {
     OptionalText<"name"> name{this, "as the program calls it"};
     OptionalText<"description"> description{this, "as the program gave it"};
     OptionalInteger<"arrayOrUnionDetail"> arrayOrUnionDetail{
-        this, "how many elements, or which field tells"};
+        this, "how many elements, or which field has the number"};
     OptionalInteger<"offset"> offset{this, "from the beginning of the payload, bytes"};
 };
 inline constexpr PayloadEntries payloadEntries;
@@ -109,14 +109,14 @@ inline constexpr PayloadEntries payloadEntries;
 struct NcclOperations : TableOf<NcclOperations> {
     constexpr NcclOperations()
         : TableOf("LANESCOPE_NCCL_OPERATIONS",
-                  "what NCCL said about a call, beside the NVTX range it announced it with",
+                  "what NCCL reported about a call, in addition to its NVTX range",
                   Content::Events) {}
 
     Integer<"nvtxRow"> nvtxRow{this, "rowid of the range in NVTX_EVENTS"};
     OptionalText<"operation"> operation{
         this, "\"AllReduce\", \"Send\", \"GroupStart\" ... without the prefix \"nccl\""};
     OptionalInteger<"bytes"> bytes{
-        this, "message size that this rank passed, bytes; NULL if NCCL did not say"};
+        this, "message size that this rank passed, bytes; NULL if NCCL did not report it"};
     OptionalInteger<"communicator"> communicator{
         this, "NCCL's hash of the communicator, as a signed number; NULL if unknown"};
     OptionalInteger<"reduction"> reduction{this, "ncclRedOp_t; NULL where there is none"};
@@ -146,7 +146,7 @@ inline constexpr NcclCommunicators ncclCommunicators;
 struct NcclPluginOperations : TableOf<NcclPluginOperations> {
     constexpr NcclPluginOperations()
         : TableOf("LANESCOPE_NCCL_PLUGIN_OPERATIONS",
-                  "what NCCL told its profiler plugin about an operation", Content::Events) {}
+                  "NCCL's report to its profiler plugin about an operation", Content::Events) {}
 
     OptionalInteger<"globalTid"> globalTid{
         this, "the calling thread; NULL before NCCL 2.28, and for what NCCL does by itself"};

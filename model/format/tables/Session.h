@@ -40,8 +40,8 @@ struct SessionStart : TableOf<SessionStart> {
     OptionalInteger<"utcEpochNs"> utcEpochNs{this, "since 1970, ns"};
     OptionalText<"utcTime"> utcTime{this, "\"2026-01-31T12:00:00\""};
     OptionalText<"localTime"> localTime{this, "the same in the machine's zone"};
-    OptionalInteger<"systemClockNs"> systemClockNs{
-        this, "the system's monotonic clock at that moment, ns"};
+    OptionalInteger<"systemClockNs"> systemClockNs{this,
+                                                   "the system's monotonic clock at that time, ns"};
 };
 inline constexpr SessionStart sessionStart;
 
@@ -95,13 +95,12 @@ struct Diagnostics : TableOf<Diagnostics> {
 inline constexpr Diagnostics diagnostics;
 
 struct Health : TableOf<Health> {
-    constexpr Health() : TableOf("LANESCOPE_HEALTH", "one thing that was lost or is doubtful") {}
+    constexpr Health() : TableOf("LANESCOPE_HEALTH", "a loss or another warning") {}
 
     Integer<"severity"> severity{this, "0 information, 1 warning, 2 error"};
-    Text<"code"> code{this,
-                      "a word that programs can test for: \"events-dropped\", \"log-damaged\""};
+    Text<"code"> code{this, "a code for programs: \"events-dropped\", \"log-damaged\""};
     OptionalInteger<"globalPid"> globalPid{this, "the process it is about; NULL for the whole run"};
-    OptionalInteger<"timestamp"> timestamp{this, "when, ns; NULL if it has no moment"};
+    OptionalInteger<"timestamp"> timestamp{this, "when, ns; NULL if it has no time"};
     OptionalInteger<"count"> count{this, "how many; NULL if not countable"};
     Text<"sentence"> sentence{this, "for the user: what happened and what to do"};
 };
@@ -129,7 +128,7 @@ struct ProcessStates : TableOf<ProcessStates> {
         "nothing more"};
     OptionalInteger<"endedNormally"> endedNormally{
         this,
-        "0: killed, crashed, or its log was cut; the last events may be missing. NULL if not "
+        "0: killed, crashed, or its log was truncated; the last events may be missing. NULL if not "
         "known"};
     OptionalInteger<"exitStatus"> exitStatus{this, "as wait gives it; NULL if not known"};
     OptionalText<"logFile"> logFile{
@@ -144,8 +143,8 @@ inline constexpr ProcessStates processStates;
 struct Windows : TableOf<Windows> {
     constexpr Windows()
         : TableOf("LANESCOPE_WINDOWS",
-                  "a stretch in which a process recorded; one without rows here recorded from its "
-                  "first moment to its last") {}
+                  "an interval in which a process recorded; a process without rows here recorded "
+                  "from its start to its end") {}
 
     Integer<"globalPid"> globalPid{this, "the process"};
     Integer<"index"> index{this, "number of the window, from 0; a word of SQL, so write \"index\""};
@@ -156,7 +155,7 @@ struct Windows : TableOf<Windows> {
 inline constexpr Windows windows;
 
 struct Gaps : TableOf<Gaps> {
-    constexpr Gaps() : TableOf("LANESCOPE_GAPS", "a stretch in which a process lost something") {}
+    constexpr Gaps() : TableOf("LANESCOPE_GAPS", "an interval in which a process lost records") {}
 
     Integer<"globalPid"> globalPid{this, "the process"};
     Integer<"what"> what{this, "the number of a kind of loss"};
@@ -186,7 +185,7 @@ inline constexpr Untimed untimed;
 
 struct Clocks : TableOf<Clocks> {
     constexpr Clocks()
-        : TableOf("LANESCOPE_CLOCKS", "the same moment on three clocks; several rows a process") {}
+        : TableOf("LANESCOPE_CLOCKS", "the same time on three clocks; several rows per process") {}
 
     OptionalInteger<"globalPid"> globalPid{this, "the process"};
     OptionalInteger<"realtimeNs"> realtimeNs{this, "since 1970, ns"};
@@ -208,8 +207,8 @@ struct OldestGpus : TableOf<OldestGpus> {
     OptionalInteger<"totalMemory"> totalMemory{this, "bytes"};
     OptionalInteger<"memoryBandwidth"> memoryBandwidth{this, "bytes a second"};
     OptionalInteger<"smCount"> smCount{this, "streaming multiprocessors"};
-    OptionalInteger<"computeMajor"> computeMajor{this, "compute capability before the point"};
-    OptionalInteger<"computeMinor"> computeMinor{this, "compute capability behind the point"};
+    OptionalInteger<"computeMajor"> computeMajor{this, "major compute capability"};
+    OptionalInteger<"computeMinor"> computeMinor{this, "minor compute capability"};
 };
 inline constexpr OldestGpus oldestGpus;
 
@@ -223,7 +222,7 @@ struct CudaGpus : TableOf<CudaGpus> {
     OptionalInteger<"globalMemoryBandwidth"> globalMemoryBandwidth{this, "bytes a second"};
     OptionalInteger<"numMultiprocessors"> numMultiprocessors{this, "streaming multiprocessors"};
     OptionalInteger<"computeCapabilityMajor"> computeCapabilityMajor{this, "before the point"};
-    OptionalInteger<"computeCapabilityMinor"> computeCapabilityMinor{this, "behind the point"};
+    OptionalInteger<"computeCapabilityMinor"> computeCapabilityMinor{this, "after the point"};
 };
 inline constexpr CudaGpus cudaGpus;
 

@@ -21,7 +21,7 @@ inline constexpr StoredFacts storedFacts;
 
 struct StoredHealth : TableOf<StoredHealth> {
     constexpr StoredHealth()
-        : TableOf("LANESCOPE_STORED_HEALTH", "a warning about the run, gravest first") {}
+        : TableOf("LANESCOPE_STORED_HEALTH", "a warning about the run, most severe first") {}
 
     Integer<"severity"> severity{this, "as in LANESCOPE_HEALTH"};
     Text<"code"> code{this, "as in LANESCOPE_HEALTH; it may be one of a reader"};
@@ -43,13 +43,13 @@ struct StoredWorkers : TableOf<StoredWorkers> {
     OptionalText<"gpuName"> gpuName{this, "as the driver calls it"};
     Integer<"endedAbnormally"> endedAbnormally{this, "1: the last of its events may be missing"};
     Integer<"foundSteps"> foundSteps{this, "how many steps were found"};
-    Integer<"warmUpSteps"> warmUpSteps{this, "how many were left out at the beginning"};
-    Integer<"isLastLeftOut"> isLastLeftOut{this, "1: the last was cut and left out"};
+    Integer<"warmUpSteps"> warmUpSteps{this, "how many were skipped at the start"};
+    Integer<"isLastLeftOut"> isLastLeftOut{this, "1: the last was incomplete and skipped"};
     Integer<"workNs"> workNs{
         this, "from the start of its first work on the GPU to the end of its last, ns"};
     Integer<"pauses"> pauses{this, "how often the next step did not follow at once"};
     Integer<"pauseNs"> pauseNs{this, "how long all of these take, ns"};
-    Integer<"pauseIdleNs"> pauseIdleNs{this, "between steps, without work of the GPU, ns"};
+    Integer<"pauseIdleNs"> pauseIdleNs{this, "between steps, without GPU work, ns"};
     Integer<"longestPauseStartNs"> longestPauseStartNs{
         this, "when the pause with most of that began, ns"};
     Integer<"longestPauseNs"> longestPauseNs{this, "how long that took, ns"};
@@ -58,10 +58,10 @@ struct StoredWorkers : TableOf<StoredWorkers> {
     OptionalInteger<"heldBackNs"> heldBackNs{
         this, "processor time that a limit held back in the steps, ns; NULL if unknown"};
     Integer<"loaderThreads"> loaderThreads{
-        this, "how many threads that load data for it were looked at in the steps"};
+        this, "how many of its data loader threads were sampled in the steps"};
     Integer<"loaderKnownNs"> loaderKnownNs{this, "for how long, summed over them, ns"};
     Integer<"loaderRanNs"> loaderRanNs{this, "of that, in which they ran, ns"};
-    Integer<"loaderNoCoreNs"> loaderNoCoreNs{this, "in which they got no core, ns"};
+    Integer<"loaderNoCoreNs"> loaderNoCoreNs{this, "in which they were runnable, ns"};
     Integer<"loaderInputNs"> loaderInputNs{this, "in which they waited for input or a disk, ns"};
     OptionalInteger<"noCoreThreads"> noCoreThreads{
         this, "how many threads of its process lacked a core in the steps; NULL if unknown"};
@@ -106,7 +106,7 @@ inline constexpr StoredSteps storedSteps;
 
 struct StoredParts : TableOf<StoredParts> {
     constexpr StoredParts()
-        : TableOf("LANESCOPE_STORED_PARTS", "a part of a step; those of no time are left out") {}
+        : TableOf("LANESCOPE_STORED_PARTS", "a part of a step; parts without time are omitted") {}
 
     Integer<"worker"> worker{this, "number of the worker"};
     Integer<"step"> step{this, "place of the step among those of its worker, from 0"};
@@ -128,7 +128,7 @@ struct StoredContributors : TableOf<StoredContributors> {
     Text<"path"> path{this, "NVTX ranges around it"};
     Integer<"count"> count{this, "how many there were"};
     Integer<"exposedNs"> exposedNs{this, "sums to the part over all steps, ns"};
-    Integer<"totalNs"> totalNs{this, "with hidden time, ns"};
+    Integer<"totalNs"> totalNs{this, "with overlapped time, ns"};
     Integer<"bytes"> bytes{this, "bytes"};
     Integer<"busBytes"> busBytes{this, "bytes that each link carried"};
     Integer<"firstPlace"> firstPlace{this, "in the first step that has it"};
@@ -190,21 +190,21 @@ struct StoredPlaces : TableOf<StoredPlaces> {
 
     Integer<"worker"> worker{this, "number of the worker"};
     OptionalText<"host"> host{this, "name of the machine; several may have one name"};
-    OptionalText<"bootId"> bootId{this, "of the machine's last start, by which it is told apart"};
+    OptionalText<"bootId"> bootId{this, "of the machine's last boot, which identifies it"};
     OptionalInteger<"localRank"> localRank{this, "rank among the processes of its host"};
     OptionalInteger<"worldSize"> worldSize{this, "how many ranks the job has"};
     OptionalText<"gpuUuid"> gpuUuid{this, "which GPU it is, wherever it is plugged in"};
     Integer<"startNs"> startNs{this, "first event of its process, ns"};
     Integer<"endNs"> endNs{this, "last event or end of its process, ns"};
     OptionalInteger<"clockErrorNs"> clockErrorNs{
-        this, "how far the kernel thought the clock off when the trace was closed, ns"};
+        this, "clock error by the kernel at the end of the recording, ns"};
     OptionalInteger<"clockMostErrorNs"> clockMostErrorNs{this, "how far it may have been, ns"};
 };
 inline constexpr StoredPlaces storedPlaces;
 
 struct StoredClocks : TableOf<StoredClocks> {
     constexpr StoredClocks()
-        : TableOf("LANESCOPE_STORED_CLOCKS", "the same moment on the clocks of a worker's host") {}
+        : TableOf("LANESCOPE_STORED_CLOCKS", "the same time on the clocks of a worker's host") {}
 
     Integer<"worker"> worker{this, "number of the worker"};
     OptionalInteger<"realtimeNs"> realtimeNs{this, "since 1970, ns"};
@@ -219,8 +219,8 @@ struct StoredCommunicators : TableOf<StoredCommunicators> {
     Integer<"worker"> worker{this, "number of the worker"};
     Integer<"communicator"> communicator{this, "NCCL's hash, the same in all of its ranks"};
     OptionalText<"name"> name{this, "as the program calls it"};
-    OptionalInteger<"rank"> rank{this, "of the worker in it; NULL if NCCL did not tell"};
-    OptionalInteger<"ranks"> ranks{this, "how many it has; NULL if NCCL did not tell"};
+    OptionalInteger<"rank"> rank{this, "of the worker in it; NULL if NCCL did not report it"};
+    OptionalInteger<"ranks"> ranks{this, "how many it has; NULL if NCCL did not report it"};
     Integer<"calls"> calls{this, "recorded, those that are not listed too"};
 };
 inline constexpr StoredCommunicators storedCommunicators;
@@ -247,7 +247,7 @@ inline constexpr StoredCollectives storedCollectives;
 
 struct StoredKernels : TableOf<StoredKernels> {
     constexpr StoredKernels()
-        : TableOf("LANESCOPE_STORED_KERNELS", "the kernels of one name in a stretch of steps") {}
+        : TableOf("LANESCOPE_STORED_KERNELS", "the kernels of one name in a range of steps") {}
 
     Integer<"worker"> worker{this, "number of the worker"};
     Text<"name"> name{this, "short name; empty: all that are not listed"};

@@ -7,22 +7,20 @@ namespace lanescope::tables {
 
 struct ThreadStates : TableOf<ThreadStates> {
     constexpr ThreadStates()
-        : TableOf("LANESCOPE_THREAD_STATES",
-                  "what a CPU thread did for a while, as looks from outside found it",
+        : TableOf("LANESCOPE_THREAD_STATES", "state of a CPU thread for a while, from samples",
                   Content::Events) {}
 
     OptionalInteger<"start"> start{this, "from when on, ns"};
     OptionalInteger<"end"> end{this, "until when, ns"};
     OptionalInteger<"globalTid"> globalTid{this, "the thread"};
-    Integer<"state"> state{
-        this,
-        "0 unknown, 1 running, 2 could run and had no core; waiting: 3 for Python's GIL, 4 for "
-        "another lock or thread, 5 for input, 6 for a disk, 7 for a time, 8 in a driver, 9 for a "
-        "process, 10 for what is not known"};
+    Integer<"state"> state{this,
+                           "0 unknown, 1 running, 2 runnable; waiting: 3 for Python's GIL, 4 for "
+                           "another lock or thread, 5 for input, 6 for a disk, 7 for a time, 8 in "
+                           "a driver, 9 for a process, 10 for what is not known"};
     OptionalInteger<"callchainId"> callchainId{
         this, "its Python stack, in LANESCOPE_STACKS; NULL if it has none, or was not read"};
     Integer<"cpuNs"> cpuNs{this, "for how long it had a core, as the kernel counts, ns"};
-    Integer<"delayNs"> delayNs{this, "for how long it could run and had none, ns"};
+    Integer<"delayNs"> delayNs{this, "for how long it was runnable, ns"};
     OptionalInteger<"callId"> callId{this, "the system call it waits in, in StringIds"};
     OptionalInteger<"holderTid"> holderTid{this, "the thread that has the GIL it waits for"};
     OptionalInteger<"holderCallchainId"> holderCallchainId{
@@ -41,7 +39,7 @@ struct ScheduleEvents : TableOf<ScheduleEvents> {
     OptionalInteger<"isSchedIn"> isSchedIn{this, "1: it got it, 0: it lost it"};
     OptionalInteger<"globalTid"> globalTid{this, "the thread"};
     OptionalInteger<"isPreempted"> isPreempted{
-        this, "1: it lost it though it could have gone on; ours, not of Nsight Systems"};
+        this, "1: it lost it though it could have gone on; not in Nsight Systems exports"};
 };
 inline constexpr ScheduleEvents scheduleEvents;
 
@@ -80,7 +78,7 @@ struct Callchains : TableOf<Callchains> {
                                      "the library, in StringIds; of a function of Python its file"};
     OptionalInteger<"stackDepth"> stackDepth{this, "from 0, the innermost"};
     OptionalInteger<"line"> line{this,
-                                 "of a function of Python its line; ours, not of Nsight Systems"};
+                                 "of a function of Python its line; not in Nsight Systems exports"};
 };
 inline constexpr Callchains samplingCallchains;
 inline constexpr Callchains systemCallchains{"OSRT_CALLCHAINS"};

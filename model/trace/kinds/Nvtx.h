@@ -108,7 +108,7 @@ struct Projection : TableKind<EventKind::Projection, &Trace::projections> {
                                       formatCount(trace.projections.operationCount[row]))
                         : launched);
         details.add("Duration on the CPU", formatDuration(onCpu.durationNs()));
-        details.add("Behind the CPU", formatDuration(onGpu.startNs - onCpu.startNs));
+        details.add("Delay after the CPU", formatDuration(onGpu.startNs - onCpu.startNs));
         details.addRange(nvtx);
         details.addStream(stream);
     }

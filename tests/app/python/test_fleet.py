@@ -148,7 +148,7 @@ class Reading(WithNoise):
         job = joining.join(results)
         self.assertEqual(len(job.ranks), 25)
         self.assertEqual((findings.find(job)[0].kind, findings.find(job)[0].ranks), ("missing", list(range(1, 8))))
-        self.assertIn("make it again with 'lanescope summarize'", " ".join(each.sentence for each in job.broken))
+        self.assertIn("Write it again with 'lanescope summarize'", " ".join(each.sentence for each in job.broken))
 
 
 class Findings(WithNoise):
@@ -303,7 +303,7 @@ class Findings(WithNoise):
         job = joining.join([summary for rank, summary in enumerate(simulated.summaries()) if rank not in running_on])
         found = findings.find(job)
         self.assertEqual((found[0].kind, found[0].ranks), ("missing", running_on))
-        self.assertIn("they still run, ended without one", words.sentence(job, found[0]))
+        self.assertIn("still running, ended without one", words.sentence(job, found[0]))
         self.assertTrue(simulated.is_named(found[1]), found)
 
     def test_what_slows_all_down_now_and_then_is_nobodys_loss(self):
@@ -349,7 +349,7 @@ class Findings(WithNoise):
             steps["wall_ns"] = steps["wall_ns"] + more
         said = comparing.lines(a, joining.join(summaries))
         self.assertTrue(any("compute" in line and "(+5.0%)" in line for line in said), said)
-        self.assertEqual(comparing.lines(a, a), ["No role's steps differ for sure."])
+        self.assertEqual(comparing.lines(a, a), ["No significant difference between the two jobs."])
 
 
 class Running(WithNoise):

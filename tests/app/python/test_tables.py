@@ -105,7 +105,7 @@ class Tables(WithTraces):
     def test_every_kind_of_event_has_a_table(self):
         with self.assertRaises(lanescope.Error) as refused:
             self.every.events("magic")
-        kinds = re.search(r"there are: (.*)\.$", str(refused.exception)).group(1).split(", ")
+        kinds = re.search(r"choose from: (.*)\.$", str(refused.exception)).group(1).split(", ")
         self.assertGreaterEqual(len(kinds), 8)
         for kind in kinds:
             columns = arrow.columns_of(self.every.events(kind))
@@ -248,7 +248,7 @@ class Comparisons(WithTraces):
         comparison = self.nvlink.compare(self.folder / "no-p2p.sqlite")
         with self.assertRaises(lanescope.Error) as refused:
             comparison.table("magic")
-        for name in re.search(r"there are: (.*)\.$", str(refused.exception)).group(1).split(", "):
+        for name in re.search(r"choose from: (.*)\.$", str(refused.exception)).group(1).split(", "):
             text = command("compare", self.nvlink.path, self.folder / "no-p2p.sqlite", "-f", "csv", "--table", name)
             headers = next(csv.reader(text.splitlines()))
             self.assertEqual(list(arrow.columns_of(comparison.table(name))), headers)

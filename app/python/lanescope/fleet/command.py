@@ -26,7 +26,7 @@ def load(folder: str, asked: argparse.Namespace):
     """Loads the job from the files in a folder."""
     from lanescope.fleet import joining, reading, running
     if not os.path.isdir(folder):
-        raise FleetError(f"{folder} is no folder: name the one that the summaries or traces of the ranks lie in.")
+        raise FleetError(f"{folder}: not a folder. Name the folder with the summaries or traces of the ranks.")
     paths = reading.find(folder)
     if not paths:
         raise FleetError(f"{folder} has neither summaries ({reading.SUMMARY}) nor traces.")
@@ -43,7 +43,7 @@ def _report(asked: argparse.Namespace) -> None:
     found = findings.find(job)
     for role in findings.unjudged(job):
         alike = [rank.number for rank in job.ranks if rank.role == role]
-        job.notes.append(f"{words.numbers(alike)} ({role}): too few do the same work to say who is slow; --roles says who does.")
+        job.notes.append(f"{words.numbers(alike)} ({role}): too few ranks do the same work to find slow ones. Set their roles with --roles.")
     writing.write(job, found, asked.output)
     if asked.html:
         page.write_page(page.page(job, found, f"The job in {os.path.basename(os.path.abspath(asked.folders[0]))}"), asked.html)
@@ -89,7 +89,7 @@ def main(words: list) -> None:
     except FleetError as error:
         sys.exit(f"lanescope: {error}")
     except ImportError as error:
-        sys.exit(f"lanescope: The comparison of many ranks needs more of Python ({error}): pip install \"lanescope[fleet]\".")
+        sys.exit(f"lanescope: `fleet` needs more Python packages ({error}): pip install \"lanescope[fleet]\".")
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except KeyboardInterrupt:

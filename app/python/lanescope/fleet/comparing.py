@@ -101,8 +101,8 @@ def lines(a: Job, b: Job) -> list:
     for each in roles(a, b):
         if each.is_sure:
             change = each.difference_ns / each.a_ns if each.a_ns else float("inf")
-            said.append(f"{each.role}: {each.part} {seconds(each.a_ns)} -> {seconds(each.b_ns)} a step ({change:+.1%}).")
-    return said or ["No role's steps differ for sure."]
+            said.append(f"{each.role}: {each.part} {seconds(each.a_ns)} -> {seconds(each.b_ns)} per step ({change:+.1%}).")
+    return said or ["No significant difference between the two jobs."]
 
 
 def page(a: Job, b: Job, title: str) -> str:

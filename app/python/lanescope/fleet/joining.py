@@ -113,20 +113,20 @@ def _choose(summaries: list, notes: list) -> list:
     """Returns (rank, summary, worker) of the last attempt of each rank, by rank."""
     workers = _workers(summaries)
     if workers and all(int(fields["rank"]) == NONE for _, _, fields in workers):
-        notes.append("No file says which rank it is of, so they are numbered by their names.")
+        notes.append("No file has a rank; ranks are numbered by file name.")
         for number, (_, _, fields) in enumerate(workers):
             fields["rank"] = number
     chosen: dict = {}
     for summary, worker, fields in workers:
         if int(fields["rank"]) == NONE:
-            notes.append(f"{os.path.basename(summary.source)}: PID {int(fields['pid'])} has no rank and is left out.")
+            notes.append(f"{os.path.basename(summary.source)}: PID {int(fields['pid'])} has no rank and was skipped.")
             continue
         rank = _rank_of(summary, fields, int(fields["rank"]))
         chosen.setdefault(rank.number, []).append((rank.start_utc_ns + rank.start_ns, rank.source, worker, rank, summary))
     repeated = sorted(number for number, attempts in chosen.items() if len(attempts) > 1)
     if repeated:
         most = max(len(chosen[number]) for number in repeated)
-        notes.append(f"{_numbers(repeated)} started up to {most} times, as after an elastic restart: the last attempt of each counts.")
+        notes.append(f"{_numbers(repeated)} started up to {most} times (elastic restart?): only the last attempt counts.")
     last = [max(attempts, key=lambda attempt: attempt[:3]) for _, attempts in sorted(chosen.items())]
     return [(rank, summary, worker) for _, _, worker, rank, summary in last]
 
@@ -157,7 +157,7 @@ def _name_machines(ranks: list, notes: list) -> None:
         for number, key in enumerate(own):
             label[key] = name if len(own) == 1 else f"{name} ({number + 1})"
         if len(own) > 1:
-            notes.append(f"{len(own)} machines are called {name}: their boots tell them apart, and they are numbered.")
+            notes.append(f"{len(own)} machines have the name {name}; they are distinguished by their boots and numbered.")
     for rank in ranks:
         rank.machine = label[rank.boot or rank.host]
     seen: dict = {}
@@ -330,7 +330,7 @@ def _roles_by_hand(path: str, ranks: list) -> None:
         with open(path, encoding="utf-8", newline="") as file:
             given = {int(line["rank"]): line["role"] for line in csv.DictReader(file)}
     except (OSError, ValueError, KeyError, TypeError, csv.Error) as error:
-        raise FleetError(f"{path} is no list of roles: it needs the columns rank and role ({error}).") from error
+        raise FleetError(f"{path}: not a list of roles, it needs the columns rank and role ({error}).") from error
     for rank in ranks:
         rank.role = given.get(rank.number, rank.role)
 
@@ -359,7 +359,7 @@ def join(results: list, roles: str = "", threads: int = 2) -> Job:
     notes: list = []
     chosen = _choose(summaries, notes)
     if not chosen:
-        raise FleetError("None of the files tells of a rank with work of a GPU." + (f" {broken[0].sentence}" if broken else ""))
+        raise FleetError("No file has a rank with GPU work." + (f" {broken[0].sentence}" if broken else ""))
     ranks = [rank for rank, _, _ in chosen]
     for row, rank in enumerate(ranks):
         rank.row = row

@@ -157,18 +157,18 @@ def _check(database: sqlite3.Connection) -> None:
     tables = {name for name, in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
     missing = [name for name in TABLES if "LANESCOPE_STORED" + name not in tables]
     if missing:
-        raise ValueError("it holds no summary of a rank")
+        raise ValueError("not a summary of a rank")
     version = database.execute("SELECT value FROM LANESCOPE_STORED WHERE name = 'version'").fetchone()
     if version != (stored_version(),):
-        raise ValueError(f"its version is {version[0] if version else 'unknown'} and this program reads {stored_version()}: "
-                         "make it again with 'lanescope summarize'")
+        raise ValueError(f"its version is {version[0] if version else 'unknown'} but this program reads "
+                         f"{stored_version()}. Write it again with 'lanescope summarize'")
 
 
 def _rows_of(steps: dict, workers: numpy.ndarray, places: numpy.ndarray) -> numpy.ndarray:
     """Returns the rows of steps that are given by their index among those of their worker."""
     first, end = (numpy.searchsorted(steps["worker"], workers, side) for side in ("left", "right"))
     if (places < 0).any() or (places >= end - first).any():
-        raise ValueError("it tells of steps that it does not have")
+        raise ValueError("it refers to missing steps")
     return first + places
 
 
@@ -189,13 +189,13 @@ def _check_steps(steps: dict) -> None:
     # As real numbers, which do not overflow.
     named = sum(steps[name].astype(float) for name in ("communication_ns", "compute_ns", "copies_ns", "loading_ns"))
     if (steps["wall_ns"] < 0).any() or any((steps[name] < 0).any() for name in PARTS.values()) or (named > steps["wall_ns"] * (1 + 1e-9)).any():
-        raise ValueError("the parts of its steps are more than the steps")
+        raise ValueError("the parts of its steps exceed the steps")
 
 
 def read_summary(path: str, source: str) -> Summary:
     """Reads a summary. Raises sqlite3.Error, ValueError, OverflowError or OSError for other files."""
     if not os.path.isfile(path):
-        raise ValueError("it is not there")
+        raise ValueError("it does not exist")
     deadline = time.monotonic() + MOST_SECONDS
     database = sqlite3.connect(f"{Path(path).absolute().as_uri()}?mode=ro&immutable=1", uri=True)
     try:
@@ -222,7 +222,7 @@ def _make_and_read(path: str) -> Summary:
             done = subprocess.run([program, "summarize", path, "-o", folder], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                                   stderr=subprocess.PIPE, check=False)
         except OSError as error:
-            raise ValueError(f"it has no summary, and {program}, which makes one, cannot be started: {error.strerror}") from error
+            raise ValueError(f"it has no summary, and {program} cannot start to write one: {error.strerror}") from error
         made = [name for name in os.listdir(folder) if name.endswith(SUMMARY)]
         if done.returncode != 0 or not made:
             said = done.stderr.decode(errors="replace").strip().splitlines()

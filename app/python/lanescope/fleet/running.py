@@ -19,7 +19,7 @@ RETRIES = 2
 
 
 def _died(path: str) -> Broken:
-    return Broken(path, f"{os.path.basename(path)} cannot be read: the process that read it died {RETRIES + 1} times.")
+    return Broken(path, f"{os.path.basename(path)} cannot be read: the reader process died {RETRIES + 1} times.")
 
 
 def _round(task, paths: list, workers: int, results: dict) -> None:
@@ -55,7 +55,7 @@ def address_of(scheduler: str) -> str:
         with open(scheduler, encoding="utf-8") as file:
             return json.load(file)["address"]
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise FleetError(f"{scheduler} is neither an address such as tls://node0:8786 nor the file of a Dask scheduler: {error}.") from error
+        raise FleetError(f"{scheduler}: not an address (for example tls://node0:8786) or scheduler file of Dask: {error}.") from error
 
 
 def check_encryption(address: str, is_unsafe: bool) -> None:
@@ -64,8 +64,8 @@ def check_encryption(address: str, is_unsafe: bool) -> None:
     host = rest.rsplit(":", 1)[0].strip("[]")
     if kind in ("tls", "inproc", "wss") or host in ("127.0.0.1", "localhost", "::1") or is_unsafe:
         return
-    raise FleetError(f"{address} is another machine and not encrypted: start the scheduler with TLS (tls://), as Dask's pages on "
-                     "security tell, or say --without-tls.")
+    raise FleetError(f"{address}: an unencrypted connection to another machine. Start the scheduler with TLS (tls://, see "
+                     "security in Dask's documentation), or use --without-tls.")
 
 
 def in_cluster(paths: list, scheduler: str, is_unsafe: bool = False, task=read) -> list:
@@ -92,7 +92,7 @@ def in_cluster(paths: list, scheduler: str, is_unsafe: bool = False, task=read) 
         return results
 
 
-SLURM = """# A Dask cluster in a Slurm allocation; with TLS as Dask's pages on security tell (distributed.comm.tls in its configuration).
+SLURM = """# A Dask cluster in a Slurm allocation; for TLS see security in Dask's documentation (distributed.comm.tls in its configuration).
 sbatch --ntasks=8 --cpus-per-task=2 --wrap '
   dask scheduler --protocol tls --scheduler-file scheduler.json &
   srun dask worker --protocol tls --scheduler-file scheduler.json --nthreads 1 --nworkers 2 &
@@ -101,7 +101,7 @@ sbatch --ntasks=8 --cpus-per-task=2 --wrap '
   scancel --signal=TERM $SLURM_JOB_ID'
 """
 
-KUBERNETES = """# A Dask cluster by Dask's operator for Kubernetes, which is installed already; the folder with the summaries is a volume of all pods.
+KUBERNETES = """# A Dask cluster with Dask's Kubernetes operator, which must be installed; the folder with the summaries is a volume of all pods.
 python -c 'from dask_kubernetes.operator import KubeCluster; KubeCluster(name="lanescope", image="IMAGE-WITH-LANESCOPE", n_workers=8, shutdown_on_close=False)'
 kubectl port-forward service/lanescope-scheduler 8786 &
 lanescope fleet FOLDER -o fleet.sqlite --scheduler tcp://127.0.0.1:8786

@@ -10,7 +10,7 @@ from lanescope.fleet.joining import Job, _numbers
 
 MOST_STEPS = 5  # opened at once
 PART = {"compute": "its kernels", "copies": "exposed copies", "loading": "waiting for the next batch",
-        "launching": "a GPU that its CPU leaves idle"}
+        "launching": "GPU idle time caused by its CPU"}
 
 
 def seconds(ns: float) -> str:
@@ -62,7 +62,7 @@ def _beside(facts: dict) -> str:
 def sentence(job: Job, each: Finding) -> str:
     facts = each.facts
     if each.kind == "missing" and each.what == "ranks":
-        return f"{numbers(each.ranks)} of {facts['world_size']} left no summary: they still run, ended without one, or it lies elsewhere."
+        return f"{numbers(each.ranks)} of {facts['world_size']} have no summary: still running, ended without one, or stored elsewhere."
     if each.kind == "missing":
         return f"A communicator of {facts['size']} ranks has {facts['there']} here: {_numbers(each.ranks)}."
     if each.kind == "order":
@@ -76,7 +76,7 @@ def sentence(job: Job, each: Finding) -> str:
     if each.kind == "rank":
         machine = next(rank.machine for rank in job.ranks if rank.number == each.ranks[0])
         often = f" It is late in {facts['late_steps']} of {facts['steps']} steps." if facts["is_now_and_then"] else ""
-        return (f"Rank {each.ranks[0]} on {machine} loses {per_step} a step ({percent(each.share)}) by {PART[each.what]}, against ranks of its "
+        return (f"Rank {each.ranks[0]} on {machine} loses {per_step} per step ({percent(each.share)}) by {PART[each.what]}, against ranks of its "
                 f"role.{often}{_beside(facts)}")
     where = {"machine": f"On {facts['name']}", "rail": f"On the rail of local rank {facts['name']}", "communicator": f"In communicator {facts['name']}"}
     return (f"{where[each.what]}, {facts['operation']} of {size(facts['bytes'])} moves its data {percent(each.share)} slower than in other "

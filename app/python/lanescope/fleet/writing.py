@@ -136,9 +136,9 @@ def _fill_collectives(database: sqlite3.Connection, job: Job) -> None:
 def place_for(path: str, is_forced: bool) -> None:
     """Fails before anything is read if the result cannot be written."""
     if os.path.isdir(path):
-        raise FleetError(f"{path} is a folder: name a file.")
+        raise FleetError(f"{path}: this is a folder. Name a file.")
     if os.path.lexists(path) and not is_forced:
-        raise FleetError(f"The file {path} exists: choose another name, or overwrite it with --force.")
+        raise FleetError(f"{path}: the file exists. Choose another name, or overwrite it with --force.")
 
 
 def publish(path: str, fill) -> None:
@@ -152,7 +152,7 @@ def publish(path: str, fill) -> None:
     except (OSError, sqlite3.Error) as error:
         if os.path.lexists(partial):
             os.remove(partial)
-        raise FleetError(f"Cannot write {path}: {error}.") from error
+        raise FleetError(f"{path}: cannot write: {error}.") from error
 
 
 def create(schema: str, fill):
