@@ -319,10 +319,6 @@ using TemplateArguments = std::vector<std::string_view>;
 /// Limit of nested functor wrappers that are unwrapped.
 constexpr int maxWrappers = 8;
 
-bool isUpper(char c) {
-    return std::isupper(static_cast<unsigned char>(c)) != 0;
-}
-
 bool removeEnd(std::string_view& text, std::string_view end) {
     if (text.size() <= end.size() || !text.ends_with(end)) return false;
     text.remove_suffix(end.size());
