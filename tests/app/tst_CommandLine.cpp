@@ -118,7 +118,7 @@ class TestCommandLine : public QObject {
         QTest::newRow("unit") << QStringList{"stats", "x", "--range", "1d:2d"} << "START:END";
         QTest::newRow("no rows") << QStringList{"compare", "x", "y", "--top", "0"}
                                  << "above 0. Try";
-        QTest::newRow("no option") << QStringList{"--bogus"} << "no option \"--bogus\"";
+        QTest::newRow("no option") << QStringList{"--bogus"} << "Unknown option \"--bogus\"";
         QTest::newRow("spread first") << QStringList{"compare", "--spread", "a", "b", "c", "d"}
                                       << "--spread: consumed all files";
         QTest::newRow("table of text")
@@ -147,8 +147,8 @@ class TestCommandLine : public QObject {
             runShell(QString("cd '%1' && " LANESCOPE_BINARY_DIR "/bin/lanescope info -dash.sqlite")
                          .arg(QFileInfo(file).path()));
         verifyFailure(outcome, 2,
-                      "no option \"-dash.sqlite\"; the file of that name is ./-dash.sqlite");
-        verifyFailure(run({"info", "-dish.sqlite"}), 2, "no option \"-dish.sqlite\". Try");
+                      "Unknown option \"-dash.sqlite\"; the file of that name is ./-dash.sqlite");
+        verifyFailure(run({"info", "-dish.sqlite"}), 2, "Unknown option \"-dish.sqlite\". Try");
     }
 
     void helpIsReadable() {
@@ -171,11 +171,11 @@ class TestCommandLine : public QObject {
 
     void traceBeingRecordedIsNamed() {
         fileWith("live.sqlite.partial", "unfinished");
-        verifyFailure(run({"stats", path("live.sqlite")}), 1, "live.sqlite.partial has what");
+        verifyFailure(run({"stats", path("live.sqlite")}), 1, "live.sqlite.partial has the data so far");
     }
 
     void missingFolderIsNamed() {
-        verifyFailure(run({"stats", fast_, "-o", path("nodir/x.csv")}), 1, "nodir; create it");
+        verifyFailure(run({"stats", fast_, "-o", path("nodir/x.csv")}), 1, "nodir does not exist. Create it");
     }
 
     void noCommandPrintsTheHelp() {
@@ -339,7 +339,7 @@ class TestCommandLine : public QObject {
         const Outcome all = run({"stats", fast_, "--range", "100:"});
         verifyFailure(
             all, 1,
-            "The range lies outside of fast.lanescope, which goes from 0.000000000 s to 0.01");
+            "The range lies outside of fast.lanescope, which covers 0.000000000 s to 0.01");
         verifyFailure(
             run({"stats", fast_, "-r", "cuda_gpu_kern_sum", "-f", "csv", "--range", "100:200"}), 1,
             "Choose a range inside");
@@ -477,7 +477,7 @@ class TestCommandLine : public QObject {
         QVERIFY(process.waitForFinished());
         verifyFailure({process.exitCode(), process.readAllStandardOutput(),
                        QString::fromUtf8(process.readAllStandardError())},
-                      1, "Install lanescope-viewer of the same release");
+                      1, "Install the package lanescope-viewer of the same release");
     }
 
     void viewStartsTheViewerNextToIt() {
