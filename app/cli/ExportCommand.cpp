@@ -2,6 +2,7 @@
 #include "app/cli/commands.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <array>
 #include <memory>
@@ -131,6 +132,9 @@ Result<void> checkOptions(const ExportOptions& options) {
                     folded, flame, flameOfNvtx);
     if (options.format == "sqlite" && options.output.empty())
         return fail("--output: a trace cannot be written to stdout. Name a file.");
+    if (options.format == "perfetto" && options.output.empty() && ::isatty(STDOUT_FILENO) == 1)
+        return fail(
+            "--format perfetto: binary data cannot be shown by a terminal. Name a file with -o.");
     return {};
 }
 

@@ -80,7 +80,7 @@ RunEnd endOf(std::string_view answer, int status) {
         const int number = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
         return {128 + number, false,
                 number > 0 ? fmt::format("Signal {} ended the recording.", number)
-                           : "The recording ended without an answer."};
+                           : "The recording ended unexpectedly."};
     }
     std::memcpy(&sent, answer.data(), sizeof(sent));
     return {sent.exitStatus, sent.wasEndedByUs, std::string(answer.substr(sizeof(sent)))};
@@ -164,18 +164,18 @@ std::string countsSentence(const capture::ImportCounts& counts) {
 void printContent(const capture::CollectedRun& run) {
     if (run.processes == 0 && run.threadStates > 0)
         return printMessage(
-            fmt::format("{} holds what threads did and no other event.", run.trace.string()));
-    printMessage(fmt::format("{} holds {} of {} process{}.", run.trace.string(),
+            fmt::format("Wrote {}: thread data and no other event.", run.trace.string()));
+    printMessage(fmt::format("Wrote {}: {} of {} process{}.", run.trace.string(),
                              countsSentence(run.counts), run.processes,
                              run.processes == 1 ? "" : "es"));
 }
 
 void printClosing(const capture::CollectedRun& run) {
     if (run.closingNs == 0) return;
-    std::string sentence = fmt::format("It was complete {} after the last process ended",
-                                       formatDuration(run.closingNs));
+    std::string sentence =
+        fmt::format("Finished {} after the last process exited", formatDuration(run.closingNs));
     if (run.logBytesUnreadAtExit.value_or(0) > muchUnread)
-        sentence += fmt::format("; {} of the logs were unread when the program did",
+        sentence += fmt::format("; {} of the logs were unread when the program exited",
                                 formatBytes(*run.logBytesUnreadAtExit));
     printMessage(sentence + ".");
 }
@@ -301,29 +301,27 @@ int exitStatusOf(const capture::RecordRefusal& refusal) {
 std::string nothingSentence(const capture::RecordOptions& options,
                             const capture::RecordOutcome& outcome) {
     const agent::AgentOptions& asked = options.agentOptions;
-    const std::string left = fmt::format(
-        "{} holds {}", outcome.run->trace.string(),
-        outcome.run->threadStates > 0 ? "what its threads did and no other event" : "no event");
+    const std::string left =
+        fmt::format("{} contains {}", outcome.run->trace.string(),
+                    outcome.run->threadStates > 0 ? "only thread data" : "no event");
     if (outcome.run->processesWithoutLog > 0)
         return fmt::format("Nothing was recorded of {}: no log could be written. {}.",
                            outcome.program, left);
     if (agent::isDisabled())
         return fmt::format("Nothing was recorded of {}: {} is set. {}.", outcome.program,
                            agent::disableVariable, left);
-    std::string reason = "it used neither CUDA nor NVTX";
-    if (!asked.recordNvtx) reason = "it used no CUDA, and NVTX was left out by --no-nvtx";
-    if (!asked.recordCuda) reason = "it used no NVTX, and CUDA was left out by --no-cuda";
-    if (!asked.windows.isEverything())
-        reason += ", or only outside of the stretch that was to be recorded";
+    std::string reason = "possible causes: no CUDA or NVTX use";
+    if (!asked.recordNvtx) reason = "possible causes: no CUDA use (NVTX is excluded by --no-nvtx)";
+    if (!asked.recordCuda) reason = "possible causes: no NVTX use (CUDA is excluded by --no-cuda)";
+    if (!asked.windows.isEverything()) reason += ", activity only outside the recorded windows";
     reason +=
-        ", or left within its first moments without its exit handlers, or cleared the environment, "
-        "or could not reach the folder of its logs";
+        ", an exit soon after the start without exit handlers, a cleared environment, or a log "
+        "folder that could not be reached";
     if (!asked.only.empty())
-        reason = "no program that --only names used CUDA or NVTX";
+        reason = "no program of --only used CUDA or NVTX";
     else if (outcome.exitStatus > firstSignalStatus && !outcome.wasEndedByUs)
-        reason = fmt::format(
-            "signal {} ended it before it used CUDA or NVTX, or within the first moments after",
-            outcome.exitStatus - firstSignalStatus);
+        reason = fmt::format("signal {} ended it before it used CUDA or NVTX, or soon after",
+                             outcome.exitStatus - firstSignalStatus);
     // A run with thread samples may be complete without GPU events.
     const char* const what = options.cpuSamplesHz > 0 && outcome.run->threadStates > 0
                                  ? "No CUDA and no NVTX was recorded"
@@ -336,22 +334,21 @@ std::string keptSentence(const std::filesystem::path& logs) {
     std::error_code ignored;
     return std::filesystem::is_directory(logs, ignored)
                ? fmt::format(
-                     "The logs are kept: make the trace with 'lanescope recover {}', on "
+                     "The logs are kept. Build the trace with 'lanescope recover {}', or on "
                      "another disk with -o.",
                      logs.string())
                : fmt::format(
-                     "The logs in {} are gone, too: somebody removed them while the "
-                     "program ran, so nothing is left of this recording.",
+                     "{}: the logs were removed while the program ran. Nothing of this recording "
+                     "is left.",
                      logs.string());
 }
 
 /// Reports the content of the trace and its warnings.
 void printRecorded(const capture::RecordOptions& options, const capture::RecordOutcome& outcome) {
     if (outcome.wasEndedByUs)
-        printMessage(
-            fmt::format("{} was ended by SIGTERM when what was to be recorded was over, as --kill "
-                        "asks.",
-                        outcome.program));
+        printMessage(fmt::format(
+            "{}: terminated by SIGTERM after the last recorded window (--kill sigterm).",
+            outcome.program));
     if (outcome.run->processes == 0) {
         printMessage(nothingSentence(options, outcome));
     } else {
@@ -398,9 +395,8 @@ int recordRuns(capture::RecordOptions options, int count) {
         const RunEnd end = signals.runInChild({}, [&] { return recordRun(options); });
         printProblem(end);
         if (end.exitStatus != 0 && !end.wasEndedByUs && run < count)
-            printMessage(
-                fmt::format("Run {} of {} ended with exit status {}, so there are no more.", run,
-                            count, end.exitStatus));
+            printMessage(fmt::format("Run {} of {}: exit status {}. No further runs.", run, count,
+                                     end.exitStatus));
         if (end.exitStatus != 0 && !end.wasEndedByUs) return end.exitStatus;
         if (!end.problem.empty()) return exitFailed;
         if (const int number = signals.received(); number != 0 && run < count) {

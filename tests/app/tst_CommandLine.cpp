@@ -171,11 +171,13 @@ class TestCommandLine : public QObject {
 
     void traceBeingRecordedIsNamed() {
         fileWith("live.sqlite.partial", "unfinished");
-        verifyFailure(run({"stats", path("live.sqlite")}), 1, "live.sqlite.partial has the data so far");
+        verifyFailure(run({"stats", path("live.sqlite")}), 1,
+                      "live.sqlite.partial has the data so far");
     }
 
     void missingFolderIsNamed() {
-        verifyFailure(run({"stats", fast_, "-o", path("nodir/x.csv")}), 1, "nodir does not exist. Create it");
+        verifyFailure(run({"stats", fast_, "-o", path("nodir/x.csv")}), 1,
+                      "nodir does not exist. Create it");
     }
 
     void noCommandPrintsTheHelp() {
@@ -338,8 +340,7 @@ class TestCommandLine : public QObject {
     void statsOfARangeOutsideTheTraceFailsAndNamesTheTraceRange() {
         const Outcome all = run({"stats", fast_, "--range", "100:"});
         verifyFailure(
-            all, 1,
-            "The range lies outside of fast.lanescope, which covers 0.000000000 s to 0.01");
+            all, 1, "The range lies outside of fast.lanescope, which covers 0.000000000 s to 0.01");
         verifyFailure(
             run({"stats", fast_, "-r", "cuda_gpu_kern_sum", "-f", "csv", "--range", "100:200"}), 1,
             "Choose a range inside");

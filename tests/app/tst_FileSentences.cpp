@@ -349,7 +349,7 @@ class tst_FileSentences : public QObject {
         QCOMPARE(outcome.exitCode, 1);
         QVERIFY2(outcome.errors.startsWith(
                      "lanescope: secret.sqlite: may be a trace, will not be overwritten. "
-                     "secret.sqlite: cannot be "),
+                     "Cannot read secret.sqlite: "),
                  qPrintable(outcome.errors));
         fs::permissions(*folder_ / "secret.sqlite", fs::perms(0600));
         QCOMPARE(contentOf("secret.sqlite"), recorded_);
@@ -360,7 +360,7 @@ class tst_FileSentences : public QObject {
         put(qPrintable(name), recorded_);
         const Outcome summed = run({"summarize", name});
         QCOMPARE(summed.exitCode, 1);
-        QVERIFY2(summed.errors.endsWith(" bytes too long. Give the trace a shorter one.\n"),
+        QVERIFY2(summed.errors.endsWith(" bytes too long. Give the trace a shorter name.\n"),
                  qPrintable(summed.errors));
         for (const char* format : {"perfetto", "folded"}) {
             const Outcome exported = run({"export", "-f", format, name, "-o", QString(260, 'b')});

@@ -77,7 +77,7 @@ class TestImportCommand : public QObject {
         const Outcome inAFile =
             lanescopeWith({"import", path("run.json"), "--into", path("run.json/folder")});
         QCOMPARE(inAFile.exitCode, 1);
-        QVERIFY2(inAFile.errors.contains("cannot be made"), qPrintable(inAFile.errors));
+        QVERIFY2(inAFile.errors.contains("cannot create the folder"), qPrintable(inAFile.errors));
     }
 
     void unreadableFileDoesNotStopTheOthers() {

@@ -134,7 +134,6 @@ class tst_UntrustedText : public QObject {
               "lanescope stats a.json -o \"nosuch$bad/x\"",
               "lanescope \"do$bad\"",
               "lanescope info a.json \"--$bad\"",
-              "lanescope export a.json",
               "lanescope export -f kineto a.json",
               "lanescope info -f json a.json",
               "lanescope info --topology -f json a.json",

@@ -74,7 +74,7 @@ void bench_TimelinePaint::paintPlainly(QPainter& painter) const {
 
 void bench_TimelinePaint::paintingBeatsAPlainLoop_data() {
     QTest::addColumn<double>("visibleShare");
-    QTest::addColumn<double>("leastRatio");
+    QTest::addColumn<double>("minRatio");
     QTest::newRow("everything") << 1.0 << 10.0;
     QTest::newRow("a tenth") << 0.1 << 1.5;
     // Labels and edges: more than the plain loop draws, so no ratio is required.

@@ -258,7 +258,7 @@ class tst_AgentWindows : public QObject {
         QTest::addColumn<QString>("options");
         QTest::addColumn<QString>("word");
         QTest::newRow("time") << "delay-ms=600000"
-                              << "time";
+                              << "before the recording window";
         QTest::newRow("range") << "range=nvtx:nowhere"
                                << "NVTX range";
         QTest::newRow("profiler") << "range=cudaProfilerApi"

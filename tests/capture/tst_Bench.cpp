@@ -192,8 +192,8 @@ class tst_Bench : public QObject {
                                  << "1 is out of range (2 to";
         QTest::newRow("table") << QStringList{"--table", "parts", "--", "true", "---", "true"}
                                << "Add -f csv";
-        QTest::newRow("recording")
-            << QStringList{"--no-cuda", "--no-nvtx", "true", "---", "true"} << "nothing is left to record";
+        QTest::newRow("recording") << QStringList{"--no-cuda", "--no-nvtx", "true", "---", "true"}
+                                   << "nothing is left to record";
         QTest::newRow("unknown") << QStringList{"--repeat", "3", "true", "---", "true"}
                                  << "'lanescope bench': unknown option --repeat";
     }

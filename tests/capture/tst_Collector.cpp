@@ -223,7 +223,7 @@ class tst_Collector : public QObject {
         QCOMPARE(count("log-unreadable"), "2");
         QCOMPARE(
             row("SELECT sentence FROM LANESCOPE_HEALTH WHERE code = 'process-ended-abnormally'")
-                .substr(0, 42),
+                .substr(0, 48),
             "Process 4242: no exit record after 2.5 s (killed");
         QVERIFY(run.warnings.size() >= 5);
     }

@@ -241,7 +241,7 @@ class tst_HealthFacts : public QObject {
             if (!isSaid) continue;
             QCOMPARE(said->severity, Severity::Warning);
             QCOMPARE(said->code, HealthCode::CpuStolen);
-            QVERIFY2(said->sentence.find("kept 0.25 of a core") != std::string::npos,
+            QVERIFY2(said->sentence.find("took 0.25 of a core") != std::string::npos,
                      said->sentence.c_str());
         }
     }

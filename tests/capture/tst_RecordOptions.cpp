@@ -114,7 +114,7 @@ class tst_RecordOptions : public QObject {
         row("nothing", {"--no-cuda", "--no-nvtx"}, "nothing is left to record");
         row("range without CUDA", {"--no-cuda", "--capture-range", "cudaProfilerApi"},
             "needs CUDA");
-        row("steps without NVTX", {"--no-nvtx", "--steps", "1"}, "--steps needs NVTX");
+        row("steps without NVTX", {"--no-nvtx", "--steps", "1"}, "--steps: needs NVTX");
     }
     void wrongOptionsAreRefused() {
         QFETCH(QStringList, words);
@@ -133,7 +133,10 @@ class tst_RecordOptions : public QObject {
         const Ended spared = lanescope({"record", "--agent", "agent.so", "true"});
         qunsetenv("NCCL_PROFILER_PLUGIN");
         QCOMPARE(run.status, 1);
-        QVERIFY2(run.err.contains("NCCL_PROFILER_PLUGIN is inspector"), run.err);
+        QVERIFY2(
+            run.err.contains(
+                "NCCL_PROFILER_PLUGIN: another tool would be loaded into the program (inspector)"),
+            run.err);
         QVERIFY2(run.err.contains("--nccl nvtx"), run.err);
         QCOMPARE(spared.status, 0);
     }

@@ -94,7 +94,7 @@ class tst_ToyKind : public QObject {
         QCOMPARE(table.bytes[0], int64_t{4096});
         forEachField(table, [](const auto& column) { QCOMPARE(column.size(), size_t{1}); });
         const TracePtr trace = builder.finish();
-        QVERIFY(trace->health[0].sentence.starts_with("2 rows of allocations were left out"));
+        QVERIFY(trace->health[0].sentence.starts_with("2 rows of allocations were skipped"));
     }
 };
 

@@ -237,7 +237,7 @@ void tst_FleetReport::cancellationIsReported() {
     const fs::path path = made("cancel.sqlite", {});
     const auto report = readFleetReport(path, [](double, std::string_view) { return false; });
     QVERIFY(!report);
-    QCOMPARE(report.error().sentence, "Reading " + path.string() + " was cancelled.");
+    QCOMPARE(report.error().sentence, path.string() + ": reading was cancelled.");
 }
 
 void tst_FleetReport::corruptFilesNeverCrash() {
@@ -333,7 +333,8 @@ void tst_FleetReport::traceOfAnotherRunIsRefused() {
     edit(path, "UPDATE ranks SET pid = 99999 WHERE rank = 1");
     const auto other = tracesOf(**readFleetReport(path), {1});
     QVERIFY(!other);
-    QVERIFY(other.error().sentence.find("is of another run than runs.sqlite") != std::string::npos);
+    QVERIFY(other.error().sentence.find("belongs to another run than runs.sqlite") !=
+            std::string::npos);
 }
 
 void tst_FleetReport::anyAttemptOfARankClaimsItsTrace() {

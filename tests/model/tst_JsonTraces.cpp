@@ -334,7 +334,7 @@ void tst_JsonTraces::inconsistentEventsAreCounted() {
     const TracePtr trace = loaded(traceOf(events));
     QVERIFY(sentenceOf(*trace, HealthCode::CallsWithoutWork).starts_with("1 calls"));
     // The copy, the memset and the late kernel.
-    QVERIFY(sentenceOf(*trace, HealthCode::WorkWithoutCall).starts_with("3 pieces"));
+    QVERIFY(sentenceOf(*trace, HealthCode::WorkWithoutCall).starts_with("3 GPU operations"));
     QVERIFY(sentenceOf(*trace, HealthCode::StreamOverlap).find("by up to 1.000 us") !=
             std::string::npos);
     QVERIFY(hasNote(*trace, HealthCode::ProfilerOverhead));

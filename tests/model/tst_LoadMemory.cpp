@@ -130,7 +130,7 @@ class tst_LoadMemory : public QObject {
         QCOMPARE(trace->allocations.size(), 3u);
         QCOMPARE(trace->allocations.bytes, (Column<int64_t>{0, 0, 64}));
         QCOMPARE(trace->allocations.kind[2], MemoryKind::Unknown);
-        QVERIFY(hasNote(*trace, "5 rows of CUDA_GPU_MEMORY_USAGE_EVENTS were left out"));
+        QVERIFY(hasNote(*trace, "5 rows of CUDA_GPU_MEMORY_USAGE_EVENTS were skipped"));
         QVERIFY(hasNote(*trace, "1 of 10 memory events have no time"));
         QVERIFY(hasNote(*trace, "1 frees of memory match no allocation"));
     }
@@ -192,7 +192,7 @@ class tst_LoadMemory : public QObject {
             " SELECT $pid, i, i * 10, i * 10 + 5 FROM n");
         const TracePtr trace = load();
         QCOMPARE(trace->processes[0].windows.size(), size_t{4096});
-        QVERIFY(hasNote(*trace, "rows of LANESCOPE_WINDOWS were left out"));
+        QVERIFY(hasNote(*trace, "rows of LANESCOPE_WINDOWS were skipped"));
     }
 
     void ranksOfAProcessAreRead() {

@@ -242,7 +242,7 @@ void tst_Notes::corruptFileIsSetAside() {
     std::ofstream(file().path()) << "precious but broken";
     const auto found = file().read();
     QVERIFY(found.has_value());
-    QVERIFY(found->remark.find("damaged") != std::string::npos);
+    QVERIFY(found->remark.find("corrupt") != std::string::npos);
     QCOMPARE(contentOf(file().path()), std::string("precious but broken"));
     const auto stored = file().store({}, {{mark("a", 1)}, {}});
     QVERIFY(stored.has_value());

@@ -308,7 +308,7 @@ void tst_loadTrace::badCellsAreSkippedAndReported() {
     QCOMPARE(trace->memsets.size(), 3u);
     QCOMPARE(trace->memsets.endNs[0], int64_t{30});
     QCOMPARE(trace->memsets.bytes[1], int64_t{0});
-    QVERIFY2(hasNote(*trace, "3 rows of CUPTI_ACTIVITY_KIND_MEMSET were left out"),
+    QVERIFY2(hasNote(*trace, "3 rows of CUPTI_ACTIVITY_KIND_MEMSET were skipped"),
              qPrintable(healthNotesOf(*trace)));
     QVERIFY2(hasNote(*trace, "values in CUPTI_ACTIVITY_KIND_MEMSET were ignored"),
              qPrintable(healthNotesOf(*trace)));
@@ -360,7 +360,7 @@ void tst_loadTrace::traceWithoutEventsIsOpened() {
     const TracePtr trace = load();
     QVERIFY(trace->isEmpty());
     QVERIFY(trace->tracks.empty());
-    QVERIFY(hasNote(*trace, "holds no events"));
+    QVERIFY(hasNote(*trace, "has no events"));
 }
 
 void tst_loadTrace::newerTraceIsOpened() {

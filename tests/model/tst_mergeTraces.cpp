@@ -12,6 +12,7 @@
 #include "model/reports/reports.h"
 #include "model/trace/healthNotes.h"
 #include "model/trace/kinds/CpuState.h"
+#include "model/trace/processes.h"
 #include "tests/support/SimulatedTrace.h"
 #include "tests/support/TemporaryFolder.h"
 #include "tests/support/files.h"
@@ -163,7 +164,7 @@ void tst_mergeTraces::clocksOfHostsAreSynchronizedByCollectives() {
     QVERIFY2(maxSpreadNs(*whole) <= 100, qPrintable(QString::number(maxSpreadNs(*whole))));
     QCOMPARE(factOf(whole->processes[1], "clock.method"), std::string("collectives"));
     const int64_t offsetNs = std::stoll(factOf(whole->processes[1], "clock.offsetNs"));
-    const int64_t errorNs = std::stoll(factOf(whole->processes[1], "clock.errorNs"));
+    const int64_t errorNs = clockErrorNs(whole->processes[1]);
     QVERIFY(std::abs(offsetNs + 7'654'321) <= errorNs);
     QVERIFY(hasNote(*whole, HealthCode::ClocksAligned));
     QVERIFY(!hasNote(*whole, HealthCode::ClocksContradicted));

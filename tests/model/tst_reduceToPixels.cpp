@@ -170,8 +170,8 @@ class tst_reduceToPixels : public QObject {
 
 void tst_reduceToPixels::reductionMatchesPlainLoop_data() {
     QTest::addColumn<int>("slices");
-    QTest::addColumn<qint64>("longestSliceNs");
-    QTest::addColumn<qint64>("longestGapNs");
+    QTest::addColumn<qint64>("maxSliceNs");
+    QTest::addColumn<qint64>("maxGapNs");
     QTest::newRow("dense") << 2000 << qint64{50} << qint64{3};
     QTest::newRow("abutting") << 500 << qint64{400} << qint64{0};
     QTest::newRow("points") << 500 << qint64{0} << qint64{100};

@@ -192,7 +192,7 @@ class Tables(WithTraces):
         self.assertEqual(rows, [{"a": "A\ufffdB"}])
 
     def test_a_failure_is_the_sentence_of_the_command_line(self):
-        for attempt, sentence in ((lambda: lanescope.open(self.folder / "none.sqlite"), "none.sqlite: check the path"),
+        for attempt, sentence in ((lambda: lanescope.open(self.folder / "none.sqlite"), "none.sqlite: no such file. Check the path"),
                                   (lambda: lanescope.open(__file__), "test_tables.py"),
                                   (lambda: self.every.stats("magic"), 'no report "magic"'),
                                   (lambda: self.every.stats("nvtx_sum", by="link"), "by link"),

@@ -245,7 +245,7 @@ class TestFleetPage : public QObject {
         Shown shown(broken);
         auto* loading = qobject_cast<LoadPage*>(shown.window.tabs().currentWidget());
         QVERIFY(loading);
-        QVERIFY(loading->errorText().contains("has no table steps"));
+        QVERIFY(loading->errorText().contains("the table steps is missing"));
     }
 
   private:

@@ -186,7 +186,7 @@ class TestTracePanels : public QObject {
     void corruptNotesAreReportedAndKept() {
         std::ofstream(trace_.string() + ".lanescope-notes.json") << "{ broken";
         Shown shown(trace_);
-        QVERIFY(shown.remark().contains("damaged"));
+        QVERIFY(shown.remark().contains("corrupt"));
         QCOMPARE(shown.page().tables().currentWidget(), static_cast<QWidget*>(&shown.tab("marks")));
         child<MarkActions>(shown.window).add->trigger();
         shown.write("new");

@@ -235,7 +235,7 @@ class TestViewerProgram : public QObject {
         for (const char* place : {"/no/such/folder/picture.png", "/"}) {
             const Outcome early = runViewer({"/no/such/trace.sqlite", "--render", place});
             QCOMPARE(early.status, 1);
-            QVERIFY2(early.errors.contains(QString("Cannot write ") + place),
+            QVERIFY2(early.errors.contains(place + QString(": cannot write")),
                      qPrintable(early.errors));
             QCOMPARE(early.errors.count('\n'), 1);
         }

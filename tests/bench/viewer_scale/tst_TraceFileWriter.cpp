@@ -41,7 +41,7 @@ class tst_TraceFileWriter : public QObject {
 
   private slots:
     void everyRowRoundTrips_data() {
-        QTest::addColumn<bool>("isForeign");
+        QTest::addColumn<bool>("isInternalFrame");
         QTest::newRow("ours") << false;
         QTest::newRow("foreign") << true;
     }

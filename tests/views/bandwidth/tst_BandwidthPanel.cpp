@@ -67,7 +67,8 @@ std::vector<CopyStatistics> statisticsOf(const TracePtr& trace, CopyGrouping gro
 
 /// Shown, filled, and large enough to click on each part.
 CopyChart& chartOf(const BandwidthPanel& panel, BandwidthChart kind) {
-    return *panel.findChildren<CopyChart*>().at(static_cast<int>(kind));
+    auto* tabs = panel.findChild<QTabWidget*>();
+    return *qobject_cast<CopyChart*>(tabs->widget(static_cast<int>(kind)));
 }
 
 struct ShownPanel {
