@@ -30,8 +30,8 @@ CLI::Option* acceptNumber(CLI::Option* option, const std::string& name, double m
             const double number = std::strtod(text.c_str(), &end);
             const bool isNumber = !text.empty() && *end == '\0';
             if (isNumber && number >= minimum && number <= maximum) return std::string();
-            const std::string shown = isNumber ? text + " is out of range"
-                                               : "\"" + text + "\" is not a number";
+            const std::string shown =
+                isNumber ? text + " is out of range" : "\"" + text + "\" is not a number";
             return fmt::format("{} ({} to {})", shown, minimum, maximum);
         },
         ""));

@@ -158,7 +158,8 @@ Check checkOtherProfilers(const std::filesystem::path& processes) {
         if (isOtherProfiler)
             found += fmt::format("{}{} ({})", found.empty() ? "" : ", ", name, pid);
     }
-    if (found.empty()) return {CheckStatus::Ok, "profilers", "No other GPU profiler is running.", {}};
+    if (found.empty())
+        return {CheckStatus::Ok, "profilers", "No other GPU profiler is running.", {}};
     return {CheckStatus::Warning, "profilers", fmt::format("Other tools are running: {}.", found),
             "Only one tool can trace a process. Stop them if a recording stays empty."};
 }

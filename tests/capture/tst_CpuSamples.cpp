@@ -262,11 +262,11 @@ class TestCpuSamples : public QObject {
         QVERIFY(counts);
         QCOMPARE(counts->switches, int64_t{1000});  // of the first 500
         const std::string said = healthOf(**writer);
-        QVERIFY2(said.find("100.0 % of 0.042 s of CPU time belong to threads without samples") != std::string::npos,
+        QVERIFY2(said.find("100.0 % of 0.042 s of CPU time belong to threads without samples") !=
+                     std::string::npos,
                  said.c_str());
-        QVERIFY2(
-            said.find("Skipped 100 processes without samples") != std::string::npos,
-            said.c_str());
+        QVERIFY2(said.find("Skipped 100 processes without samples") != std::string::npos,
+                 said.c_str());
         QVERIFY(said.find("of the stacks are complete") == std::string::npos);
     }
 
@@ -294,8 +294,7 @@ class TestCpuSamples : public QObject {
         QVERIFY(counts);
         QCOMPARE(counts->switches, int64_t{threads} * 2 + 2);
         const std::string said = healthOf(**writer);
-        QVERIFY2(said.find("100.0 % of 1.001 s of CPU time") != said.npos,
-                 said.c_str());
+        QVERIFY2(said.find("100.0 % of 1.001 s of CPU time") != said.npos, said.c_str());
         QVERIFY2(said.find(" 2 samples and context switches of threads beyond the first 200000") !=
                      said.npos,
                  said.c_str());

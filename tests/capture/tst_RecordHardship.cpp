@@ -157,8 +157,7 @@ class tst_RecordHardship : public QObject {
     void childrenWithoutLogAreReported() {
         const Ended ended = record({hardship_, "children", "20"});
         QCOMPARE(ended.status, 0);
-        QVERIFY2(ended.err.contains("forked processes used NVTX or CUDA"),
-                 ended.err.constData());
+        QVERIFY2(ended.err.contains("forked processes used NVTX or CUDA"), ended.err.constData());
     }
 };
 

@@ -105,7 +105,8 @@ void tst_JsonDamage::truncatedFileKeepsCompleteEvents() {
     const Result<TracePtr> torn = loadTrace(packed);
     QVERIFY(torn);
     QVERIFY((*torn)->nvtx.size() > 1500 && (*torn)->nvtx.size() < 2500);
-    QVERIFY(sentenceOf(**torn, HealthCode::FileCut).find("the compressed file is truncated") != std::string::npos);
+    QVERIFY(sentenceOf(**torn, HealthCode::FileCut).find("the compressed file is truncated") !=
+            std::string::npos);
 }
 
 void tst_JsonDamage::concatenatedPiecesAreOneFile() {
@@ -245,7 +246,8 @@ void tst_JsonDamage::corruptCompressedFileKeepsTheEventsBefore() {
     const Result<TracePtr> trace = loadTrace(path);
     QVERIFY(trace);
     QVERIFY2((*trace)->nvtx.size() > 900, qPrintable(QString::number((*trace)->nvtx.size())));
-    QVERIFY(sentenceOf(**trace, HealthCode::FileCut).find("the compressed file is corrupt") != std::string::npos);
+    QVERIFY(sentenceOf(**trace, HealthCode::FileCut).find("the compressed file is corrupt") !=
+            std::string::npos);
 }
 
 void tst_JsonDamage::decompressionIsBounded() {

@@ -184,13 +184,15 @@ class TestNcclLateness : public QObject {
         QCOMPARE(table.rows.size(), size_t{2});
         QCOMPARE(whole(table, 0, countAt), int64_t{3});
         QCOMPARE(whole(table, 1, maxLatenessAt), 7 * us);
-        QVERIFY(hasNote(table, "Calls of AllGather in communicator 0x0000000000abcdef were skipped"));
+        QVERIFY(
+            hasNote(table, "Calls of AllGather in communicator 0x0000000000abcdef were skipped"));
         QVERIFY(!hasNote(table, "Calls of AllReduce"));
         const ReportTable each = report(*trace, "nccl_lateness:collective");
         QCOMPARE(each.rows.size(), size_t{6});
         for (const auto& row : each.rows)
             QCOMPARE(std::get<std::string>(row[1]), std::string("AllReduce"));
-        QVERIFY(hasNote(each, "Calls of AllGather in communicator 0x0000000000abcdef were skipped"));
+        QVERIFY(
+            hasNote(each, "Calls of AllGather in communicator 0x0000000000abcdef were skipped"));
     }
 
     void numberedCallsAreNotReportedAsUnnumbered() {

@@ -300,8 +300,8 @@ class tst_TraceQuery : public QObject {
         QVERIFY(!result.has_value());
         const auto plain = query.run("SELECT * FROM plain");
         QVERIFY(!plain.has_value());
-        QVERIFY(plain.error().sentence.find("views and virtual tables of a trace are not allowed") !=
-                std::string::npos);
+        QVERIFY(plain.error().sentence.find(
+                    "views and virtual tables of a trace are not allowed") != std::string::npos);
         const auto missing = query.run("SELECT * FROM reviews");
         QVERIFY(!missing.has_value());
         QCOMPARE(missing.error().sentence, std::string("No such table: reviews."));

@@ -211,7 +211,7 @@ void tst_mergeTraces::sharedStepsAreEnoughToMerge() {
     QVERIFY(maxSpreadNs(*whole) <= us);
     const Result<TraceBuilder> refused = mergeTraces(traces, {.method = ClockMethod::Collectives});
     QVERIFY(!refused);
-    QVERIFY(refused.error().sentence.find("too few collectives") != std::string::npos);
+    QVERIFY(refused.error().sentence.find("too few common collectives") != std::string::npos);
     const TracePtr byStart = merged(traces, {.method = ClockMethod::Start});
     QCOMPARE(maxSpreadNs(*byStart), int64_t{0});
     QVERIFY(hasNote(*byStart, HealthCode::ClocksNotAligned));

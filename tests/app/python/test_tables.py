@@ -194,10 +194,10 @@ class Tables(WithTraces):
     def test_a_failure_is_the_sentence_of_the_command_line(self):
         for attempt, sentence in ((lambda: lanescope.open(self.folder / "none.sqlite"), "none.sqlite: no such file. Check the path"),
                                   (lambda: lanescope.open(__file__), "test_tables.py"),
-                                  (lambda: self.every.stats("magic"), 'no report "magic"'),
+                                  (lambda: self.every.stats("magic"), 'Unknown report "magic"'),
                                   (lambda: self.every.stats("nvtx_sum", by="link"), "by link"),
                                   (lambda: self.every.stats("nvtx_sum", range="1000:"), "range lies outside"),
-                                  (lambda: self.every.stats("nvtx_sum", range="x"), "is no range"),
+                                  (lambda: self.every.stats("nvtx_sum", range="x"), "is not a range"),
                                   (lambda: self.every.stats("nvtx_sum", range_name="step"), "by NVTX range"),
                                   (lambda: self.every.sql("SELECT 1", rows=0), "above 0"),
                                   (lambda: self.every.steps(range="no such"), "no such"),

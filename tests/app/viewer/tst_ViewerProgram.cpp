@@ -235,7 +235,8 @@ class TestViewerProgram : public QObject {
         for (const char* place : {"/no/such/folder/picture.png", "/"}) {
             const Outcome early = runViewer({"/no/such/trace.sqlite", "--render", place});
             QCOMPARE(early.status, 1);
-            QVERIFY2(early.errors.contains(place + QString(": cannot write")),
+            QVERIFY2(early.errors.contains(QString(" %1: ").arg(place)) &&
+                         early.errors.contains("cannot write"),
                      qPrintable(early.errors));
             QCOMPARE(early.errors.count('\n'), 1);
         }
